@@ -1,0 +1,211 @@
+"""Every way Discreet says no, in one tree.
+
+    DiscreetError
+    ├── UsageError               exit 2: the words of the call are off; nothing was read or charged
+    │   ├── ParameterInvalid     a privacy parameter is not an exact, finite, positive decimal
+    │   ├── PathInvalid          a file or folder is absent, outside the allowed roots, or of the wrong sort
+    │   ├── ExtraMissing         an optional part is not installed
+    │   └── WorkspaceMissing     the folder is not a workspace
+    ├── Refused                  exit 1: understood, and not done; nothing was released or charged
+    │   ├── CardInvalid          the card breaks a rule of its own language
+    │   ├── CardUndecided        the card still holds what only a person may decide
+    │   ├── FileRefused          a data file breaks a limit or cannot be read as its kind
+    │   ├── PopulationConflict   a card disagrees with its population, or a new population is unconfirmed
+    │   ├── UnknownName          a dataset, column, category, analyst or population does not exist
+    │   ├── QueryRefused         the question cannot be answered privately
+    │   ├── CustodianOnly        the view needs --custodian
+    │   ├── BudgetExceeded       the charge does not fit
+    │   ├── RequestConflict      another plan was charged under the same request id
+    │   ├── DatasetSuspended     an engine failed after a charge; the custodian must look
+    │   ├── LedgerUnavailable    the ledger is missing, locked away, read-only or full
+    │   └── LedgerDamaged        the ledger's chain, head or anchor does not hold
+    └── ChargedNotAnswered       exit 3: the charge stands, no answer left the house
+
+Messages name the thing, the rule, what came and the next step. They echo public parameters and schema only: never a
+cell, a row, a key or an exact aggregate; and whether an error occurs never depends on confidential rows (errors met
+while a custodian adds a file are the exception, and are shown to the custodian alone).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+__all__ = [
+    "BudgetExceeded",
+    "CardInvalid",
+    "CardUndecided",
+    "ChargedNotAnswered",
+    "CustodianOnly",
+    "DatasetSuspended",
+    "DiscreetError",
+    "ExtraMissing",
+    "FileRefused",
+    "LedgerDamaged",
+    "LedgerUnavailable",
+    "ParameterInvalid",
+    "PathInvalid",
+    "PopulationConflict",
+    "QueryRefused",
+    "Refused",
+    "RequestConflict",
+    "UnknownName",
+    "UsageError",
+    "WorkspaceMissing",
+    "nearest",
+]
+
+
+class DiscreetError(Exception):
+    """Root of the tree. `message` is one or two sentences; `fields` are the typed facts behind it."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, /, **fields: str | int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields: Mapping[str, str | int | None] = fields
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def to_dict(self) -> dict[str, object]:
+        """The one shape in which machines see an error."""
+        return {"error": self.name, "message": self.message, "fields": dict(self.fields)}
+
+
+class UsageError(DiscreetError):
+    """The words of the call are off."""
+
+    exit_code = 2
+
+
+class Refused(DiscreetError):
+    """Understood, and not done. Nothing was released or charged."""
+
+    exit_code = 1
+
+
+class ChargedNotAnswered(DiscreetError):
+    """The charge stands, but no answer left. The sentence is fixed, because it may follow from the rows."""
+
+    exit_code = 3
+
+    def __init__(self, *, dataset: str) -> None:
+        super().__init__(
+            f"The question was charged but could not be answered, and '{dataset}' is suspended. "
+            "Ask the custodian; nothing more can be said here.",
+            dataset=dataset,
+        )
+
+
+class ParameterInvalid(UsageError):
+    """A privacy parameter is not an exact, finite, positive decimal on the grid."""
+
+    def __init__(self, *, parameter: str, rule: str, came: str) -> None:
+        super().__init__(f"{parameter} {rule}; {came} came.", parameter=parameter, rule=rule, came=came)
+
+
+class PathInvalid(UsageError):
+    """A file or folder is absent, outside the allowed roots, or of the wrong sort."""
+
+
+class ExtraMissing(UsageError):
+    """An optional part is not installed."""
+
+    def __init__(self, *, needed_for: str, extra: str) -> None:
+        super().__init__(
+            f"{needed_for} needs the extra '{extra}'. Install it with: pip install 'discreet[{extra}]'",
+            needed_for=needed_for,
+            extra=extra,
+        )
+
+
+class WorkspaceMissing(UsageError):
+    """The folder is not a workspace."""
+
+
+class CardInvalid(Refused):
+    """The card breaks a rule of its own language. `problems` lists every one found, each 'file:line: text'."""
+
+    def __init__(self, *, file: str, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems), file=file, problems=len(self.problems))
+
+    def to_dict(self) -> dict[str, object]:
+        return {**super().to_dict(), "problems": list(self.problems)}
+
+
+class CardUndecided(CardInvalid):
+    """The card still holds what only a person may decide."""
+
+
+class FileRefused(Refused):
+    """A data file breaks a limit or cannot be read as its kind. Shown to the custodian who adds it."""
+
+
+class PopulationConflict(Refused):
+    """A card disagrees with its population, or a new population has not been confirmed."""
+
+
+class UnknownName(Refused):
+    """A dataset, column, category, analyst or population does not exist."""
+
+    def __init__(self, *, sort: str, name: str, where: str, known: Iterable[str] = ()) -> None:
+        guess = nearest(name, known)
+        hint = f" Did you mean '{guess}'?" if guess else ""
+        super().__init__(f"{sort} '{name}' is not in {where}.{hint}", sort=sort, unknown=name, nearest=guess)
+
+
+class QueryRefused(Refused):
+    """The question cannot be answered privately; decided from text, card and ledger only."""
+
+
+class CustodianOnly(Refused):
+    """The view needs --custodian."""
+
+    def __init__(self, *, view: str) -> None:
+        super().__init__(f"{view} shows what only a custodian may see. Add --custodian; the view is logged.", view=view)
+
+
+class BudgetExceeded(Refused):
+    """The charge does not fit. `limit` is 'population' or 'analyst'; amounts are exact decimal text."""
+
+    def __init__(self, *, cost: str, remaining: str, limit: str, holder: str) -> None:
+        super().__init__(
+            f"this costs {cost}; {remaining} remains for {limit} '{holder}'. Nothing was released or charged.",
+            cost=cost,
+            remaining=remaining,
+            limit=limit,
+            holder=holder,
+        )
+
+
+class RequestConflict(Refused):
+    """Another plan was charged under the same request id."""
+
+
+class DatasetSuspended(Refused):
+    """An engine failed after a charge; the custodian must look before anything more is asked."""
+
+    def __init__(self, *, dataset: str) -> None:
+        super().__init__(
+            f"'{dataset}' is suspended until the custodian has looked at it (discreet resume {dataset} --custodian).",
+            dataset=dataset,
+        )
+
+
+class LedgerUnavailable(Refused):
+    """The ledger is missing, locked away, read-only or full. It fails closed: nothing is answered."""
+
+
+class LedgerDamaged(Refused):
+    """The ledger's chain, head or anchor does not hold. It fails closed: nothing is answered."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word a typist most likely meant, or None when nothing is close."""
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None

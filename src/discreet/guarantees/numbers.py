@@ -1,0 +1,98 @@
+"""Exact privacy parameters: decimals on a grid of 1e-9, never floats.
+
+A parameter may come as decimal text, an integer, a Decimal, a Fraction with a finite decimal form, or a float, which
+is taken by its shortest decimal (0.1 means one tenth). Costs round up and allowances round down; the functions say
+which in their names.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from discreet.errors import ParameterInvalid
+
+__all__ = ["GRID", "LARGEST", "ExactLike", "ceil_to_grid", "exact", "floor_to_grid", "from_units", "text", "to_units"]
+
+ExactLike = str | int | float | Decimal | Fraction
+
+GRID: Final = Fraction(1, 10**9)
+LARGEST: Final = 10**6
+_DECIMAL: Final = re.compile(r"(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def exact(value: ExactLike, *, parameter: str, zero: bool = False, below: Fraction | int | None = None) -> Decimal:
+    """The parameter as an exact decimal on the grid, or ParameterInvalid.
+
+    `zero` admits 0; `below` is an exclusive upper limit beside LARGEST.
+    """
+    number = _number(value, parameter)
+    if number < 0 or (number == 0 and not zero):
+        raise ParameterInvalid(parameter=parameter, rule="must be positive", came=_shown(value))
+    if number > LARGEST:
+        raise ParameterInvalid(parameter=parameter, rule=f"must be at most {LARGEST}", came=_shown(value))
+    if below is not None and number >= below:
+        raise ParameterInvalid(parameter=parameter, rule=f"must be below {below}", came=_shown(value))
+    if number % GRID != 0:
+        raise ParameterInvalid(parameter=parameter, rule="must be a multiple of 1e-9", came=_shown(value))
+    return from_units(int(number / GRID))
+
+
+def to_units(value: Decimal | Fraction) -> int:
+    """An exact grid value as a whole number of 1e-9."""
+    units = Fraction(value) / GRID
+    if units.denominator != 1:
+        raise ValueError("not on the grid of 1e-9")
+    return units.numerator
+
+
+def from_units(units: int) -> Decimal:
+    """A whole number of 1e-9 as a decimal, in its shortest form without exponent."""
+    sign, digits = ("-" if units < 0 else ""), f"{abs(units):010d}"
+    whole, part = digits[:-9], digits[-9:].rstrip("0")
+    return Decimal(f"{sign}{whole}.{part}" if part else f"{sign}{whole}")
+
+
+def ceil_to_grid(value: Fraction) -> Decimal:
+    """Round up: for costs."""
+    return from_units(math.ceil(value / GRID))
+
+
+def floor_to_grid(value: Fraction) -> Decimal:
+    """Round down: for allowances."""
+    return from_units(math.floor(value / GRID))
+
+
+def text(value: Decimal) -> str:
+    """A decimal as plain text, without exponent or trailing zeros."""
+    plain = format(value, "f")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def _number(value: object, parameter: str) -> Fraction:
+    if isinstance(value, bool):
+        raise ParameterInvalid(parameter=parameter, rule="must be a number", came="a boolean")
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ParameterInvalid(parameter=parameter, rule="must be finite", came=repr(value))
+        value = repr(value)
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ParameterInvalid(parameter=parameter, rule="must be finite", came=str(value))
+        value = str(value)
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    if not isinstance(value, str):
+        raise ParameterInvalid(parameter=parameter, rule="must be a decimal number", came=type(value).__name__)
+    negative, digits = value.startswith("-"), value.removeprefix("-")
+    if not _DECIMAL.fullmatch(digits):
+        raise ParameterInvalid(parameter=parameter, rule="must be a plain finite decimal number", came=_shown(value))
+    return -Fraction(digits) if negative else Fraction(digits)
+
+
+def _shown(value: object) -> str:
+    shown = value if isinstance(value, str) else str(value)
+    return f"'{shown[:40]}'" if len(shown) <= 40 else f"'{shown[:40]}…'"

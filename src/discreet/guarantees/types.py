@@ -1,0 +1,174 @@
+"""What a release may claim, as frozen types.
+
+A release cannot be built without one of these. `PureDP`, `ZCDP` and `ApproxDP` are what the ledger of a population
+adds up; `LocalDP` and `ShuffleDP` hold for reports that left the respondent protected; `BootstrapDP` and `Unproven`
+are not differentially private and never pass the ledger as if they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import ClassVar
+
+from discreet.guarantees.numbers import ExactLike, exact, text
+
+__all__ = [
+    "ApproxDP",
+    "BootstrapDP",
+    "CentralGuarantee",
+    "Guarantee",
+    "LocalDP",
+    "Neighbours",
+    "PureDP",
+    "ShuffleDP",
+    "Unit",
+    "Unproven",
+    "ZCDP",
+]
+
+
+class Neighbours(StrEnum):
+    """Which two data sets an observer must not be able to tell apart."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Whom the guarantee protects: all rows that carry one id, of which at most `rows` count."""
+
+    column: str
+    rows: int
+
+    def __post_init__(self) -> None:
+        if not self.column:
+            raise ValueError("a unit names its column")
+        if isinstance(self.rows, bool) or not 1 <= self.rows <= 10**6:
+            raise ValueError("rows per unit lie between 1 and 1,000,000")
+
+    def __str__(self) -> str:
+        return f"{self.column} (at most {self.rows} row{'s' if self.rows > 1 else ''} each)"
+
+
+@dataclass(frozen=True, slots=True)
+class PureDP:
+    """ε-differential privacy: no output is more than e^ε times likelier under one neighbour than the other."""
+
+    epsilon: Decimal
+    differentially_private: ClassVar[bool] = True
+
+    def __init__(self, *, epsilon: ExactLike) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))
+
+    def __str__(self) -> str:
+        return f"pure DP, epsilon = {text(self.epsilon)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ZCDP:
+    """δ-approximate ρ-zero-concentrated differential privacy; δ = 0 is plain ρ-zCDP."""
+
+    rho: Decimal
+    delta: Decimal = field(default=Decimal(0))
+    differentially_private: ClassVar[bool] = True
+
+    def __init__(self, *, rho: ExactLike, delta: ExactLike = 0) -> None:
+        object.__setattr__(self, "rho", exact(rho, parameter="rho"))
+        object.__setattr__(self, "delta", exact(delta, parameter="delta", zero=True, below=1))
+
+    def __str__(self) -> str:
+        approximate = f", delta = {text(self.delta)}" if self.delta else ""
+        return f"zCDP, rho = {text(self.rho)}{approximate}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApproxDP:
+    """(ε, δ)-differential privacy."""
+
+    epsilon: Decimal
+    delta: Decimal
+    differentially_private: ClassVar[bool] = True
+
+    def __init__(self, *, epsilon: ExactLike, delta: ExactLike) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))
+        object.__setattr__(self, "delta", exact(delta, parameter="delta", zero=True, below=1))
+
+    def __str__(self) -> str:
+        return f"approximate DP, epsilon = {text(self.epsilon)}, delta = {text(self.delta)}"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDP:
+    """ε-local DP: the respondent's own report hides the answer; nobody who receives it needs to be trusted."""
+
+    epsilon: Decimal
+    differentially_private: ClassVar[bool] = True
+
+    def __init__(self, *, epsilon: ExactLike) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))
+
+    def __str__(self) -> str:
+        return f"local DP, epsilon = {text(self.epsilon)} per respondent"
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffleDP:
+    """(ε, δ)-DP of the shuffled reports of `anonymity` people, each report ε0-local DP if the shuffler lies."""
+
+    epsilon: Decimal
+    delta: Decimal
+    local_epsilon: Decimal
+    anonymity: int
+    differentially_private: ClassVar[bool] = True
+
+    def __init__(
+        self, *, epsilon: ExactLike, delta: ExactLike, local_epsilon: ExactLike, anonymity: int
+    ) -> None:
+        if isinstance(anonymity, bool) or anonymity < 1:
+            raise ValueError("the anonymity set holds at least one person")
+        object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))
+        object.__setattr__(self, "delta", exact(delta, parameter="delta", zero=True, below=1))
+        object.__setattr__(self, "local_epsilon", exact(local_epsilon, parameter="local epsilon"))
+        object.__setattr__(self, "anonymity", anonymity)
+
+    def __str__(self) -> str:
+        return (
+            f"shuffle DP, epsilon = {text(self.epsilon)}, delta = {text(self.delta)} among {self.anonymity} people; "
+            f"local epsilon = {text(self.local_epsilon)} if the shuffler is not honest"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapDP:
+    """ε over neighbours drawn from the observed data only. Not differentially private."""
+
+    epsilon: Decimal
+    differentially_private: ClassVar[bool] = False
+
+    def __init__(self, *, epsilon: ExactLike) -> None:
+        object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))
+
+    def __str__(self) -> str:
+        return f"not differentially private: bootstrap DP, nominal epsilon = {text(self.epsilon)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """Noise without a proof. Not differentially private; says why."""
+
+    reason: str
+    differentially_private: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise ValueError("an unproven release says why")
+
+    def __str__(self) -> str:
+        return f"not differentially private: {self.reason}"
+
+
+CentralGuarantee = PureDP | ZCDP | ApproxDP
+Guarantee = PureDP | ZCDP | ApproxDP | LocalDP | ShuffleDP | BootstrapDP | Unproven
