@@ -1,0 +1,53 @@
+# Discreet. `make help` lists what can be made. Everything runs in .venv, built here on first use.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all check bench docs clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## build .venv with everything the tests need
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Discreet needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "Python's venv module is missing. On Debian or Ubuntu install it with: sudo apt-get install python3-venv"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[testing]'
+	@touch $(READY)
+
+demo: $(READY) ## from nothing to protected counts with intervals, in a fresh workspace under demo/
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+
+test: $(READY) ## lint, types, import direction and the test suite (with a real PostgreSQL)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not long"
+
+test-all: $(READY) ## the rest: long statistics, crash rounds, large files
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "long"
+
+check: $(READY) ## lint, types, unit tests; under a minute
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTEST) -q -n $(WORKERS) -m "not long and not statistical" tests/unit
+
+bench: $(READY) ## measure: ingest, noise, ledger, cold start
+	$(BIN)/python -m benchmarks
+
+docs: $(READY) ## write docs/reference.md anew from the code
+	$(BIN)/python -m discreet.cli.reference > docs/reference.md
+
+clean: ## remove .venv, caches and the demo
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
