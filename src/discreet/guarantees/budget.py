@@ -1,0 +1,64 @@
+"""The allowance of a population, and the terms its first card fixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from discreet.guarantees.numbers import ExactLike, exact, text
+from discreet.guarantees.types import Neighbours
+
+__all__ = ["Budget", "PopulationTerms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent on a population over its whole life, and by each analyst.
+
+    `delta` is 0 for a pure budget. `per_analyst` rations; it never enlarges the population's budget. Analyst caps have
+    a delta of their own, which is the population's unless the card says otherwise.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    per_analyst: Decimal
+    per_analyst_delta: Decimal
+
+    def __init__(
+        self,
+        *,
+        epsilon: ExactLike,
+        delta: ExactLike = 0,
+        per_analyst: ExactLike | None = None,
+        per_analyst_delta: ExactLike | None = None,
+    ) -> None:
+        exact_delta = exact(delta, parameter="budget delta", zero=True, below=1)
+        object.__setattr__(self, "epsilon", exact(epsilon, parameter="budget epsilon"))
+        object.__setattr__(self, "delta", exact_delta)
+        share = self.epsilon if per_analyst is None else exact(per_analyst, parameter="per_analyst")
+        object.__setattr__(self, "per_analyst", share)
+        own = exact_delta if per_analyst_delta is None else per_analyst_delta
+        object.__setattr__(
+            self, "per_analyst_delta", exact(own, parameter="per_analyst_delta", zero=True, below=1)
+        )
+        if bool(self.delta) != bool(self.per_analyst_delta):
+            raise ValueError("a population and its analysts have both a delta or neither")
+
+    @property
+    def pure(self) -> bool:
+        return self.delta == 0
+
+    def __str__(self) -> str:
+        delta = f", delta {text(self.delta)}" if self.delta else ""
+        return f"epsilon {text(self.epsilon)}{delta}; per analyst epsilon {text(self.per_analyst)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationTerms:
+    """What the first card of a population fixes and later cards must repeat."""
+
+    population: str
+    budget: Budget
+    neighbours: Neighbours
+    unit_column: str
+    unit_type: str
