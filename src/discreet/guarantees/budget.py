@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import Neighbours
 
@@ -15,8 +16,8 @@ __all__ = ["Budget", "PopulationTerms"]
 class Budget:
     """What may be spent on a population over its whole life, and by each analyst.
 
-    `delta` is 0 for a pure budget. `per_analyst` rations; it never enlarges the population's budget. Analyst caps have
-    a delta of their own, which is the population's unless the card says otherwise.
+    `delta` is 0 for a pure budget. `per_analyst` rations; it never enlarges the population's budget. Analyst
+    caps have a delta of their own, which is the population's unless the card says otherwise.
     """
 
     epsilon: Decimal
@@ -42,7 +43,11 @@ class Budget:
             self, "per_analyst_delta", exact(own, parameter="per_analyst_delta", zero=True, below=1)
         )
         if bool(self.delta) != bool(self.per_analyst_delta):
-            raise ValueError("a population and its analysts have both a delta or neither")
+            raise ParameterInvalid(
+                parameter="per_analyst_delta",
+                rule="must be positive when the population has a delta, and 0 when it has none",
+                came=text(self.per_analyst_delta),
+            )
 
     @property
     def pure(self) -> bool:
@@ -62,3 +67,9 @@ class PopulationTerms:
     neighbours: Neighbours
     unit_column: str
     unit_type: str
+
+    def __post_init__(self) -> None:
+        if not self.population or not self.unit_column:
+            raise ValueError("a population and its unit column have names")
+        if self.unit_type not in ("integer", "text"):
+            raise ValueError("a unit's id is an integer or text")

@@ -1,8 +1,8 @@
 """Exact privacy parameters: decimals on a grid of 1e-9, never floats.
 
-A parameter may come as decimal text, an integer, a Decimal, a Fraction with a finite decimal form, or a float, which
-is taken by its shortest decimal (0.1 means one tenth). Costs round up and allowances round down; the functions say
-which in their names.
+A parameter may come as decimal text, an integer, a Decimal, a Fraction with a finite decimal form, or a
+float, which is taken by its shortest decimal (0.1 means one tenth). Costs round up and allowances round down;
+the functions say which in their names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,18 @@ from typing import Final
 
 from discreet.errors import ParameterInvalid
 
-__all__ = ["GRID", "LARGEST", "ExactLike", "ceil_to_grid", "exact", "floor_to_grid", "from_units", "text", "to_units"]
+__all__ = [
+    "GRID",
+    "LARGEST",
+    "ExactLike",
+    "ceil_to_grid",
+    "exact",
+    "floor_to_grid",
+    "from_units",
+    "shown",
+    "text",
+    "to_units",
+]
 
 ExactLike = str | int | float | Decimal | Fraction
 
@@ -24,20 +35,28 @@ LARGEST: Final = 10**6
 _DECIMAL: Final = re.compile(r"(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?", re.ASCII)
 
 
-def exact(value: ExactLike, *, parameter: str, zero: bool = False, below: Fraction | int | None = None) -> Decimal:
+def exact(
+    value: ExactLike,
+    *,
+    parameter: str,
+    zero: bool = False,
+    below: Fraction | int | None = None,
+    largest: int = LARGEST,
+) -> Decimal:
     """The parameter as an exact decimal on the grid, or ParameterInvalid.
 
-    `zero` admits 0; `below` is an exclusive upper limit beside LARGEST.
+    `zero` admits 0; `below` is an exclusive upper limit beside the inclusive `largest`.
     """
     number = _number(value, parameter)
     if number < 0 or (number == 0 and not zero):
-        raise ParameterInvalid(parameter=parameter, rule="must be positive", came=_shown(value))
-    if number > LARGEST:
-        raise ParameterInvalid(parameter=parameter, rule=f"must be at most {LARGEST}", came=_shown(value))
+        rule = "must not be negative" if zero else "must be positive"
+        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
     if below is not None and number >= below:
-        raise ParameterInvalid(parameter=parameter, rule=f"must be below {below}", came=_shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=f"must be below {below}", came=shown(value))
+    if number > largest:
+        raise ParameterInvalid(parameter=parameter, rule=f"must be at most {largest}", came=shown(value))
     if number % GRID != 0:
-        raise ParameterInvalid(parameter=parameter, rule="must be a multiple of 1e-9", came=_shown(value))
+        raise ParameterInvalid(parameter=parameter, rule="must be a multiple of 1e-9", came=shown(value))
     return from_units(int(number / GRID))
 
 
@@ -72,13 +91,23 @@ def text(value: Decimal) -> str:
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
+def shown(value: object) -> str:
+    """What a caller gave, fit for a message: one line, at most 40 characters, quick for huge numbers."""
+    if isinstance(value, int | Fraction) and not -(10**40) < value < 10**40:
+        return "a huge number"
+    if isinstance(value, Fraction) and value.denominator >= 10**40:
+        return "a fraction with a huge denominator"
+    words = str(value)
+    return repr(words) if len(words) <= 40 else repr(words[:40] + "…")
+
+
 def _number(value: object, parameter: str) -> Fraction:
     if isinstance(value, bool):
         raise ParameterInvalid(parameter=parameter, rule="must be a number", came="a boolean")
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ParameterInvalid(parameter=parameter, rule="must be finite", came=repr(value))
-        value = repr(value)
+        value = float.__repr__(value)  # a subclass, such as numpy's, may print more than the number
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise ParameterInvalid(parameter=parameter, rule="must be finite", came=str(value))
@@ -86,13 +115,12 @@ def _number(value: object, parameter: str) -> Fraction:
     if isinstance(value, int | Fraction):
         return Fraction(value)
     if not isinstance(value, str):
-        raise ParameterInvalid(parameter=parameter, rule="must be a decimal number", came=type(value).__name__)
+        raise ParameterInvalid(
+            parameter=parameter, rule="must be a decimal number", came=type(value).__name__
+        )
     negative, digits = value.startswith("-"), value.removeprefix("-")
     if not _DECIMAL.fullmatch(digits):
-        raise ParameterInvalid(parameter=parameter, rule="must be a plain finite decimal number", came=_shown(value))
+        raise ParameterInvalid(
+            parameter=parameter, rule="must be a plain finite decimal number", came=shown(value)
+        )
     return -Fraction(digits) if negative else Fraction(digits)
-
-
-def _shown(value: object) -> str:
-    shown = value if isinstance(value, str) else str(value)
-    return f"'{shown[:40]}'" if len(shown) <= 40 else f"'{shown[:40]}…'"

@@ -1,8 +1,8 @@
 """What a release may claim, as frozen types.
 
-A release cannot be built without one of these. `PureDP`, `ZCDP` and `ApproxDP` are what the ledger of a population
-adds up; `LocalDP` and `ShuffleDP` hold for reports that left the respondent protected; `BootstrapDP` and `Unproven`
-are not differentially private and never pass the ledger as if they were.
+A release cannot be built without one of these. `PureDP`, `ZCDP` and `ApproxDP` are what the ledger of a
+population adds up; `LocalDP` and `ShuffleDP` hold for reports that left the respondent protected;
+`BootstrapDP` and `Unproven` are not differentially private and never pass the ledger as if they were.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import ClassVar
 from discreet.guarantees.numbers import ExactLike, exact, text
 
 __all__ = [
+    "ZCDP",
     "ApproxDP",
     "BootstrapDP",
     "CentralGuarantee",
@@ -25,7 +26,6 @@ __all__ = [
     "ShuffleDP",
     "Unit",
     "Unproven",
-    "ZCDP",
 ]
 
 
@@ -46,7 +46,7 @@ class Unit:
     def __post_init__(self) -> None:
         if not self.column:
             raise ValueError("a unit names its column")
-        if isinstance(self.rows, bool) or not 1 <= self.rows <= 10**6:
+        if not _whole(self.rows) or not 1 <= self.rows <= 10**6:
             raise ValueError("rows per unit lie between 1 and 1,000,000")
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class PureDP:
-    """ε-differential privacy: no output is more than e^ε times likelier under one neighbour than the other."""
+    """ε-differential privacy: no output is more than e^ε times likelier under one neighbour than another."""
 
     epsilon: Decimal
     differentially_private: ClassVar[bool] = True
@@ -102,7 +102,7 @@ class ApproxDP:
 
 @dataclass(frozen=True, slots=True)
 class LocalDP:
-    """ε-local DP: the respondent's own report hides the answer; nobody who receives it needs to be trusted."""
+    """ε-local DP: the respondent's own report hides the answer; no receiver needs to be trusted."""
 
     epsilon: Decimal
     differentially_private: ClassVar[bool] = True
@@ -116,7 +116,7 @@ class LocalDP:
 
 @dataclass(frozen=True, slots=True)
 class ShuffleDP:
-    """(ε, δ)-DP of the shuffled reports of `anonymity` people, each report ε0-local DP if the shuffler lies."""
+    """(ε, δ)-DP of the shuffled reports of `anonymity` people; each report is ε0-local DP by itself."""
 
     epsilon: Decimal
     delta: Decimal
@@ -127,7 +127,7 @@ class ShuffleDP:
     def __init__(
         self, *, epsilon: ExactLike, delta: ExactLike, local_epsilon: ExactLike, anonymity: int
     ) -> None:
-        if isinstance(anonymity, bool) or anonymity < 1:
+        if not _whole(anonymity) or anonymity < 1:
             raise ValueError("the anonymity set holds at least one person")
         object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))
         object.__setattr__(self, "delta", exact(delta, parameter="delta", zero=True, below=1))
@@ -136,7 +136,8 @@ class ShuffleDP:
 
     def __str__(self) -> str:
         return (
-            f"shuffle DP, epsilon = {text(self.epsilon)}, delta = {text(self.delta)} among {self.anonymity} people; "
+            f"shuffle DP, epsilon = {text(self.epsilon)}, delta = {text(self.delta)} "
+            f"among {self.anonymity} people; "
             f"local epsilon = {text(self.local_epsilon)} if the shuffler is not honest"
         )
 
@@ -168,6 +169,10 @@ class Unproven:
 
     def __str__(self) -> str:
         return f"not differentially private: {self.reason}"
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 CentralGuarantee = PureDP | ZCDP | ApproxDP

@@ -1,0 +1,215 @@
+"""What several releases promise together, and what one release promises to a group.
+
+Guarantee: the result holds for the joint release. Sums are exact; what must be rounded is rounded up.
+Requires:  all guarantees speak of the same unit and the same neighbours. Later mechanisms may be chosen after
+           looking at earlier answers; for parameters chosen so, the ledger's filter decides
+           (docs/proofs/composition.md).
+Proof:     docs/proofs/composition.md
+Refs:      [DR14] Theorems 2.2 and 3.16, Proposition 2.1; [BS16] Lemma 1.7, Proposition 1.9, Section 8;
+           [RRUV16].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final, TypeVar, overload
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.enclosures import exp_down, exp_up
+from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
+from discreet.guarantees.numbers import LARGEST, ceil_to_grid, from_units, shown, text, to_units
+from discreet.guarantees.types import (
+    ZCDP,
+    ApproxDP,
+    BootstrapDP,
+    CentralGuarantee,
+    Guarantee,
+    LocalDP,
+    PureDP,
+    ShuffleDP,
+    Unproven,
+)
+
+__all__ = ["compose", "group", "parallel", "post_process"]
+
+AnyGuarantee = TypeVar("AnyGuarantee", bound=Guarantee)
+_PARTLY: Final = "a part of what was released is not differentially private: "
+_Join = Callable[[Iterable[Decimal]], Decimal]
+
+
+@overload
+def compose(*guarantees: PureDP) -> PureDP: ...
+@overload
+def compose(*guarantees: CentralGuarantee) -> CentralGuarantee: ...
+@overload
+def compose(*guarantees: Guarantee) -> Guarantee: ...
+def compose(*guarantees: Guarantee) -> Guarantee:
+    """The guarantee of all releases together: parameters of one kind add up.
+
+    Different kinds first go to the weakest kind among them, PureDP → ApproxDP → ZCDP, each implying the next
+    without a further parameter. So compose everything at once: composing in steps may convert a sum (squared
+    in ρ) where the terms would have been cheaper. LocalDP adds up per respondent and joins central kinds as
+    PureDP; ShuffleDP keeps its local side while joined with its own kind and LocalDP only. Anything with a
+    release that is not differentially private is Unproven.
+    """
+    return _join(guarantees, _total)
+
+
+@overload
+def parallel(*guarantees: PureDP) -> PureDP: ...
+@overload
+def parallel(*guarantees: CentralGuarantee) -> CentralGuarantee: ...
+@overload
+def parallel(*guarantees: Guarantee) -> Guarantee: ...
+def parallel(*guarantees: Guarantee) -> Guarantee:
+    """The guarantee of releases over disjoint groups: the largest parameters.
+
+    Holds only when each unit's rows lie in one group, the groups are fixed without looking at the rows, and
+    neighbours are add-remove. Under replace-one a unit may leave one group and enter another, so it holds
+    there only when the group is a public fact of the unit; otherwise use `compose` or a sensitivity that
+    counts both groups.
+    """
+    return _join(guarantees, max)
+
+
+def group(guarantee: Guarantee, size: int) -> Guarantee:
+    """What is promised to any `size` units together.
+
+    PureDP and LocalDP: k·ε. ZCDP with δ = 0: k²·ρ. ApproxDP: k·ε and δ·(1 + e^ε + … + e^((k−1)ε)), which is
+    never above k·δ·e^((k−1)ε). Refused when δ would reach 1, or for δ-approximate zCDP, where no such bound
+    is proved.
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST:
+        rule = f"must be a whole number of units between 1 and {LARGEST}"
+        raise ParameterInvalid(parameter="size", rule=rule, came=shown(size))
+    if size == 1 or isinstance(guarantee, Unproven):
+        return guarantee
+    match guarantee:
+        case PureDP():
+            return PureDP(epsilon=_times(guarantee.epsilon, size))
+        case LocalDP():
+            return LocalDP(epsilon=_times(guarantee.epsilon, size))
+        case ZCDP():
+            if guarantee.delta:
+                raise ParameterInvalid(
+                    parameter="delta",
+                    rule="must be 0 for the zCDP of a group; convert to approximate DP first",
+                    came=text(guarantee.delta),
+                )
+            return ZCDP(rho=_times(guarantee.rho, size**2))
+        case ApproxDP():
+            epsilon = _times(guarantee.epsilon, size)
+            return ApproxDP(epsilon=epsilon, delta=_group_delta(guarantee.epsilon, guarantee.delta, size))
+        case ShuffleDP():
+            return ShuffleDP(
+                epsilon=_times(guarantee.epsilon, size),
+                delta=_group_delta(guarantee.epsilon, guarantee.delta, size),
+                local_epsilon=_times(guarantee.local_epsilon, size),
+                anonymity=guarantee.anonymity,
+            )
+        case BootstrapDP():
+            return Unproven("bootstrap DP makes no promise to groups")
+
+
+def post_process(guarantee: AnyGuarantee) -> AnyGuarantee:
+    """Whatever is computed from a release, without the data, has the guarantee of the release."""
+    return guarantee
+
+
+def _join(guarantees: Sequence[Guarantee], join: _Join) -> Guarantee:
+    if not guarantees:
+        raise ParameterInvalid(parameter="guarantees", rule="must be at least one", came="none")
+    if len(guarantees) == 1:
+        return guarantees[0]
+    outside = [guarantee for guarantee in guarantees if not guarantee.differentially_private]
+    if outside:
+        reasons = sorted({reason for guarantee in outside for reason in _reasons(guarantee)})
+        return Unproven(_PARTLY + "; ".join(reasons))
+    local = [guarantee for guarantee in guarantees if isinstance(guarantee, LocalDP)]
+    if len(local) == len(guarantees):
+        return LocalDP(epsilon=join(guarantee.epsilon for guarantee in local))
+    shuffled = [guarantee for guarantee in guarantees if isinstance(guarantee, ShuffleDP)]
+    if len(local) + len(shuffled) == len(guarantees):
+        return _join_shuffled(local, shuffled, join)
+    return _join_central([_central(guarantee) for guarantee in guarantees], join)
+
+
+def _join_shuffled(local: Sequence[LocalDP], shuffled: Sequence[ShuffleDP], join: _Join) -> ShuffleDP:
+    clear = [guarantee.epsilon for guarantee in local]
+    return ShuffleDP(
+        epsilon=join([*clear, *(guarantee.epsilon for guarantee in shuffled)]),
+        delta=join(guarantee.delta for guarantee in shuffled),
+        local_epsilon=join([*clear, *(guarantee.local_epsilon for guarantee in shuffled)]),
+        anonymity=min(guarantee.anonymity for guarantee in shuffled),
+    )
+
+
+def _join_central(guarantees: Sequence[CentralGuarantee], join: _Join) -> CentralGuarantee:
+    if any(isinstance(guarantee, ZCDP) for guarantee in guarantees):
+        concentrated = [_as_zcdp(guarantee) for guarantee in guarantees]
+        rho = join(guarantee.rho for guarantee in concentrated)
+        return ZCDP(rho=rho, delta=join(guarantee.delta for guarantee in concentrated))
+    if any(isinstance(guarantee, ApproxDP) for guarantee in guarantees):
+        approximate = [_as_approx(guarantee) for guarantee in guarantees]
+        epsilon = join(guarantee.epsilon for guarantee in approximate)
+        return ApproxDP(epsilon=epsilon, delta=join(guarantee.delta for guarantee in approximate))
+    return PureDP(
+        epsilon=join(guarantee.epsilon for guarantee in guarantees if isinstance(guarantee, PureDP))
+    )
+
+
+def _central(guarantee: Guarantee) -> CentralGuarantee:
+    if isinstance(guarantee, LocalDP):
+        return local_to_pure(guarantee)
+    if isinstance(guarantee, ShuffleDP):
+        return ApproxDP(epsilon=guarantee.epsilon, delta=guarantee.delta)
+    assert isinstance(guarantee, PureDP | ApproxDP | ZCDP)
+    return guarantee
+
+
+def _as_approx(guarantee: CentralGuarantee) -> ApproxDP:
+    if isinstance(guarantee, PureDP):
+        return pure_to_approx(guarantee)
+    assert isinstance(guarantee, ApproxDP)
+    return guarantee
+
+
+def _as_zcdp(guarantee: CentralGuarantee) -> ZCDP:
+    if isinstance(guarantee, PureDP):
+        return pure_to_zcdp(guarantee)
+    return approx_to_zcdp(guarantee) if isinstance(guarantee, ApproxDP) else guarantee
+
+
+def _total(values: Iterable[Decimal]) -> Decimal:
+    # The default context rounds Decimal sums to 28 digits; whole units of the grid cannot be rounded.
+    return from_units(sum(to_units(value) for value in values))
+
+
+def _times(value: Decimal, factor: int) -> Decimal:
+    return from_units(to_units(value) * factor)
+
+
+def _group_delta(epsilon: Decimal, delta: Decimal, size: int) -> Decimal:
+    if not delta:
+        return delta
+    exponent = Fraction(epsilon) * (size - 1)
+    # delta is at least 1e-9, so an exponent above 21 already carries it past 1.
+    if exponent <= 21:
+        growth = (exp_up(Fraction(epsilon) * size) - 1) / (exp_down(Fraction(epsilon)) - 1)
+        enlarged = ceil_to_grid(Fraction(delta) * growth)
+        if enlarged < 1:
+            return enlarged
+    raise ParameterInvalid(
+        parameter="size", rule="must keep the delta of the group below 1", came=f"a group of {size}"
+    )
+
+
+def _reasons(guarantee: Guarantee) -> list[str]:
+    # A reason that already lists parts is taken apart, so that composing in steps says the same as composing
+    # at once.
+    if isinstance(guarantee, Unproven):
+        listed = guarantee.reason.removeprefix(_PARTLY)
+        return [listed] if listed == guarantee.reason else listed.split("; ")
+    return [str(guarantee).split(": ", 1)[-1]]

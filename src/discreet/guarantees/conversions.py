@@ -1,0 +1,133 @@
+"""From one guarantee to another that it implies; never to a stronger one.
+
+Guarantee: every result holds for each mechanism that has the given guarantee, for the same unit and, unless
+           the name says otherwise, the same neighbours. Results are rounded up to the grid of 1e-9.
+Proof:     docs/proofs/conversions.md
+Refs:      [BS16] Propositions 1.3 and 1.4, Section 8; [CKS20] Proposition 12; [DR14] Theorem 2.2.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.composition import group
+from discreet.guarantees.enclosures import ln_down, ln_up, sqrt_up
+from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
+from discreet.guarantees.numbers import LARGEST, ExactLike, ceil_to_grid, exact, from_units, text, to_units
+from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, Guarantee, PureDP, Unproven
+
+__all__ = [
+    "add_remove_to_replace_one",
+    "approx_to_zcdp",
+    "local_to_pure",
+    "pure_to_approx",
+    "pure_to_zcdp",
+    "replace_one_to_add_remove",
+    "to_approx",
+    "zcdp_to_approx",
+    "zcdp_within",
+]
+
+_GRID_POINTS: Final = 64
+_GOLDEN: Final = (math.sqrt(5) - 1) / 2
+
+
+def zcdp_to_approx(guarantee: ZCDP, *, delta: ExactLike) -> ApproxDP:
+    """δ'-approximate ρ-zCDP as (ε, delta)-DP, with the smallest ε that [CKS20] gives for delta − δ'.
+
+    Never above the classic ρ + 2√(ρ·ln(1/(delta − δ'))) of [BS16].
+    """
+    total = exact(delta, parameter="delta", below=1)
+    conversion = Fraction(total) - Fraction(guarantee.delta)
+    if conversion <= 0:
+        raise ParameterInvalid(
+            parameter="delta",
+            rule=f"must be above the guarantee's own delta of {text(guarantee.delta)}",
+            came=text(total),
+        )
+    rho = Fraction(guarantee.rho)
+    bound = min(_tight(rho, conversion), _classic(rho, conversion))
+    epsilon = max(ceil_to_grid(bound), from_units(1))
+    return ApproxDP(epsilon=epsilon, delta=total)
+
+
+def zcdp_within(*, epsilon: ExactLike, delta: ExactLike) -> ZCDP:
+    """The largest ρ on the grid for which ρ-zCDP is (epsilon, delta)-DP: an allowance, so rounded down."""
+    allowed = to_units(exact(epsilon, parameter="epsilon"))
+    fits, fails = 0, LARGEST * 10**9 + 1
+    while fails - fits > 1:
+        # The answer is often far below the limit, so halve the digits while the lower end is still zero.
+        middle = (fits + fails) // 2 if fits else math.isqrt(fails)
+        converted = zcdp_to_approx(ZCDP(rho=from_units(middle)), delta=delta)
+        fits, fails = (middle, fails) if to_units(converted.epsilon) <= allowed else (fits, middle)
+    if not fits:
+        raise ParameterInvalid(
+            parameter="epsilon",
+            rule="must leave room for a rho of 1e-9 at this delta",
+            came=text(from_units(allowed)),
+        )
+    return ZCDP(rho=from_units(fits))
+
+
+def to_approx(guarantee: CentralGuarantee, *, delta: ExactLike) -> ApproxDP:
+    """Any central guarantee stated as (ε, delta)-DP for one given delta, which may be 0 where it has none."""
+    if isinstance(guarantee, ZCDP):
+        return zcdp_to_approx(guarantee, delta=delta)
+    own = pure_to_approx(guarantee) if isinstance(guarantee, PureDP) else guarantee
+    total = exact(delta, parameter="delta", zero=True, below=1)
+    if total < own.delta:
+        raise ParameterInvalid(
+            parameter="delta",
+            rule=f"must be at least the guarantee's own delta of {text(own.delta)}",
+            came=text(total),
+        )
+    return ApproxDP(epsilon=own.epsilon, delta=total)
+
+
+def add_remove_to_replace_one(guarantee: Guarantee) -> Guarantee:
+    """A guarantee for add-remove neighbours, stated for replace-one: one unit leaves, one enters."""
+    return group(guarantee, 2)
+
+
+def replace_one_to_add_remove(guarantee: Guarantee, *, absent_value: bool) -> Guarantee:
+    """A guarantee for replace-one neighbours, stated for add-remove.
+
+    True, with the same parameters, when a unit may hold a value that the mechanism treats exactly as absence
+    (`absent_value`): then a removal is a replacement. Otherwise replace-one says nothing of who is in the
+    data, since it lets the number of units be published exactly.
+    """
+    if absent_value or not guarantee.differentially_private:
+        return guarantee
+    return Unproven("a replace-one guarantee whose data hold no absent value does not hide who takes part")
+
+
+def _tight(rho: Fraction, delta: Fraction) -> Fraction:
+    # Every order gives a valid bound, so the order may come from floats; the bound itself is enclosed.
+    order = 1 + Fraction(_best_excess(float(rho), -math.log(float(delta))))
+    confidence = (ln_up(1 / delta) - ln_down(order)) / (order - 1)
+    return order * rho + confidence + ln_up(1 - 1 / order)
+
+
+def _classic(rho: Fraction, delta: Fraction) -> Fraction:
+    return rho + 2 * sqrt_up(rho * ln_up(1 / delta))
+
+
+def _best_excess(rho: float, log_inverse_delta: float) -> float:
+    """α − 1 that makes the bound about smallest: a coarse grid on its logarithm, then golden section."""
+
+    def bound(logarithm: float) -> float:
+        excess = math.exp(logarithm)
+        confidence = (log_inverse_delta - math.log1p(excess)) / excess
+        return rho * excess + confidence - math.log1p(1 / excess)
+
+    lowest, highest = -30.0, 30.0
+    width = (highest - lowest) / _GRID_POINTS
+    centre = min((lowest + width * step for step in range(_GRID_POINTS + 1)), key=bound)
+    low, high = centre - width, centre + width
+    for _ in range(_GRID_POINTS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        low, high = (low, right) if bound(left) <= bound(right) else (left, high)
+    return math.exp((low + high) / 2)
