@@ -89,16 +89,22 @@ class Refused(DiscreetError):
 
 
 class ChargedNotAnswered(DiscreetError):
-    """The charge stands, but no answer left. The sentence is fixed, because it may follow from the rows."""
+    """The charge stands, but no answer left. The sentences are fixed, because the cause may follow from the rows."""
 
     exit_code = 3
 
-    def __init__(self, *, dataset: str) -> None:
-        super().__init__(
-            f"The question was charged but could not be answered, and '{dataset}' is suspended. "
-            "Ask the custodian; nothing more can be said here.",
-            dataset=dataset,
-        )
+    def __init__(self, *, dataset: str, request_id: str, suspended: bool) -> None:
+        if suspended:
+            message = (
+                f"the question was charged but could not be answered, and '{dataset}' is suspended. "
+                "Ask the custodian; nothing more can be said here."
+            )
+        else:
+            message = (
+                "the question was charged, but its answer could not be stored and was discarded. Ask again with "
+                f"--request-id {request_id} once the ledger can be written: it costs nothing more."
+            )
+        super().__init__(message, dataset=dataset, request_id=request_id)
 
 
 class ParameterInvalid(UsageError):

@@ -1,1 +1,40 @@
-"""Room."""
+"""The command `discreet`: words in, tables or JSON out, and nothing decided here that Python could not do too.
+
+Each command is a thin function that calls the session; heavy modules are imported inside the functions.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 ok, 1 refused, 2 usage, 3 charged but not answered."""
+    from discreet.cli.app import app
+    from discreet.cli.screen import show_error, show_fault
+    from discreet.errors import DiscreetError
+
+    try:
+        app(prog_name="discreet")
+    except DiscreetError as error:
+        show_error(error, as_json=_wants_json(sys.argv))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as fault:
+        # An unforeseen exception may carry a value from the rows, so its text is not shown unasked.
+        if os.environ.get("DISCREET_DEBUG") == "1":
+            raise
+        show_fault(fault)
+        sys.exit(1)
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(word == "--format=json" or (word == "--format" and following == "json") for word, following in pairs)

@@ -1,0 +1,38 @@
+"""All commands, in the order in which a newcomer meets them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli import asking, custody, methods
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="discreet",
+    help="Differential privacy for official statistics: describe a survey once, answer within a budget.",
+    epilog="Start with: discreet init DIR · discreet sample survey DIR · discreet add -w DIR FILE",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback(invoke_without_command=True)
+def discreet(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """Differential privacy for official statistics: describe a survey once, answer within a budget."""
+    if version:
+        from discreet import __version__
+
+        typer.echo(f"discreet {__version__}")
+        raise typer.Exit
+
+
+custody.register(app)
+asking.register(app)
+methods.register(app)

@@ -1,0 +1,229 @@
+"""The analyst's commands: what there is, what may be asked, what is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli.options import Custodian, Format, FormatOption, Language, LanguageOption, WorkspaceOption
+from discreet.cli.screen import show_json, show_pairs, show_table
+
+if TYPE_CHECKING:
+    from discreet.ledger import BudgetState
+    from discreet.release.answers import Answer
+
+__all__ = ["register"]
+
+ledger = typer.Typer(help="Check the ledger.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("datasets", epilog="Example: discreet datasets -w office")(datasets)
+    app.command("show", epilog="Example: discreet show -w office survey --lang fr")(show)
+    app.command(
+        "query",
+        epilog='Example: discreet query -w office "SELECT province, COUNT(*) FROM survey GROUP BY province" '
+        "--epsilon 0.5",
+    )(query)
+    app.command("budget", epilog="Example: discreet budget -w office --format json")(budget)
+    app.add_typer(ledger, name="ledger")
+
+
+def datasets(
+    workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE, lang: LanguageOption = Language.EN
+) -> None:
+    """List the datasets of the workspace."""
+    from discreet.session import open_session
+
+    found = [
+        {
+            "dataset": dataset.name,
+            "title": dataset.card.title.text(lang),
+            "version": dataset.version,
+            "population": dataset.card.population,
+            "unit": dataset.card.unit.column,
+            "columns": len(dataset.card.columns),
+        }
+        for dataset in open_session(workspace).datasets()
+    ]
+    if output is Format.JSON:
+        show_json({"datasets": found})
+    elif not found:
+        typer.echo("No datasets yet. Add one with: discreet add FILE")
+    else:
+        headings = [("dataset", "left"), ("title", "left"), ("version", "right"), ("population", "left")]
+        headings += [("unit", "left"), ("columns", "right")]
+        show_table("Datasets", headings, [[str(row[name]) for name, _ in headings] for row in found])
+
+
+def show(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The dataset's name.")],
+    custodian: Custodian = False,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Show the public face of a dataset: columns, labels, bounds, unit, budget; never a value from the rows."""
+    from discreet.session import open_session
+
+    session = open_session(workspace)
+    if custodian:
+        from discreet.cli.custody import _show_report
+
+        _show_report(session, dataset, output)
+        return
+    face: dict[str, Any] = session.describe(dataset, lang)
+    if output is Format.JSON:
+        show_json(face)
+        return
+    state = session.budget(face["population"])
+    weight = face["weight"]
+    facts = [
+        ("dataset", f"{face['dataset']}, version {face['version']}"),
+        ("population", face["population"]),
+        ("unit", f"{face['unit']['column']}, at most {face['unit']['rows']} row(s) count"),
+        ("neighbours", face["neighbours"]),
+        ("size", face["size"]),
+        ("budget", f"{state.terms.budget}"),
+        ("remaining", ", ".join(f"{name} {amount}" for name, amount in state.remaining_of_population().items())),
+    ]
+    if weight is not None:
+        by = f" by {weight['by']}, at most" if weight["by"] else ""
+        facts.append(("weight", f"{weight['column']}, capped{by} at {weight['cap']}"))
+    if face["suspended"]:
+        facts.append(("suspended", "yes, until the custodian has looked"))
+    facts += [("warning", warning) for warning in state.warnings()]
+    show_pairs(face["title"], facts)
+    headings = [("column", "left"), ("kind", "left"), ("label", "left"), ("values", "left"), ("public", "left")]
+    rows = [
+        [column["name"], column["kind"], column["label"], _values(column), "yes" if column["public"] else ""]
+        for column in face["columns"]
+    ]
+    show_table("", headings, rows)
+
+
+def _values(column: dict[str, Any]) -> str:
+    if "categories" in column:
+        shown = [f"{code} {label}" for code, label in column["categories"].items()]
+        return "; ".join(shown) if len(shown) <= 16 else "; ".join(shown[:6]) + f"; … {len(shown)} codes"
+    if "bounds" in column:
+        low, high = column["bounds"]
+        step = f" in steps of {column['step']}" if column.get("step") not in (None, "1") else ""
+        missing = f"; missing: {', '.join(column['missing'])}" if column.get("missing") else ""
+        return f"{low} to {high}{step}{missing}"
+    return "open" if column["kind"] == "text" else ""
+
+
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="SELECT [columns,] COUNT(*) FROM … [WHERE …] [GROUP BY …]")],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="The total this statement may cost, as a decimal.")],
+    analyst: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
+    ] = None,
+    request_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."),
+    ] = None,
+    level: Annotated[str, typer.Option(help="Coverage of the intervals.")] = "0.95",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Answer a question in SQL within the budget: noisy counts with an interval on each."""
+    from discreet.session import open_session
+
+    answer = open_session(workspace).query(
+        sql, epsilon=epsilon, analyst=analyst, request_id=request_id, level=level, fresh=fresh
+    )
+    if output is Format.JSON:
+        show_json(answer.to_dict(lang))
+    else:
+        _show_answer(answer, lang)
+
+
+def _show_answer(answer: Answer, lang: str) -> None:
+    labels = answer.labels(lang)
+    nothing = "(no value)" if lang == "en" else "(sans valeur)"
+    headings: list[tuple[str, str]] = []
+    for source, name in answer.plan.outputs:
+        headings.append((name, "left" if source is not None else "right"))
+        if source is None:
+            headings.append((f"{answer.level:%} interval".replace("000%", "%"), "right"))
+    rows = []
+    for row, intervals in zip(answer.rows, answer.intervals, strict=True):
+        cells: list[str] = []
+        for source, name in answer.plan.outputs:
+            value = row[name]
+            if source is None:
+                low, high = intervals[name]
+                cells += [f"{value:,}", f"{low:,} to {high:,}"]
+            else:
+                cells.append(nothing if value is None else labels.get(name, {}).get(str(value), str(value)))
+        rows.append(cells)
+    facts = answer.to_dict(lang)
+    paid = "nothing (a stored answer, the same as before)" if answer.replayed else f"epsilon {answer.charge['epsilon']}"
+    remaining: dict[str, Any] = answer.remaining.to_dict()
+    footer = [
+        f"charged {paid}; {remaining['analyst']['epsilon']} remains for you, "
+        f"{remaining['population']['epsilon']} for population '{answer.card.population}'",
+        f"guarantee: {facts['guarantee']}; protects {facts['unit']}; neighbours: {facts['neighbours']}",
+        f"intervals: {facts['interval_meaning']}",
+        *answer.warnings,
+    ]
+    show_table("", headings, rows, footer=footer)
+
+
+def budget(
+    population: Annotated[
+        str | None, typer.Option(metavar="NAME", help="One population. Default: all of the workspace.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Show what was spent and what remains, for each population and analyst."""
+    from discreet.session import open_session, require_known_population
+
+    session = open_session(workspace)
+    names = [require_known_population(session, population)] if population is not None else session.populations()
+    states = [session.budget(name) for name in names]
+    if output is Format.JSON:
+        show_json({"populations": [state.to_dict() for state in states]})
+    elif not states:
+        typer.echo("No population yet. A budget begins with the first dataset: discreet add FILE")
+    for state in states if output is Format.TABLE else ():
+        _show_budget(state)
+
+
+def _show_budget(state: BudgetState) -> None:
+    facts: dict[str, Any] = state.to_dict()
+    headings = [("", "left"), ("budget", "right"), ("spent", "right"), ("remaining", "right")]
+    show_table(
+        f"Population {facts['population']}: {state.terms.budget}; {state.terms.neighbours}",
+        headings,
+        state.table_rows(),
+        footer=[*state.warnings()],
+    )
+
+
+@ledger.command("verify", epilog="Example: discreet ledger verify -w office --anchor HASH")
+def ledger_verify(
+    anchor: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="A head noted earlier; the ledger must still contain it."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Walk the whole ledger: chain, totals, head, answers and anchor must hold."""
+    from discreet.session import open_session
+
+    found = open_session(workspace).verify(anchor=anchor)
+    if output is Format.JSON:
+        show_json(found.to_dict())
+    else:
+        show_pairs("The ledger holds.", [(name, str(value)) for name, value in found.to_dict().items()])

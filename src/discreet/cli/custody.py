@@ -1,0 +1,290 @@
+"""The custodian's commands: workspaces, cards, datasets, analysts, populations, samples."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.options import Custodian, Format, FormatOption, WorkspaceOption
+from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, show_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.guarantees.budget import PopulationTerms
+    from discreet.session import Session
+
+__all__ = ["register"]
+
+card = typer.Typer(help="Draft and check dataset cards.", no_args_is_help=True, rich_markup_mode=None)
+analyst = typer.Typer(help="Register and list analysts.", no_args_is_help=True, rich_markup_mode=None)
+population = typer.Typer(help="Change the terms of a population.", no_args_is_help=True, rich_markup_mode=None)
+sample = typer.Typer(help="Write synthetic data to try things on.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("init", epilog="Example: discreet init office")(init)
+    app.add_typer(sample, name="sample")
+    app.add_typer(card, name="card")
+    app.command("add", epilog="Example: discreet add -w office survey.parquet --card survey.yaml")(add)
+    app.command("resume", epilog="Example: discreet resume -w office survey --custodian")(resume)
+    app.add_typer(analyst, name="analyst")
+    app.add_typer(population, name="population")
+
+
+def init(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; it must be new or empty.")],
+    ledger_dsn_env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VARIABLE",
+            help="Keep the ledger in PostgreSQL; the environment variable holds the connection string.",
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the ledger's key is kept, outside the workspace. Default: a file under $DISCREET_KEYS, "
+            "else under the user's state folder.",
+        ),
+    ] = None,
+    anchor: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the ledger's head is noted at each charge, best on another disk. Default: beside the key.",
+        ),
+    ] = None,
+) -> None:
+    """Make a workspace: a folder for datasets, with a ledger that cannot be overspent."""
+    from discreet.session import Session, default_analyst
+
+    session = Session.create(directory, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor)
+    settings = session.workspace.settings
+    show_pairs(
+        f"Workspace {directory} is ready.",
+        [
+            ("analyst", f"{default_analyst()} (add others with: discreet analyst add NAME)"),
+            ("ledger", f"PostgreSQL, ${ledger_dsn_env}" if ledger_dsn_env else "SQLite, in the workspace"),
+            ("key", f"{settings.key} (keep a copy elsewhere; without it the ledger cannot be trusted)"),
+            ("anchor", str(settings.anchor)),
+        ],
+    )
+
+
+def add(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, gz, Parquet, SAS, Stata or SPSS.")],
+    card: Annotated[
+        Path | None, typer.Option(metavar="CARD.yaml", help="The card. Default: the YAML beside the file.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Add a new version under the same budget.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Confirm that a new population holds other people, without asking.")
+    ] = False,
+    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file. Default: UTF-8.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")] = None,
+    custodian: Custodian = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Add a data file to the workspace, as its card describes it."""
+    from discreet.session import open_session
+
+    session = open_session(workspace)
+    with _progress(file) as advance:
+        dataset = session.add(
+            file,
+            card=card,
+            replace=replace,
+            confirm=_confirmation(session, yes=yes),
+            encoding=encoding,
+            delimiter=delimiter,
+            progress=advance,
+        )
+    typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
+    if custodian:
+        _show_report(session, dataset.name, Format.TABLE)
+    else:
+        typer.echo(f"What was coerced on the way in: discreet show {dataset.name} --custodian")
+
+
+def _confirmation(session: Session, *, yes: bool) -> Callable[[PopulationTerms], bool]:
+    """How a new population is confirmed: by --yes, at the terminal, or because it is the first of the workspace."""
+
+    def confirm(terms: PopulationTerms) -> bool:
+        if yes:
+            return True
+        first = not session.populations()
+        question = (
+            f"'{terms.population}' is a new population with its own budget ({terms.budget}). "
+            "Are its people in no other population whose data you publish?"
+        )
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            return typer.confirm(question, err=True)
+        if first:
+            show_note(f"New population '{terms.population}', the first of this workspace: {terms.budget}.")
+        return first
+
+    return confirm
+
+
+def resume(
+    dataset: Annotated[str, typer.Argument(help="The suspended dataset.")],
+    custodian: Custodian = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Lift the suspension of a dataset, once the custodian has looked at what failed."""
+    from discreet.session import open_session
+
+    open_session(workspace).resume(dataset, custodian=custodian)
+    typer.echo(f"'{dataset}' answers again.")
+
+
+@card.command("init", epilog="Example: discreet card init survey.csv > survey.yaml")
+def card_init(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The data file to describe.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="CARD.yaml", help="Write here instead of to standard output.")
+    ] = None,
+    from_rows: Annotated[
+        bool,
+        typer.Option(
+            "--from-rows",
+            help="Read bounds and categories from the rows. Releases that use them are labelled unproven.",
+        ),
+    ] = False,
+    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file. Default: UTF-8.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")] = None,
+) -> None:
+    """Draft a card; what only a person may decide is marked DECIDE."""
+    from discreet.data.draft import draft_card
+    from discreet.errors import PathInvalid
+
+    if out is not None and out.exists():
+        raise PathInvalid(f"{out} exists already and is left as it is. Choose another name for --out.")
+    text = draft_card(file, from_rows=from_rows, encoding=encoding, delimiter=delimiter)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        out.write_text(text, encoding="utf-8")
+        show_note(f"Wrote {out}. Replace every DECIDE, then run: discreet card check {out}")
+
+
+@card.command("check", epilog="Example: discreet card check survey.yaml")
+def card_check(
+    file: Annotated[Path, typer.Argument(metavar="CARD.yaml", help="The card to check.")],
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Check a card; every problem is named with its line."""
+    from discreet.data.card import read_card
+
+    checked = read_card(file)
+    if output is Format.JSON:
+        show_json({"card": file.name, "dataset": checked.dataset, "columns": len(checked.columns), "problems": []})
+    else:
+        typer.echo(f"{file}: ok. Dataset '{checked.dataset}', {len(checked.columns)} columns, {checked.budget}.")
+
+
+@analyst.command("add", epilog="Example: discreet analyst add -w office maria")
+def analyst_add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits and . _ @ -")],
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Register an analyst; only registered analysts are answered."""
+    from discreet.session import open_session
+
+    open_session(workspace).add_analyst(name)
+    typer.echo(f"Analyst '{name}' is registered.")
+
+
+@analyst.command("list", epilog="Example: discreet analyst list -w office")
+def analyst_list(workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE) -> None:
+    """List the registered analysts."""
+    from discreet.session import open_session
+
+    names = open_session(workspace).ledger.analysts()
+    if output is Format.JSON:
+        show_json({"analysts": list(names)})
+    else:
+        show_table("Analysts", [("name", "left")], [[name] for name in names])
+
+
+@population.command("change", epilog="Example: discreet population change -w office --card survey.yaml --custodian")
+def population_change(
+    card: Annotated[Path, typer.Option(metavar="CARD.yaml", help="The card whose terms are to hold from now on.")],
+    custodian: Custodian = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Let a card's budget, neighbours and unit replace those of its population: an event on the ledger."""
+    from discreet.session import open_session
+
+    terms = open_session(workspace).change_population(card, custodian=custodian)
+    typer.echo(f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}.")
+
+
+@sample.command("survey", epilog="Example: discreet sample survey data --rows 20000 --seed 7")
+def sample_survey(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
+    rows: Annotated[int, typer.Option(help="Respondents.")] = 113_290,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
+) -> None:
+    """Write a synthetic Canadian health survey (survey.parquet, survey.yaml) after published counts."""
+    from discreet.data.sample import write_survey
+
+    for path in write_survey(directory, rows=rows, seed=seed, overwrite=overwrite):
+        typer.echo(f"wrote {path}")
+
+
+@sample.command("visits", epilog="Example: discreet sample visits data")
+def sample_visits(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
+    rows: Annotated[int, typer.Option(help="Respondents of the survey whose visits these are.")] = 113_290,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
+) -> None:
+    """Write visits (1 to 40 rows per person, day and cost) of the same people: visits.parquet, visits.yaml."""
+    from discreet.data.sample import write_visits
+
+    for path in write_visits(directory, people=rows, seed=seed, overwrite=overwrite):
+        typer.echo(f"wrote {path}")
+
+
+def _show_report(session: Session, dataset: str, output: Format) -> None:
+    """The custodian's view of what ingest did."""
+    report = session.report(dataset, custodian=True)
+    show_banner()
+    if output is Format.JSON:
+        show_json(report)
+        return
+    from discreet.data.report import report_lines
+
+    for line in report_lines(report):
+        typer.echo(line)
+
+
+class _progress:  # noqa: N801 - used as a function that opens a context
+    """A progress bar over rows read, on a terminal only."""
+
+    def __init__(self, file: Path) -> None:
+        self._label = f"Reading {file.name}"
+        self._shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Callable[[int], None]:
+        if not self._shown:
+            return lambda _: None
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"))
+        self._bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+        self._bar.start()
+        task = self._bar.add_task(self._label, total=None)
+        return lambda rows: self._bar.advance(task, rows)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._bar.stop()

@@ -1,0 +1,45 @@
+"""Options that several commands share, said once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["Custodian", "Format", "FormatOption", "Language", "LanguageOption", "WorkspaceOption"]
+
+
+class Format(StrEnum):
+    """Tables for people, JSON for machines."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+class Language(StrEnum):
+    """Language of labels and titles."""
+
+    EN = "en"
+    FR = "fr"
+
+
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        "-w",
+        metavar="DIR",
+        help="The workspace folder. Default: $DISCREET_WORKSPACE, else the current folder.",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="A table for people or JSON for machines.")]
+LanguageOption = Annotated[
+    Language, typer.Option("--lang", envvar="DISCREET_LANG", show_envvar=False, help="Language of labels.")
+]
+Custodian = Annotated[
+    bool,
+    typer.Option("--custodian", help="Act as the custodian: shows what depends on the rows, and is logged."),
+]

@@ -1,0 +1,120 @@
+"""Writes docs/reference.md from the code: commands, options, card keys, mechanisms, errors.
+
+A test compares the page with what this module writes, so that nothing is undocumented and nothing documented is gone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+import typer
+
+__all__ = ["reference"]
+
+
+def reference() -> str:
+    """The whole page."""
+    parts = [
+        "# Reference\n\nWritten from the code by `make docs`; a test keeps it complete.",
+        "## Commands\n\n" + "\n\n".join(_commands()),
+        "## Environment\n\n" + _environment(),
+        "## Exit codes\n\n0 ok · 1 refused · 2 usage · 3 charged but not answered",
+        "## Card keys\n\nThe card is explained in [card.md](card.md). `*` stands for a name you choose.\n\n" + _card_keys(),
+        "## Mechanisms\n\n" + _mechanisms(),
+        "## Errors\n\n" + _errors(),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _commands() -> Iterator[str]:
+    from discreet.cli.app import app
+
+    root = typer.main.get_command(app)
+    yield from _describe(root, "discreet")
+
+
+def _describe(command: click.Command, path: str) -> Iterator[str]:
+    if isinstance(command, click.Group):
+        for name, child in command.commands.items():
+            yield from _describe(child, f"{path} {name}")
+        return
+    lines = [f"### `{path}`", "", (command.help or "").strip(), ""]
+    lines += ["| argument or option | meaning | default |", "| --- | --- | --- |"]
+    for parameter in command.params:
+        lines.append(_parameter(parameter))
+    if command.epilog:
+        lines += ["", command.epilog.replace("Example: ", "Example: `", 1) + "`"]
+    yield "\n".join(lines)
+
+
+def _parameter(parameter: click.Parameter) -> str:
+    name = ", ".join(f"`{option}`" for option in parameter.opts)
+    if isinstance(parameter, click.Argument):
+        name = f"`{parameter.make_metavar(click.Context(click.Command('discreet')))}`"
+    meaning = str(getattr(parameter, "help", "") or "")
+    if isinstance(parameter.type, click.Choice):
+        meaning += f" ({', '.join(str(getattr(choice, 'value', choice)) for choice in parameter.type.choices)})"
+    default = parameter.default
+    shown = "required" if parameter.required else _default(default)
+    return f"| {name} | {meaning.replace('|', '·')} | {shown} |"
+
+
+def _default(default: object) -> str:
+    if default is None or default is False or callable(default) or "UNSET" in repr(default):
+        return ""
+    return f"`{getattr(default, 'value', default)}`"
+
+
+ENVIRONMENT = {
+    "DISCREET_WORKSPACE": "The workspace folder when -w is not given.",
+    "DISCREET_ANALYST": "Who asks, when --analyst is not given.",
+    "DISCREET_LANG": "Language of labels, en or fr.",
+    "DISCREET_KEYS": "Folder for ledger keys and anchors of new workspaces.",
+    "DISCREET_ROOTS": "Folders from which files may be added, separated as in PATH. Unset: anywhere.",
+    "DISCREET_DEBUG": "1 shows the traceback of an unforeseen fault. It may contain values: custodians only.",
+}
+
+
+def _environment() -> str:
+    lines = ["| variable | meaning |", "| --- | --- |"]
+    return "\n".join(lines + [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT.items()])
+
+
+def _card_keys() -> str:
+    from discreet.data.cardkeys import walk_keys
+
+    lines = ["| key | meaning | takes | required |", "| --- | --- | --- | --- |"]
+    for path, key in walk_keys():
+        takes = key.type.replace("|", "·")
+        lines.append(f"| `{path}` | {key.meaning} | {takes} | {'yes' if key.required else ''} |")
+    return "\n".join(lines)
+
+
+def _mechanisms() -> str:
+    from importlib import import_module
+
+    from discreet.mechanisms import MECHANISMS
+
+    blocks = []
+    for name, place in MECHANISMS.items():
+        module = import_module(place.split(":")[0])
+        blocks.append(f"### `{name}`\n\n```text\n{(module.__doc__ or '').strip()}\n```")
+    return "\n\n".join(blocks)
+
+
+def _errors() -> str:
+    from discreet import errors
+
+    lines = ["| error | exit | meaning |", "| --- | --- | --- |"]
+    for name in errors.__all__:
+        found = getattr(errors, name)
+        if isinstance(found, type):
+            meaning = (found.__doc__ or "").strip().split("\n")[0]
+            lines.append(f"| `{name}` | {found.exit_code} | {meaning} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

@@ -1,0 +1,169 @@
+"""One way through: lease and durable charge, exact cells, noise, stored answer, and only then the answer leaves.
+
+What can go wrong before the charge depends on the text, the card and the ledger alone. What goes wrong after it is
+told in a fixed sentence, and the charge stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from discreet.data.card import Card
+from discreet.engines.embedded import count_cells
+from discreet.errors import ChargedNotAnswered, DiscreetError, LedgerUnavailable, QueryRefused
+from discreet.guarantees.numbers import text
+from discreet.guarantees.types import PureDP, Unproven
+from discreet.ledger import Ledger, Receipt, SpendRequest
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.plan.nodes import CountPlan
+from discreet.plan.sensitivity import count_sensitivity
+from discreet.release.answers import Answer, Noisy, Remaining
+
+__all__ = ["Question", "ask"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A plan with everything that decides its price: who asks, under which id, at which epsilon."""
+
+    plan: CountPlan
+    card: Card
+    version: int
+    data: Path
+    analyst: str
+    request_id: str
+    epsilon: Decimal
+    level: Decimal
+    fresh: bool = False
+
+
+def ask(question: Question, ledger: Ledger) -> Answer:
+    """Answer within the budget, or raise; never both charge and stay silent about it."""
+    mechanism, sensitivity = _mechanism(question)
+    charged = PureDP(epsilon=question.epsilon)
+    receipt = _replay(question, ledger, charged)
+    replayed = receipt is not None
+    if receipt is None:
+        receipt = ledger.spend(_request(question, mechanism, sensitivity, charged))
+    stored = receipt.answer
+    if stored is None:
+        noisy = _draw(question, ledger, mechanism, sensitivity, charged)
+        stored = _commit(question, ledger, receipt, noisy)
+    return _answer(question, ledger, receipt, Noisy.from_bytes(stored), replayed=replayed or receipt.replayed)
+
+
+def _mechanism(question: Question) -> tuple[DiscreteLaplace | None, int]:
+    sensitivity = count_sensitivity(question.plan, question.card).l1
+    if sensitivity == 0:
+        if not question.card.exact_public:
+            raise QueryRefused(
+                "this count is fixed by what is public, so noise would protect nobody and an exact answer is not "
+                "given. If it may be published exactly, the card says `exact_public: true`."
+            )
+        return None, 0
+    return DiscreteLaplace.calibrate(sensitivity=sensitivity, epsilon=question.epsilon), sensitivity
+
+
+def _replay(question: Question, ledger: Ledger, charged: PureDP) -> Receipt | None:
+    if question.fresh:
+        return None
+    found = ledger.find_answer(
+        population=question.card.population,
+        dataset=question.card.dataset,
+        version=question.version,
+        plan_hash=question.plan.hash,
+        at_least=charged,
+    )
+    if found is None:
+        return None
+    return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
+
+
+def _request(
+    question: Question, mechanism: DiscreteLaplace | None, sensitivity: int, charged: PureDP
+) -> SpendRequest:
+    used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
+    return SpendRequest(
+        population=question.card.population,
+        dataset=question.card.dataset,
+        version=question.version,
+        analyst=question.analyst,
+        request_id=question.request_id,
+        plan_hash=question.plan.hash,
+        mechanisms=({**used, "sensitivity": str(sensitivity), "cells": str(question.plan.cell_count)},),
+        guarantee=charged,
+    )
+
+
+def _draw(
+    question: Question, ledger: Ledger, mechanism: DiscreteLaplace | None, sensitivity: int, charged: PureDP
+) -> Noisy:
+    unproven = _unproven(question)
+    try:
+        if unproven is not None:
+            _mark(question, ledger, unproven)
+        exact_cells = count_cells(question.plan, question.data)
+        values = mechanism.release(exact_cells) if mechanism is not None else exact_cells
+    except LedgerUnavailable:
+        raise _unanswered(question, suspended=False) from None
+    except Exception:
+        # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
+        ledger.suspend(dataset=question.card.dataset, population=question.card.population, who="discreet")
+        raise _unanswered(question, suspended=True) from None
+    return Noisy(tuple(values), mechanism, sensitivity, charged, unproven)
+
+
+def _unproven(question: Question) -> str | None:
+    """Keys, bounds or categories that were read from the rows make the release unproven."""
+    read = sorted(question.plan.columns_used() & set(question.card.from_rows))
+    if not read:
+        return None
+    return f"the categories or bounds of {', '.join(read)} were read from the rows (provenance: from_rows)"
+
+
+def _mark(question: Question, ledger: Ledger, reason: str) -> None:
+    ledger.mark(
+        question.card.population,
+        guarantee=Unproven(reason),
+        analyst=question.analyst,
+        plan_hash=question.plan.hash,
+        dataset=question.card.dataset,
+        version=question.version,
+    )
+
+
+def _commit(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> bytes:
+    try:
+        return ledger.commit_answer(receipt, noisy.to_bytes())
+    except DiscreetError:
+        raise _unanswered(question, suspended=False) from None
+
+
+def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
+    return ChargedNotAnswered(
+        dataset=question.card.dataset, request_id=question.request_id, suspended=suspended
+    )
+
+
+def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy, *, replayed: bool) -> Answer:
+    state = ledger.state(question.card.population)
+    charge = {"epsilon": "0", "delta": "0"}
+    if not replayed:
+        charge["epsilon"] = text(question.epsilon)
+    return Answer(
+        plan=question.plan,
+        card=question.card,
+        version=question.version,
+        noisy=noisy,
+        level=question.level,
+        charge=charge,
+        remaining=Remaining(
+            population=state.remaining_of_population(), analyst=state.remaining_of_analyst(question.analyst)
+        ),
+        replayed=replayed,
+        request_id=question.request_id,
+        warnings=tuple(state.warnings()),
+    )
+

@@ -1,0 +1,282 @@
+"""An open workspace: folder, ledger and engine together. The command line and Python both come through here.
+
+    import discreet
+    house = discreet.open("my-workspace")
+    answer = house.query("SELECT province, COUNT(*) FROM survey GROUP BY province", epsilon="0.5")
+    answer.rows, answer.intervals
+
+Whoever can read the workspace folder is its custodian (docs/promise.md); `Session` runs in that role on behalf of a
+named analyst.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from discreet.data.card import Card, Column, Kind, read_card
+from discreet.data.workspace import Dataset, Workspace, find_workspace
+from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, UnknownName
+from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees.numbers import ExactLike, exact, text
+from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
+from discreet.release.answers import Answer
+
+__all__ = ["Session", "default_analyst", "open_session"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}", re.ASCII)
+
+
+def open_session(path: str | Path | None = None) -> Session:
+    """The workspace in `path`, else in DISCREET_WORKSPACE, else in the current folder."""
+    workspace = Workspace.open(find_workspace(Path(path) if path is not None else None))
+    return Session(workspace, open_ledger(ledger_config(workspace)))
+
+
+def default_analyst() -> str:
+    """DISCREET_ANALYST, else the operating system's user."""
+    return os.environ.get("DISCREET_ANALYST") or getpass.getuser()
+
+
+class Session:
+    """A workspace with its ledger."""
+
+    def __init__(self, workspace: Workspace, ledger: Ledger) -> None:
+        self.workspace = workspace
+        self.ledger = ledger
+
+    # --- the custodian's side -------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        *,
+        ledger_dsn_env: str | None = None,
+        key: Path | None = None,
+        anchor: Path | None = None,
+    ) -> Session:
+        """A new workspace with an empty ledger, and the default analyst registered."""
+        workspace = Workspace.create(path, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor)
+        try:
+            ledger = create_ledger(ledger_config(workspace))
+        except BaseException:
+            workspace.discard()
+            raise
+        session = cls(workspace, ledger)
+        session.add_analyst(default_analyst())
+        return session
+
+    def add(
+        self,
+        file: Path,
+        *,
+        card: Path | None = None,
+        replace: bool = False,
+        confirm: Callable[[PopulationTerms], bool] = lambda _: False,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Dataset:
+        """Ingest a file described by a card. `confirm` is asked before a further population gets its own budget."""
+        from discreet.data.ingest import add_file
+
+        read = read_card(card or card_beside(file))
+        terms = read.terms()
+        self._check_population(terms, confirm)
+        dataset = add_file(
+            self.workspace,
+            file,
+            read,
+            replace=replace,
+            encoding=encoding,
+            delimiter=delimiter,
+            progress=progress,
+        )
+        self.ledger.register(terms)
+        self.ledger.record_dataset(
+            read.population, read.dataset, dataset.version, who=default_analyst()
+        )
+        return dataset
+
+    def add_analyst(self, name: str) -> None:
+        """Register an analyst; only registered analysts are answered."""
+        if not _NAME.fullmatch(name):
+            raise ParameterInvalid(
+                parameter="analyst name",
+                rule="must be letters, digits and . _ @ - (at most 63, no spaces)",
+                came=f"'{name[:40]}'",
+            )
+        self.ledger.add_analyst(name, who=default_analyst())
+
+    def change_population(self, card: Path, *, custodian: bool) -> PopulationTerms:
+        """Let a card's terms replace those its population has: an event on the ledger."""
+        if not custodian:
+            raise CustodianOnly(view="changing the terms of a population")
+        terms = read_card(card).terms()
+        self.ledger.change(terms, who=default_analyst())
+        return terms
+
+    def resume(self, dataset: str, *, custodian: bool) -> None:
+        """Lift the suspension of a dataset after the custodian has looked."""
+        if not custodian:
+            raise CustodianOnly(view="lifting a suspension")
+        self.ledger.resume(self.workspace.dataset(dataset).name, who=default_analyst())
+
+    def report(self, dataset: str, *, custodian: bool) -> dict[str, object]:
+        """What ingest coerced, counted. Depends on the rows: for the custodian, and logged."""
+        if not custodian:
+            raise CustodianOnly(view="the ingest report")
+        found = self.workspace.dataset(dataset)
+        self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=default_analyst())
+        return found.read_report()
+
+    def verify(self, *, anchor: str | None = None) -> Verification:
+        """Walk the whole ledger."""
+        return self.ledger.verify(anchor=anchor)
+
+    # --- the analyst's side ---------------------------------------------------------------------------------------
+
+    def query(
+        self,
+        sql: str,
+        *,
+        epsilon: ExactLike,
+        analyst: str | None = None,
+        request_id: str | None = None,
+        level: ExactLike = "0.95",
+        fresh: bool = False,
+    ) -> Answer:
+        """Answer one statement; `epsilon` is the total it may cost."""
+        from discreet.plan import plan_question
+        from discreet.release import Question, ask
+        from discreet.release.answers import interval_level
+
+        exact_epsilon = exact(epsilon, parameter="epsilon")
+        exact_level = interval_level(level)
+        asked_under = request_id if request_id is not None else uuid.uuid4().hex
+        if not _NAME.fullmatch(asked_under):
+            raise ParameterInvalid(
+                parameter="request id", rule="must be letters, digits and . _ @ - (at most 63)", came="another text"
+            )
+        plan = plan_question(sql, lambda name: self.workspace.dataset(name).card)
+        dataset = self.workspace.dataset(plan.dataset)
+        question = Question(
+            plan=plan,
+            card=dataset.card,
+            version=dataset.version,
+            data=dataset.data,
+            analyst=analyst or default_analyst(),
+            request_id=asked_under,
+            epsilon=exact_epsilon,
+            level=exact_level,
+            fresh=fresh,
+        )
+        return ask(question, self.ledger)
+
+    def datasets(self) -> list[Dataset]:
+        """The current version of every dataset, by name."""
+        return self.workspace.datasets()
+
+    def describe(self, dataset: str, language: str = "en") -> dict[str, object]:
+        """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
+        found = self.workspace.dataset(dataset)
+        card = found.card
+        return {
+            "dataset": card.dataset,
+            "title": card.title.text(language),
+            "description": card.description.text(language) if card.description is not None else None,
+            "version": found.version,
+            "population": card.population,
+            "unit": {"column": card.unit.column, "rows": card.unit.rows},
+            "neighbours": str(card.neighbours),
+            "size": card.size,
+            "weight": _describe_weight(card),
+            "suspended": self.ledger.suspended(card.dataset),
+            "budget": self.budget(card.population).to_dict(),
+            "columns": [_describe_column(column, language) for column in card.columns],
+        }
+
+    def budget(self, population: str) -> BudgetState:
+        """What was spent on a population and what remains."""
+        return self.ledger.state(population)
+
+    def populations(self) -> list[str]:
+        return self.ledger.populations()
+
+    def _check_population(self, terms: PopulationTerms, confirm: Callable[[PopulationTerms], bool]) -> None:
+        known = self.ledger.populations()
+        if terms.population in known:
+            self.ledger.check_terms(terms)
+        elif not confirm(terms):
+            raise PopulationConflict(
+                f"'{terms.population}' would be a new population with a budget of its own ({terms.budget}). If these "
+                "people are already in another population of this workspace, their budgets add up: name that "
+                "population in the card instead. To confirm that they are others, add --yes.",
+                population=terms.population,
+            )
+
+
+def ledger_config(workspace: Workspace) -> LedgerConfig:
+    """Where the ledger of a workspace lives."""
+    settings = workspace.settings
+    return LedgerConfig(
+        workspace_id=settings.id,
+        store="postgres" if settings.ledger_dsn_env else "sqlite",
+        path=None if settings.ledger_dsn_env else workspace.root / "ledger.sqlite",
+        dsn_env=settings.ledger_dsn_env,
+        key_path=settings.key,
+        anchor_path=settings.anchor,
+    )
+
+
+def card_beside(file: Path) -> Path:
+    """survey.yaml beside survey.parquet, survey.csv.gz, …"""
+    stem = file.name.split(".")[0]
+    for ending in (".yaml", ".yml"):
+        beside = file.with_name(stem + ending)
+        if beside.exists():
+            return beside
+    raise PathInvalid(
+        f"no card {stem}.yaml stands beside {file.name}. Name one with --card, or draft one with: "
+        f"discreet card init {file.name}"
+    )
+
+
+def _describe_weight(card: Card) -> dict[str, object] | None:
+    if card.weight is None:
+        return None
+    rule = card.weight
+    caps = {code: text(cap) for code, cap in rule.caps}
+    return {"column": rule.column, "cap": text(rule.largest), "by": rule.by, "caps": caps}
+
+
+def _describe_column(column: Column, language: str) -> dict[str, object]:
+    face: dict[str, object] = {
+        "name": column.name,
+        "kind": column.kind,
+        "label": column.label.text(language),
+        "public": column.public,
+    }
+    if column.kind is Kind.CATEGORY:
+        face["categories"] = {category.code: category.label.text(language) for category in column.categories}
+    if column.bounds is not None:
+        face["bounds"] = [text(bound) for bound in column.bounds]
+    if column.step is not None:
+        face["step"] = text(column.step)
+    if column.missing:
+        face["missing"] = list(column.missing)
+    if column.from_rows:
+        face["provenance"] = "from_rows"
+    return face
+
+
+def require_known_population(session: Session, name: str) -> str:
+    """The name, when the ledger knows it."""
+    if name not in session.populations():
+        raise UnknownName(sort="population", name=name, where="this workspace", known=session.populations())
+    return name
