@@ -1,0 +1,36 @@
+"""Coins of rational probability, and of probability exp(-gamma) for rational gamma [CKS20, Algorithm 1]."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.noise.entropy import Entropy
+from discreet.noise.uniform import uniform_below
+
+__all__ = ["bernoulli", "bernoulli_exp_minus"]
+
+
+def bernoulli(entropy: Entropy, probability: Fraction) -> bool:
+    """True with exactly this probability. Reads nothing when it is 0 or 1."""
+    if not 0 <= probability <= 1:
+        raise ValueError("a probability lies between 0 and 1")
+    return uniform_below(entropy, probability.denominator) < probability.numerator
+
+
+def bernoulli_exp_minus(entropy: Entropy, gamma: Fraction) -> bool:
+    """True with probability exactly exp(-gamma), for gamma >= 0."""
+    if gamma < 0:
+        raise ValueError("gamma must not be negative")
+    whole, rest = divmod(gamma.numerator, gamma.denominator)
+    for _ in range(whole):
+        if not _bernoulli_exp_minus_fraction(entropy, 1, 1):
+            return False
+    return _bernoulli_exp_minus_fraction(entropy, rest, gamma.denominator)
+
+
+def _bernoulli_exp_minus_fraction(entropy: Entropy, numerator: int, denominator: int) -> bool:
+    """For gamma = numerator/denominator <= 1: whether the first k whose coin of gamma/k fails is odd."""
+    k = 1
+    while uniform_below(entropy, denominator * k) < numerator:
+        k += 1
+    return k % 2 == 1

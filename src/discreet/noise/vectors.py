@@ -1,0 +1,221 @@
+"""Test vectors: stated bytes in, stated integer out, for every sampler.
+
+The vectors are the same on every machine and in every release of one `version`. Each `bytes` field holds a
+few bytes more than the sampler reads, so that a twin which reads too far is found by `bytes_used`. All
+integers stay below 2**53.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Final
+
+from discreet.noise.bernoulli import bernoulli, bernoulli_exp_minus
+from discreet.noise.entropy import ByteTape, Entropy
+from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.geometric import discrete_laplace, geometric
+from discreet.noise.polya import polya
+from discreet.noise.response import keep_digits, respond, respond_array
+from discreet.noise.selection import Run, select
+from discreet.noise.uniform import uniform_array_below, uniform_below
+
+__all__ = ["VERSION", "make_vectors"]
+
+VERSION: Final = 1
+_DRAWS: Final = 6
+_SURPLUS: Final = 4
+_TAPE_LENGTH: Final = 1 << 16
+
+Output = int | bool | list[int]
+Draw = Callable[[Entropy], Output]
+Vector = dict[str, object]
+
+
+def make_vectors() -> dict[str, object]:
+    """All vectors, ready for JSON."""
+    vectors = [
+        *_uniform(),
+        *_bernoulli(),
+        *_geometric(),
+        *_gaussian(),
+        *_polya(),
+        *_response(),
+        *_response_array(),
+        *_selection(),
+    ]
+    return {"version": VERSION, "vectors": vectors}
+
+
+def _uniform() -> Iterator[Vector]:
+    for n in (1, 2, 6, 13, 256, 257, 10**6, 2**40 + 1):
+        yield from _drawn("uniform_below", {"n": str(n)}, _uniform_draw(n))
+    yield _given("uniform_below", {"n": "13"}, _uniform_draw(13), "0d ff 1c")  # 13 and 15 rejected, then 12
+    for n in (1, 12, 256, 300):
+        yield from _drawn("uniform_array_below", {"n": str(n), "count": "5"}, _uniform_array_draw(n, 5))
+    yield _given("uniform_array_below", {"n": "12", "count": "2"}, _uniform_array_draw(12, 2), "0c 01 0f 0b")
+
+
+def _uniform_draw(n: int) -> Draw:
+    return lambda entropy: uniform_below(entropy, n)
+
+
+def _uniform_array_draw(n: int, count: int) -> Draw:
+    return lambda entropy: [int(value) for value in uniform_array_below(entropy, n, count=count)]
+
+
+def _bernoulli() -> Iterator[Vector]:
+    for probability in (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(999, 1000)):
+        draw = _bound(bernoulli, probability)
+        yield from _drawn("bernoulli", {"probability": str(probability)}, draw)
+    for gamma in (Fraction(0), Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(1, 10**6)):
+        draw = _bound(bernoulli_exp_minus, gamma)
+        yield from _drawn("bernoulli_exp_minus", {"gamma": str(gamma)}, draw)
+
+
+def _bound(coin: Callable[[Entropy, Fraction], bool], parameter: Fraction) -> Draw:
+    return lambda entropy: coin(entropy, parameter)
+
+
+def _geometric() -> Iterator[Vector]:
+    for scale in (
+        Fraction(1, 3),
+        Fraction(1),
+        Fraction(10, 3),
+        Fraction(1000),
+        Fraction(7505999378950827, 2**51),
+    ):
+        yield from _drawn("geometric", {"scale": str(scale)}, _scaled(geometric, scale))
+        yield from _drawn("discrete_laplace", {"scale": str(scale)}, _scaled(discrete_laplace, scale))
+    # Minus zero is drawn, rejected, and zero is drawn.
+    negative_zero = "01 01 00 01"
+    yield _given("discrete_laplace", {"scale": "1"}, _scaled(discrete_laplace, Fraction(1)), negative_zero)
+
+
+def _scaled(sampler: Callable[..., int], scale: Fraction) -> Draw:
+    return lambda entropy: sampler(entropy, scale=scale)
+
+
+def _gaussian() -> Iterator[Vector]:
+    for variance in (Fraction(1, 4), Fraction(1), Fraction(50, 9), Fraction(10**6)):
+        yield from _drawn("discrete_gaussian", {"variance": str(variance)}, _gaussian_draw(variance))
+
+
+def _gaussian_draw(variance: Fraction) -> Draw:
+    return lambda entropy: discrete_gaussian(entropy, variance=variance)
+
+
+def _polya() -> Iterator[Vector]:
+    for shape, scale in (
+        (Fraction(1, 2), Fraction(20)),
+        (Fraction(1, 100), Fraction(1000)),
+        (Fraction(5, 2), Fraction(3)),
+    ):
+        yield from _drawn("polya", {"shape": str(shape), "scale": str(scale)}, _polya_draw(shape, scale))
+
+
+def _polya_draw(shape: Fraction, scale: Fraction) -> Draw:
+    return lambda entropy: polya(entropy, shape=shape, scale=scale)
+
+
+def _response() -> Iterator[Vector]:
+    for epsilon, categories in ((Fraction(1), 2), (Fraction(1, 2), 13), (Fraction(3), 300)):
+        parameters = {"epsilon": str(epsilon), "categories": str(categories)}
+        for answer in (0, categories - 1):
+            draw = _response_draw(answer, epsilon, categories)
+            yield from _drawn("randomised_response", parameters, draw, answer=answer)
+        for step, ending in ((0, "tie"), (-1, "below"), (1, "above")):
+            words = _tie(epsilon, categories, step)
+            if ending == "tie":  # two words agree, the third lies below
+                words += bytes(8)
+            draw = _response_draw(1, epsilon, categories)
+            yield _given("randomised_response", parameters, draw, words.hex(), answer=1)
+
+
+def _tie(epsilon: Fraction, categories: int, step: int) -> bytes:
+    """Sixteen bytes that agree with p in the first word and differ by `step` in the second."""
+    digits = keep_digits(epsilon=epsilon, categories=categories, bits=128)
+    return (digits + step).to_bytes(16, "big")
+
+
+def _response_draw(answer: int, epsilon: Fraction, categories: int) -> Draw:
+    return lambda entropy: respond(entropy, answer, epsilon=epsilon, categories=categories)
+
+
+def _response_array() -> Iterator[Vector]:
+    answers = [0, 1, 2, 12, 5, 5, 7, 9]
+    epsilon, categories = Fraction(1, 2), 13
+    parameters = {"epsilon": str(epsilon), "categories": str(categories)}
+    draw = _response_array_draw(answers, epsilon, categories)
+    yield from _drawn("randomised_response_array", parameters, draw, answers=answers)
+    # The second and fourth answers tie: their further words follow the eight first ones, in order.
+    first, below, above = (_tie(epsilon, categories, step) for step in (0, -1, 1))
+    head = _tape("response ties", 8) + first[:8] + _tape("response between", 8) + first[:8]
+    tape = head + _tape("response rest", 32) + below[8:] + above[8:]
+    yield _given("randomised_response_array", parameters, draw, tape.hex(), answers=answers)
+
+
+def _response_array_draw(answers: list[int], epsilon: Fraction, categories: int) -> Draw:
+    def draw(entropy: Entropy) -> list[int]:
+        import numpy as np
+
+        reports = respond_array(entropy, np.array(answers), epsilon=epsilon, categories=categories)
+        return [int(report) for report in reports]
+
+    return draw
+
+
+def _selection() -> Iterator[Vector]:
+    cases: list[tuple[Fraction, list[Run]]] = [
+        (Fraction(1), [(0, 5), (1, 1), (Fraction(3, 2), 1)]),
+        (Fraction(1, 4), [(-8, 100), (-3, 2), (0, 1), (-1, 7)]),
+        (Fraction(2), [(4, 3)]),
+    ]
+    for rate, runs in cases:
+        yield from _drawn("select", {"rate": str(rate)}, _select_draw(runs, rate), runs=_shown(runs))
+    # Weights 1 and 1/e: the boundary is p of randomised response with epsilon 1 and two categories.
+    two: list[Run] = [(1, 1), (0, 1)]
+    for step in (-1, 1):
+        words = _tie(Fraction(1), 2, step)
+        yield _given("select", {"rate": "1"}, _select_draw(two, Fraction(1)), words.hex(), runs=_shown(two))
+
+
+def _select_draw(runs: list[Run], rate: Fraction) -> Draw:
+    return lambda entropy: list(select(entropy, runs, rate=rate))
+
+
+def _shown(runs: list[Run]) -> list[list[str]]:
+    return [[str(score), str(multiplicity)] for score, multiplicity in runs]
+
+
+def _drawn(mechanism: str, parameters: Mapping[str, str], draw: Draw, **given: object) -> Iterator[Vector]:
+    """A few vectors from bytes that depend on what is drawn and on nothing else."""
+    for index in range(_DRAWS):
+        label = f"{mechanism} {sorted(parameters.items())} {sorted(given.items())} {index}"
+        yield _vector(mechanism, parameters, draw, _tape(label, _TAPE_LENGTH), given)
+
+
+def _given(mechanism: str, parameters: Mapping[str, str], draw: Draw, text: str, **given: object) -> Vector:
+    """One vector whose first bytes are chosen by hand, for a tie or a rejection."""
+    data = bytes.fromhex(text)
+    return _vector(mechanism, parameters, draw, data + _tape(f"{mechanism} {text}", _TAPE_LENGTH), given)
+
+
+def _vector(
+    mechanism: str, parameters: Mapping[str, str], draw: Draw, data: bytes, given: Mapping[str, object]
+) -> Vector:
+    tape = ByteTape(data)
+    output = draw(tape)
+    return {
+        "mechanism": mechanism,
+        "parameters": dict(parameters),
+        "input": dict(given),
+        "bytes": data[: tape.used + _SURPLUS].hex(),
+        "output": output,
+        "bytes_used": tape.used,
+    }
+
+
+def _tape(label: str, length: int) -> bytes:
+    return hashlib.shake_256(f"discreet noise vectors {VERSION}: {label}".encode()).digest(length)
