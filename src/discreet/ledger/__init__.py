@@ -1,1 +1,24 @@
-"""Room."""
+"""The budget of every population, as events that add up.
+
+`ledger` is the door; `accounting` and `conversion` decide what fits; `events`, `standing` and `book` are the
+chain; `sqlite` and `postgres` keep it; `seal` authenticates it. RULES 12 to 18 are tested here.
+"""
+
+from discreet.ledger.accounting import Balance
+from discreet.ledger.config import LedgerConfig
+from discreet.ledger.ledger import Ledger, create_ledger, open_ledger
+from discreet.ledger.records import BudgetState, Marker, Receipt, SpendRequest, StoredAnswer, Verification
+
+__all__ = [
+    "Balance",
+    "BudgetState",
+    "Ledger",
+    "LedgerConfig",
+    "Marker",
+    "Receipt",
+    "SpendRequest",
+    "StoredAnswer",
+    "Verification",
+    "create_ledger",
+    "open_ledger",
+]

@@ -1,0 +1,89 @@
+"""The ledger within one transaction: an authenticated standing, and events appended to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from discreet.errors import UnknownName
+from discreet.ledger.events import GENESIS, Event, Kind, now
+from discreet.ledger.seal import Seal
+from discreet.ledger.standing import PopulationStanding, Standing, fold
+from discreet.ledger.store import Head, Transaction, damaged
+
+__all__ = ["Book", "first_page"]
+
+
+class Book:
+    """Opened on a transaction; every change appends one event and moves the head with it."""
+
+    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+        self.transaction = transaction
+        self._seal = seal
+        self.head = transaction.head()
+        self.standing = authenticate(self.head, transaction, seal)
+
+    def append(self, kind: Kind, *, who: str, population: str = "", payload: Mapping[str, object]) -> Event:
+        event = Event(
+            sequence=self.head.sequence + 1,
+            kind=kind,
+            when=now(),
+            who=who,
+            population=population,
+            payload=payload,
+            previous=self.head.hash,
+        )
+        self.standing = fold(self.standing, event)
+        self.head = make_head(event, self.standing, self._seal)
+        self.transaction.insert_event(event)
+        self.transaction.replace_head(self.head)
+        return event
+
+    def population(self, name: str) -> PopulationStanding:
+        try:
+            return self.standing.populations[name]
+        except KeyError:
+            raise self._unknown("population", name, self.standing.populations) from None
+
+    def require_analyst(self, name: str) -> None:
+        if name not in self.standing.analysts:
+            raise self._unknown("analyst", name, self.standing.analysts)
+
+    def require_dataset(self, dataset: str, *, population: str) -> None:
+        """The dataset was recorded under this population, whose budget is therefore the right one."""
+        entry = self.standing.datasets.get(dataset)
+        if entry is None or entry.population != population:
+            known = [name for name, entry in self.standing.datasets.items() if entry.population == population]
+            raise UnknownName(sort="dataset", name=dataset, where=f"population '{population}'", known=known)
+
+    @staticmethod
+    def _unknown(sort: str, name: str, known: Mapping[str, object] | tuple[str, ...]) -> UnknownName:
+        return UnknownName(sort=sort, name=name, where="the ledger", known=known)
+
+
+def first_page(seal: Seal, *, workspace_id: str, who: str) -> tuple[Event, Head]:
+    """The event with which a ledger begins."""
+    event = Event(
+        sequence=1,
+        kind=Kind.OPENED,
+        when=now(),
+        who=who,
+        population="",
+        payload={"workspace": workspace_id},
+        previous=GENESIS,
+    )
+    return event, make_head(event, fold(Standing(), event), seal)
+
+
+def make_head(event: Event, standing: Standing, seal: Seal) -> Head:
+    sequence, digest, text = event.sequence, event.hash, standing.text
+    return Head(sequence, digest, text, seal.sign(sequence=sequence, hash=digest, standing=text))
+
+
+def authenticate(head: Head, transaction: Transaction, seal: Seal) -> Standing:
+    """The standing beside the head, once the key vouches for it and the chain ends where it says."""
+    if not seal.holds(head.mac, sequence=head.sequence, hash=head.hash, standing=head.standing):
+        raise damaged("the key does not vouch for its head", sequence=head.sequence)
+    last = transaction.event(head.sequence)
+    if last is None or last.hash != head.hash or transaction.last_sequence() != head.sequence:
+        raise damaged("its chain does not end at its head", sequence=head.sequence)
+    return Standing.from_text(head.standing)

@@ -1,0 +1,438 @@
+"""The ledger of a workspace: one transaction checks and spends, and nothing it acknowledged is lost.
+
+The order of a release is RULES 14's: `spend` (lease and durable charge) → noise → `commit_answer` → the
+answer leaves. A retry meets its own charge again; the first committed answer is the only one there will be.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from discreet.errors import BudgetExceeded, DatasetSuspended, PopulationConflict, QueryRefused
+from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees.types import BootstrapDP, CentralGuarantee, Unproven
+from discreet.ledger.accounting import balance, caps, cost_of, require_priceable, weigh
+from discreet.ledger.answers import best_answer, is_free, stored_answer
+from discreet.ledger.book import Book, first_page
+from discreet.ledger.config import LedgerConfig, choose_store
+from discreet.ledger.events import Event, Kind, encode_guarantee, encode_terms, require_name, sha256_hex
+from discreet.ledger.receipts import (
+    charge_payload,
+    make_receipt,
+    read_marker,
+    replay_payload,
+    request_conflict,
+    same_request,
+    terms_conflict,
+)
+from discreet.ledger.records import (
+    BudgetState,
+    Receipt,
+    SpendRequest,
+    StoredAnswer,
+    Verification,
+    require_central,
+    require_plan_hash,
+    require_version,
+)
+from discreet.ledger.seal import Anchor, Seal, create_key
+from discreet.ledger.standing import PopulationStanding
+from discreet.ledger.store import AnswerRow, Store, damaged
+from discreet.ledger.verification import verify_chain
+
+__all__ = ["Ledger", "create_ledger", "open_ledger"]
+
+CUSTODIAN = "custodian"
+
+
+def create_ledger(config: LedgerConfig, *, who: str = CUSTODIAN) -> Ledger:
+    """Make a workspace's ledger, with its key unless there is one.
+
+    Refuses when a ledger or an anchor is there.
+    """
+    anchor = _anchor(config)
+    if anchor is not None:
+        anchor.require_absent()
+    create_key(config.key_path)
+    seal = Seal(path=config.key_path, workspace_id=config.workspace_id)
+    store = choose_store(config)
+    event, head = first_page(seal, workspace_id=config.workspace_id, who=who)
+    store.create(event, head)
+    if anchor is not None:
+        anchor.create(sequence=head.sequence, hash=head.hash)
+    return Ledger(store, seal, anchor)
+
+
+def open_ledger(config: LedgerConfig) -> Ledger:
+    """Open what `create_ledger` made; it fails closed and never makes one.
+
+    Checks the head's MAC, the end of the chain and the anchor. `Ledger.verify` walks the whole chain.
+    """
+    seal = Seal(path=config.key_path, workspace_id=config.workspace_id)
+    ledger = Ledger(choose_store(config), seal, _anchor(config))
+    try:
+        ledger.check()
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def _anchor(config: LedgerConfig) -> Anchor | None:
+    return None if config.anchor_path is None else Anchor(config.anchor_path)
+
+
+class Ledger:
+    """Made by `create_ledger` and `open_ledger`.
+
+    Threads may share one; a forked process may go on using it.
+    """
+
+    def __init__(self, store: Store, seal: Seal, anchor: Anchor | None) -> None:
+        self._store = store
+        self._seal = seal
+        self._anchor = anchor
+        self._seen = 0
+        self._seen_lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._store.close()
+
+    # Populations, analysts, datasets
+
+    def register(self, terms: PopulationTerms, *, who: str = CUSTODIAN) -> None:
+        """Fix a population's terms. Equal terms are no news; others are refused, naming what differs."""
+        require_name(terms.population, what="population")
+        with self._writing() as book:
+            known = book.standing.populations.get(terms.population)
+            if known is None:
+                self._append_terms(book, Kind.POPULATION, terms, who=who)
+            elif known.terms != terms:
+                raise terms_conflict(known.terms, terms)
+
+    def change(self, terms: PopulationTerms, *, who: str) -> None:
+        """Put other terms in place of a population's; what was spent stays spent."""
+        with self._writing() as book:
+            if book.population(terms.population).terms != terms:
+                self._append_terms(book, Kind.CHANGED, terms, who=who)
+
+    def terms(self, population: str) -> PopulationTerms:
+        with self._reading() as book:
+            return book.population(population).terms
+
+    def populations(self) -> tuple[str, ...]:
+        with self._reading() as book:
+            return tuple(sorted(book.standing.populations))
+
+    def add_analyst(self, name: str, *, who: str) -> None:
+        """Register an analyst; a registered one is no news."""
+        require_name(name, what="analyst")
+        with self._writing() as book:
+            if name not in book.standing.analysts:
+                book.append(Kind.ANALYST, who=who, payload={"analyst": name})
+
+    def analysts(self) -> tuple[str, ...]:
+        with self._reading() as book:
+            return book.standing.analysts
+
+    def record_dataset(self, population: str, dataset: str, version: int, *, who: str) -> None:
+        """Tie a dataset's version to its population. A dataset never moves to another population."""
+        require_name(dataset, what="dataset")
+        require_version(version)
+        with self._writing() as book:
+            book.population(population)
+            known = book.standing.datasets.get(dataset)
+            if known is not None and known.population != population:
+                raise PopulationConflict(
+                    f"'{dataset}' belongs to population '{known.population}' and cannot move to "
+                    f"'{population}'. Add the file under another dataset name.",
+                    dataset=dataset,
+                    population=known.population,
+                )
+            if known is None or known.version != version:
+                payload = {"dataset": dataset, "version": version}
+                book.append(Kind.DATASET, who=who, population=population, payload=payload)
+
+    def record_view(self, what: str, *, who: str) -> None:
+        """A custodian looked at something that analysts may not see."""
+        with self._writing() as book:
+            book.append(Kind.VIEW, who=who, payload={"what": what})
+
+    # Spending
+
+    def spend(self, request: SpendRequest) -> Receipt:
+        """Charge a request once, durably, or refuse it and change nothing.
+
+        The same analyst, request id, plan, dataset version and guarantee meet the charge already made:
+        nothing is charged, and the receipt holds the committed answer when there is one.
+        """
+        require_central(request.guarantee)
+        with self._writing() as book:
+            held = book.transaction.find_request(analyst=request.analyst, request_id=request.request_id)
+            if held is not None:
+                return self._resume(book, request, held)
+            before = self._admit(book, request)
+            payload = charge_payload(request, before)
+            event = book.append(
+                Kind.CHARGE, who=request.analyst, population=request.population, payload=payload
+            )
+            return make_receipt(
+                event, before, lease=event, replayed=False, answer=None, analyst=request.analyst
+            )
+
+    def commit_answer(self, receipt: Receipt, answer: bytes) -> bytes:
+        """Commit the answer of a charge. The first one wins and is what everybody gets."""
+        with self._writing() as book:
+            charge = book.transaction.event(receipt.sequence)
+            if charge is None or charge.hash != receipt.event_hash or charge.kind is not Kind.CHARGE:
+                raise damaged("a receipt's charge is not in the chain", sequence=receipt.sequence)
+            committed = book.transaction.answer(receipt.sequence)
+            if committed is not None:
+                return committed.answer
+            digest = sha256_hex(answer)
+            book.transaction.insert_answer(AnswerRow(receipt.sequence, digest, answer))
+            payload = {"charge": receipt.sequence, "sha256": digest}
+            book.append(Kind.ANSWER, who=charge.who, population=charge.population, payload=payload)
+            return answer
+
+    def find_answer(
+        self,
+        *,
+        population: str,
+        dataset: str,
+        version: int,
+        plan_hash: str,
+        at_least: CentralGuarantee | None = None,
+        analyst: str | None = None,
+    ) -> StoredAnswer | None:
+        """The best committed answer to the same plan on the same version, at least as accurate as `at_least`.
+
+        With `analyst`, one that costs this analyst nothing goes first, then the cheapest that is good enough;
+        without, the most accurate.
+        """
+        with self._reading() as book:
+            return best_answer(
+                book.transaction,
+                where={"dataset": dataset, "plan_hash": plan_hash, "version": version},
+                population=population,
+                at_least=at_least,
+                analyst=analyst,
+            )
+
+    def replay(self, stored: StoredAnswer, *, analyst: str, request_id: str) -> Receipt:
+        """Give a committed answer again, bit for bit.
+
+        Free for whoever paid for it or had it replayed before; another analyst's own cap is debited (and may
+        refuse), never the population's budget.
+        """
+        require_name(request_id, what="request_id")
+        with self._writing() as book:
+            book.require_analyst(analyst)
+            charge = book.transaction.event(stored.sequence)
+            if charge is None or charge.hash != stored.event_hash:
+                raise damaged("a stored answer's charge is not in the chain", sequence=stored.sequence)
+            answer = stored_answer(book.transaction, charge).answer
+            held = book.transaction.find_request(analyst=analyst, request_id=request_id)
+            if held is not None and held.payload.get("charge", held.sequence) != charge.sequence:
+                raise request_conflict(request_id)
+            before = book.population(charge.population)
+            lease = held
+            if held is None and not is_free(book.transaction, charge, analyst=analyst):
+                self._require_room(before, analyst, stored.charge, population=False)
+                payload = replay_payload(charge, before, analyst=analyst, request_id=request_id)
+                lease = book.append(Kind.REPLAY, who=analyst, population=charge.population, payload=payload)
+            return make_receipt(charge, before, lease=lease, replayed=True, answer=answer, analyst=analyst)
+
+    def mark(
+        self,
+        population: str,
+        *,
+        guarantee: BootstrapDP | Unproven,
+        analyst: str,
+        plan_hash: str,
+        dataset: str,
+        version: int,
+    ) -> None:
+        """Record for good that something not differentially private was released about a population."""
+        if not isinstance(guarantee, BootstrapDP | Unproven):
+            raise QueryRefused(
+                f"A marker is for releases that are not differentially private; {type(guarantee).__name__} "
+                "came. Spend it instead.",
+                guarantee=type(guarantee).__name__,
+            )
+        require_plan_hash(plan_hash)
+        require_version(version)
+        with self._writing() as book:
+            book.population(population)
+            book.require_analyst(analyst)
+            book.require_dataset(dataset, population=population)
+            payload = {
+                "analyst": analyst,
+                "dataset": dataset,
+                "guarantee": encode_guarantee(guarantee),
+                "plan_hash": plan_hash,
+                "version": version,
+            }
+            book.append(Kind.MARKER, who=analyst, population=population, payload=payload)
+
+    # Suspension
+
+    def suspend(self, dataset: str, *, population: str, reason: str, who: str) -> None:
+        """Stop new charges on a dataset until a custodian has looked. `reason` is for custodians only."""
+        with self._writing() as book:
+            book.require_dataset(dataset, population=population)
+            if dataset not in book.standing.suspended:
+                payload = {"dataset": dataset, "reason": reason}
+                book.append(Kind.SUSPENDED, who=who, population=population, payload=payload)
+
+    def resume(self, dataset: str, *, who: str) -> None:
+        with self._writing() as book:
+            if dataset in book.standing.suspended:
+                population = book.standing.datasets[dataset].population
+                book.append(Kind.RESUMED, who=who, population=population, payload={"dataset": dataset})
+
+    def suspended(self, dataset: str) -> bool:
+        with self._reading() as book:
+            return dataset in book.standing.suspended
+
+    # Looking
+
+    def state(self, population: str) -> BudgetState:
+        """Spent and remaining, for the population and each analyst who has asked, with every marker."""
+        with self._reading() as book:
+            standing = book.population(population)
+            events = book.transaction.find_markers(population=population)
+        if len(events) != standing.markers:
+            raise damaged("a marker is missing")
+        whole, share = caps(standing.terms.budget)
+        return BudgetState(
+            terms=standing.terms,
+            population=balance(whole, standing.totals),
+            analysts={name: balance(share, totals) for name, totals in sorted(standing.analysts.items())},
+            markers=tuple(read_marker(event) for event in events),
+        )
+
+    def head(self) -> tuple[int, str]:
+        """Sequence number and hash of the last event: what an anchor remembers."""
+        with self._reading() as book:
+            return book.head.sequence, book.head.hash
+
+    def check(self) -> None:
+        """The quick look of `open_ledger`: head, end of the chain, anchor."""
+        with self._reading() as book:
+            if self._anchor is None:
+                return
+            sequence, digest = self._anchor.read()
+            anchored = book.transaction.event(sequence)
+            if anchored is None or anchored.hash != digest:
+                raise damaged(
+                    "its anchor speaks of a head that is not in the chain; an older copy was put back or "
+                    "its end cut",
+                    sequence=sequence,
+                )
+
+    def verify(self, *, anchor: str | None = None) -> Verification:
+        """Walk the whole chain; LedgerDamaged names the first event that does not hold.
+
+        `anchor` is the hash of a head noted down earlier: it must be in the chain.
+        """
+        anchors: dict[str, int | None] = {} if anchor is None else {anchor.strip().lower(): None}
+        if self._anchor is not None:
+            sequence, digest = self._anchor.read()
+            anchors[digest] = sequence
+        with self._store.reading() as transaction:
+            return verify_chain(transaction, self._seal, anchors=anchors)
+
+    # Transactions
+
+    @contextmanager
+    def _reading(self) -> Iterator[Book]:
+        with self._store.reading() as transaction:
+            yield self._open_book(Book(transaction, self._seal))
+
+    @contextmanager
+    def _writing(self) -> Iterator[Book]:
+        """A transaction whose head is anchored before anything it acknowledges can leave."""
+        if self._anchor is not None:
+            self._anchor.require_writable()
+        with self._store.writing() as transaction:
+            book = self._open_book(Book(transaction, self._seal))
+            yield book
+        self._notice(book)
+        if self._anchor is not None:
+            self._anchor.cover(sequence=book.head.sequence, hash=book.head.hash)
+
+    def _open_book(self, book: Book) -> Book:
+        with self._seen_lock:
+            if book.head.sequence < self._seen:
+                raise damaged("it is older than what this process has seen", sequence=book.head.sequence)
+        self._notice(book)
+        return book
+
+    def _notice(self, book: Book) -> None:
+        with self._seen_lock:
+            self._seen = max(self._seen, book.head.sequence)
+
+    # Steps of a spend
+
+    def _resume(self, book: Book, request: SpendRequest, held: Event) -> Receipt:
+        """Meet one's own charge again, or find that the request id stands for something else."""
+        if not same_request(held, request):
+            raise request_conflict(request.request_id)
+        charge = held if held.kind is Kind.CHARGE else book.transaction.event(held.payload["charge"])
+        if charge is None:
+            raise damaged("a replay's charge is not in the chain", sequence=held.sequence)
+        answer = book.transaction.answer(charge.sequence)
+        if answer is None and request.dataset in book.standing.suspended:
+            raise DatasetSuspended(dataset=request.dataset)
+        standing = book.population(request.population)
+        shown = None if answer is None else answer.answer
+        return make_receipt(
+            charge, standing, lease=held, replayed=True, answer=shown, analyst=request.analyst
+        )
+
+    def _admit(self, book: Book, request: SpendRequest) -> PopulationStanding:
+        standing = book.population(request.population)
+        book.require_analyst(request.analyst)
+        book.require_dataset(request.dataset, population=request.population)
+        if request.dataset in book.standing.suspended:
+            raise DatasetSuspended(dataset=request.dataset)
+        self._require_room(standing, request.analyst, request.guarantee, population=True)
+        return standing
+
+    @staticmethod
+    def _require_room(
+        standing: PopulationStanding, analyst: str, cost: CentralGuarantee, *, population: bool
+    ) -> None:
+        name = standing.terms.population
+        whole, share = caps(standing.terms.budget)
+        require_priceable(whole, cost, population=name)
+        after = standing.debit(analyst, weigh(cost), population=population)
+        limit = after.overspent(analyst, population=population)
+        if limit is None:
+            return
+        left = (
+            balance(whole, standing.totals)
+            if limit == "population"
+            else balance(share, standing.analyst(analyst))
+        )
+        holder = name if limit == "population" else analyst
+        raise BudgetExceeded(
+            cost=cost_of(cost), remaining=left.describe(cost=cost), limit=limit, holder=holder
+        )
+
+    @staticmethod
+    def _append_terms(book: Book, kind: Kind, terms: PopulationTerms, *, who: str) -> None:
+        book.append(kind, who=who, population=terms.population, payload={"terms": encode_terms(terms)})

@@ -1,0 +1,98 @@
+"""How charges and replays are written down, and the receipts and refusals they give."""
+
+from __future__ import annotations
+
+from discreet.errors import PopulationConflict, RequestConflict
+from discreet.guarantees.budget import PopulationTerms
+from discreet.ledger.accounting import caps
+from discreet.ledger.events import Event, Kind, decode_guarantee, encode_terms
+from discreet.ledger.records import Marker, Receipt, SpendRequest
+from discreet.ledger.standing import PopulationStanding, decode_totals, encode_before
+
+__all__ = [
+    "charge_payload",
+    "make_receipt",
+    "read_marker",
+    "replay_payload",
+    "request_conflict",
+    "same_request",
+    "terms_conflict",
+]
+
+
+def charge_payload(request: SpendRequest, standing: PopulationStanding) -> dict[str, object]:
+    """A charge, with what had been spent before it: a receipt can be written again from it."""
+    return request.to_payload() | {"before": encode_before(standing, request.analyst)}
+
+
+def replay_payload(
+    charge: Event, standing: PopulationStanding, *, analyst: str, request_id: str
+) -> dict[str, object]:
+    """A replay of `charge` for another analyst."""
+    copied = {name: charge.payload[name] for name in ("dataset", "guarantee", "plan_hash", "version")}
+    own = {"analyst": analyst, "before": encode_before(standing, analyst), "charge": charge.sequence}
+    return copied | own | {"request_id": request_id}
+
+
+def same_request(held: Event, request: SpendRequest) -> bool:
+    """Whether the event that holds a lease is this very request."""
+    asked = request.to_payload()
+    same = ("dataset", "guarantee", "plan_hash", "version")
+    return held.population == request.population and all(held.payload[name] == asked[name] for name in same)
+
+
+def make_receipt(
+    charge: Event,
+    standing: PopulationStanding,
+    *,
+    lease: Event | None,
+    replayed: bool,
+    answer: bytes | None,
+    analyst: str,
+) -> Receipt:
+    """`lease` is the charge or replay that holds the request; a free replay has none and debits nobody."""
+    whole, share = caps(standing.terms.budget)
+    totals, own = standing.totals, standing.analyst(analyst)
+    if lease is not None:
+        before = lease.payload["before"]
+        totals, own = decode_totals(before["population"]), decode_totals(before["analyst"])
+    return Receipt(
+        sequence=charge.sequence,
+        event_hash=charge.hash,
+        population=charge.population,
+        analyst=analyst,
+        charge=decode_guarantee(charge.payload["guarantee"]),
+        replayed=replayed,
+        answer=answer,
+        population_cap=whole,
+        analyst_cap=share,
+        population_totals=totals,
+        analyst_totals=own,
+        debited_population=lease is not None and lease.kind is Kind.CHARGE,
+        debited_analyst=lease is not None,
+    )
+
+
+def read_marker(event: Event) -> Marker:
+    names = ("analyst", "dataset", "version", "plan_hash", "guarantee")
+    return Marker(sequence=event.sequence, when=event.when, **{name: event.payload[name] for name in names})
+
+
+def request_conflict(request_id: str) -> RequestConflict:
+    return RequestConflict(
+        f"Request id '{request_id}' already stands for another question (another plan, dataset version or "
+        "charge). Ask under a new request id. Nothing was released or charged.",
+        request_id=request_id,
+    )
+
+
+def terms_conflict(known: PopulationTerms, came: PopulationTerms) -> PopulationConflict:
+    old, new = encode_terms(known), encode_terms(came)
+    differing = [name for name in old if old[name] != new[name]]
+    shown = "; ".join(f"{name} is {old[name]}, the card says {new[name]}" for name in differing)
+    return PopulationConflict(
+        f"Population '{known.population}' has other terms: {shown}. Make the card agree, name another "
+        "population, or let a custodian change the terms.",
+        population=known.population,
+        differing=", ".join(differing),
+    )

@@ -1,0 +1,213 @@
+"""What goes into the ledger and what comes back, as frozen records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from discreet.errors import QueryRefused
+from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
+from discreet.ledger.accounting import Balance, Cap, Totals, balance, weigh
+from discreet.ledger.events import encode_guarantee, encode_terms, require_name
+
+__all__ = ["BudgetState", "Marker", "Receipt", "SpendRequest", "StoredAnswer", "Verification"]
+
+_HASH: Final = re.compile(r"[0-9a-f]{16,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class SpendRequest:
+    """A charge to be made: who asks what of which version of which dataset, and what it costs.
+
+    `mechanisms` are the exact parameters as text, one mapping per mechanism that will run.
+    """
+
+    population: str
+    dataset: str
+    version: int
+    analyst: str
+    request_id: str
+    plan_hash: str
+    mechanisms: tuple[Mapping[str, str], ...]
+    guarantee: CentralGuarantee
+
+    def __post_init__(self) -> None:
+        for what in ("population", "dataset", "analyst", "request_id"):
+            require_name(getattr(self, what), what=what)
+        require_version(self.version)
+        require_plan_hash(self.plan_hash)
+        require_central(self.guarantee)
+        for mechanism in self.mechanisms:
+            if not all(isinstance(part, str) for item in mechanism.items() for part in item):
+                raise ValueError("mechanisms are recorded as exact text")
+
+    def to_payload(self) -> dict[str, object]:
+        return {
+            "analyst": self.analyst,
+            "dataset": self.dataset,
+            "guarantee": encode_guarantee(self.guarantee),
+            "mechanisms": [dict(mechanism) for mechanism in self.mechanisms],
+            "plan_hash": self.plan_hash,
+            "request_id": self.request_id,
+            "version": self.version,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof of a durable charge: no noise may be drawn without one.
+
+    `sequence` and `event_hash` name the charge (for a replay, the charge that first paid). `replayed` says
+    that nothing was charged to the population by this call; `answer` is then the committed answer, or None
+    when the first attempt died before committing one and the caller must draw. The balances are as they stood
+    at the charge.
+    """
+
+    sequence: int
+    event_hash: str
+    population: str
+    analyst: str
+    charge: CentralGuarantee
+    replayed: bool
+    answer: bytes | None
+    population_cap: Cap
+    analyst_cap: Cap
+    population_totals: Totals
+    analyst_totals: Totals
+    debited_population: bool
+    debited_analyst: bool
+
+    @property
+    def population_before(self) -> Balance:
+        return balance(self.population_cap, self.population_totals)
+
+    @property
+    def population_after(self) -> Balance:
+        return balance(self.population_cap, self._after(self.population_totals, self.debited_population))
+
+    @property
+    def analyst_before(self) -> Balance:
+        return balance(self.analyst_cap, self.analyst_totals)
+
+    @property
+    def analyst_after(self) -> Balance:
+        return balance(self.analyst_cap, self._after(self.analyst_totals, self.debited_analyst))
+
+    def _after(self, totals: Totals, debited: bool) -> Totals:
+        return totals + weigh(self.charge) if debited else totals
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """A committed answer that may be replayed: the charge that paid for it, and its bytes."""
+
+    sequence: int
+    event_hash: str
+    population: str
+    dataset: str
+    version: int
+    plan_hash: str
+    analyst: str
+    charge: CentralGuarantee
+    answer: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A release that was not differentially private, kept for good."""
+
+    sequence: int
+    when: str
+    analyst: str
+    dataset: str
+    version: int
+    plan_hash: str
+    guarantee: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetState:
+    """Where a population stands.
+
+    With a marker, its epsilon no longer bounds everything disclosed about it.
+    """
+
+    terms: PopulationTerms
+    population: Balance
+    analysts: Mapping[str, Balance]
+    markers: tuple[Marker, ...]
+
+    @property
+    def charges(self) -> int:
+        return self.population.charges
+
+    @property
+    def bounds_everything(self) -> bool:
+        """Whether the budget bounds all that was disclosed: no marker stands."""
+        return not self.markers
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values with exact decimal text."""
+        return {
+            "terms": encode_terms(self.terms),
+            "population": self.population.to_dict(),
+            "analysts": {name: share.to_dict() for name, share in self.analysts.items()},
+            "markers": [
+                {
+                    "sequence": marker.sequence,
+                    "when": marker.when,
+                    "analyst": marker.analyst,
+                    "dataset": marker.dataset,
+                    "version": marker.version,
+                    "plan_hash": marker.plan_hash,
+                    "guarantee": dict(marker.guarantee),
+                }
+                for marker in self.markers
+            ],
+            "charges": self.charges,
+            "bounds_everything": self.bounds_everything,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A whole walk that found nothing wrong."""
+
+    events: int
+    head: str
+    charges: int
+    answers: int
+    anchors: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """`anchors` are the sequence numbers of the anchored heads that were found in the chain."""
+        return {
+            "events": self.events,
+            "head": self.head,
+            "charges": self.charges,
+            "answers": self.answers,
+            "anchors": list(self.anchors),
+        }
+
+
+def require_central(guarantee: object) -> None:
+    """Only what composes in the population's budget is charged to it."""
+    if not isinstance(guarantee, PureDP | ZCDP | ApproxDP):
+        raise QueryRefused(
+            f"Only PureDP, ZCDP and ApproxDP can be charged to a budget; {type(guarantee).__name__} came. A "
+            "release that is not differentially private leaves a marker instead.",
+            guarantee=type(guarantee).__name__,
+        )
+
+
+def require_version(version: int) -> None:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise ValueError("versions are counted from 1")
+
+
+def require_plan_hash(plan_hash: str) -> None:
+    if not isinstance(plan_hash, str) or not _HASH.fullmatch(plan_hash):
+        raise ValueError("a plan's hash is 16 to 128 hexadecimal digits")

@@ -1,0 +1,217 @@
+"""The ledger in one SQLite file: write-ahead log, every commit synced, never on a network drive.
+
+Writers of all processes queue on a kernel lock beside the file, because SQLite's own waiting is a poll that
+can starve. The file is opened for reading and writing only: a missing ledger stays missing.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from discreet.errors import LedgerUnavailable, Refused
+from discreet.ledger.events import Event
+from discreet.ledger.filesystem import refuse_network_drive
+from discreet.ledger.store import PATIENCE_SECONDS, Head, ProcessConnection, Transaction, damaged
+
+__all__ = ["SqliteStore"]
+
+_SCHEMA: Final = """
+CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY, kind TEXT NOT NULL, population TEXT NOT NULL,
+    analyst TEXT, request_id TEXT, plan_hash TEXT, body TEXT NOT NULL, hash TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE UNIQUE INDEX requests ON events (analyst, request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX plans ON events (plan_hash) WHERE plan_hash IS NOT NULL;
+CREATE INDEX markers ON events (population) WHERE kind = 'marker';
+CREATE TABLE answers (
+    sequence INTEGER PRIMARY KEY REFERENCES events (sequence), sha256 TEXT NOT NULL, answer BLOB NOT NULL
+) STRICT;
+CREATE TABLE head (
+    one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
+    sequence INTEGER NOT NULL REFERENCES events (sequence),
+    hash TEXT NOT NULL, standing TEXT NOT NULL, mac TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events stay'); END;
+CREATE TRIGGER events_last BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events stay'); END;
+CREATE TRIGGER answers_stay BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, 'answers stay'); END;
+CREATE TRIGGER answers_last BEFORE DELETE ON answers BEGIN SELECT RAISE(ABORT, 'answers stay'); END;
+CREATE TRIGGER head_last BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the head stays'); END;
+"""
+_DAMAGE: Final = {
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_CONSTRAINT,
+}
+_PRIMARY_CODE: Final = 0xFF
+
+
+class SqliteStore:
+    """One file, and `<file>.lock` beside it."""
+
+    def __init__(self, path: Path) -> None:
+        refuse_network_drive(path)
+        self._path = path
+        self._identity: tuple[int, int] | None = None
+        self._connection = ProcessConnection(self._connect, sqlite3.Connection.close)
+
+    def create(self, event: Event, head: Head) -> None:
+        """Build the file aside and link it into place, so that a ledger is whole or absent."""
+        staged = self._path.with_name(f".{self._path.name}.{os.getpid()}.new")
+        with _as_refusals(self._path):
+            try:
+                _build(staged, event, head)
+                os.link(staged, self._path)
+                _sync_folder(self._path.parent)
+            except FileExistsError:
+                raise LedgerUnavailable(
+                    f"A ledger is already at '{self._path}'; it is never replaced. Open it, or choose "
+                    "another folder.",
+                    path=str(self._path),
+                ) from None
+            finally:
+                for suffix in ("", "-wal", "-shm"):
+                    Path(f"{staged}{suffix}").unlink(missing_ok=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        with self._connection.turn(), _as_refusals(self._path), self._transaction("BEGIN") as transaction:
+            yield transaction
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        with self._connection.turn(), _as_refusals(self._path):
+            _identify(self._path)
+            with _queue(Path(f"{self._path}.lock")), self._transaction("BEGIN IMMEDIATE") as transaction:
+                yield transaction
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Transaction]:
+        # A file that was moved away or put back under a running process is another ledger: look before every
+        # turn.
+        if self._identity != _identify(self._path):
+            self._connection.drop()
+        connection = self._connection.get()
+
+        def run(query: str, values: Sequence[object]) -> Any:
+            return connection.execute(query, values)
+
+        try:
+            connection.execute(begin)
+            yield Transaction(run)
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        self._identity = _identify(self._path)
+        return _open(self._path, mode="rw")
+
+
+def _build(path: Path, event: Event, head: Head) -> None:
+    path.unlink(missing_ok=True)
+    connection = _open(path, mode="rwc")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(_SCHEMA)
+        connection.execute("BEGIN IMMEDIATE")
+        transaction = Transaction(connection.execute)
+        transaction.insert_event(event)
+        transaction.insert_head(head)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _open(path: Path, *, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?mode={mode}",
+        uri=True,
+        timeout=PATIENCE_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        for pragma in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _queue(path: Path) -> Iterator[None]:
+    """Wait on the kernel's lock, which the kernel frees when its holder dies."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _as_refusals(path: Path) -> Iterator[None]:
+    """The store's own errors as ours. Their texts stay behind: they may quote what is stored."""
+    try:
+        yield
+    except Refused:
+        raise
+    except FileNotFoundError:
+        raise LedgerUnavailable(
+            f"The ledger '{path}' is missing. A budget is never made anew: restore the file from a copy "
+            "that verifies.",
+            path=str(path),
+        ) from None
+    except OSError as error:
+        raise _unavailable(path, os.strerror(error.errno or 0)) from None
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        if (getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE) in _DAMAGE:
+            raise damaged(f"SQLite says {name}") from None
+        raise _unavailable(path, name) from None
+
+
+def _unavailable(path: Path, reason: str) -> LedgerUnavailable:
+    return LedgerUnavailable(
+        f"The ledger '{path}' cannot be used ({reason}). Nothing was answered; see that its folder is "
+        "writable and its disk has room, then ask again with the same request id.",
+        path=str(path),
+        reason=reason,
+    )
+
+
+def _identify(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _sync_folder(folder: Path) -> None:
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
