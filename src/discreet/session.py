@@ -12,6 +12,7 @@ named analyst.
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import re
 import uuid
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from discreet.data.card import Card, Column, Kind, read_card
-from discreet.data.workspace import Dataset, Workspace, find_workspace
+from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
 from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, UnknownName
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact, text
@@ -61,7 +62,9 @@ class Session:
         anchor: Path | None = None,
     ) -> Session:
         """A new workspace with an empty ledger, and the default analyst registered."""
-        workspace = Workspace.create(path, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor)
+        store = "postgres" if ledger_dsn_env is not None else "sqlite"
+        settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=key, anchor=anchor)
+        workspace = Workspace.create(path, settings=settings)
         try:
             ledger = create_ledger(ledger_config(workspace))
         except BaseException:
@@ -98,9 +101,7 @@ class Session:
             progress=progress,
         )
         self.ledger.register(terms)
-        self.ledger.record_dataset(
-            read.population, read.dataset, dataset.version, who=default_analyst()
-        )
+        self.ledger.record_dataset(read.population, read.dataset, dataset.version, who=default_analyst())
         return dataset
 
     def add_analyst(self, name: str) -> None:
@@ -132,8 +133,11 @@ class Session:
         if not custodian:
             raise CustodianOnly(view="the ingest report")
         found = self.workspace.dataset(dataset)
-        self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=default_analyst())
-        return found.read_report()
+        self.ledger.record_view(
+            f"ingest report of {found.name} version {found.version}", who=default_analyst()
+        )
+        report: dict[str, object] = json.loads(found.report.read_text("utf-8"))
+        return report
 
     def verify(self, *, anchor: str | None = None) -> Verification:
         """Walk the whole ledger."""
@@ -161,7 +165,9 @@ class Session:
         asked_under = request_id if request_id is not None else uuid.uuid4().hex
         if not _NAME.fullmatch(asked_under):
             raise ParameterInvalid(
-                parameter="request id", rule="must be letters, digits and . _ @ - (at most 63)", came="another text"
+                parameter="request id",
+                rule="must be letters, digits and . _ @ - (at most 63)",
+                came="another text",
             )
         plan = plan_question(sql, lambda name: self.workspace.dataset(name).card)
         dataset = self.workspace.dataset(plan.dataset)
@@ -178,7 +184,7 @@ class Session:
         )
         return ask(question, self.ledger)
 
-    def datasets(self) -> list[Dataset]:
+    def datasets(self) -> tuple[Dataset, ...]:
         """The current version of every dataset, by name."""
         return self.workspace.datasets()
 
@@ -205,13 +211,13 @@ class Session:
         """What was spent on a population and what remains."""
         return self.ledger.state(population)
 
-    def populations(self) -> list[str]:
+    def populations(self) -> tuple[str, ...]:
+        """The populations that have a budget here."""
         return self.ledger.populations()
 
     def _check_population(self, terms: PopulationTerms, confirm: Callable[[PopulationTerms], bool]) -> None:
-        known = self.ledger.populations()
-        if terms.population in known:
-            self.ledger.check_terms(terms)
+        if terms.population in self.ledger.populations():
+            self.ledger.register(terms)  # says what differs, or nothing
         elif not confirm(terms):
             raise PopulationConflict(
                 f"'{terms.population}' would be a new population with a budget of its own ({terms.budget}). If these "
@@ -223,14 +229,14 @@ class Session:
 
 def ledger_config(workspace: Workspace) -> LedgerConfig:
     """Where the ledger of a workspace lives."""
-    settings = workspace.settings
+    shared = workspace.ledger.store == "postgres"
     return LedgerConfig(
-        workspace_id=settings.id,
-        store="postgres" if settings.ledger_dsn_env else "sqlite",
-        path=None if settings.ledger_dsn_env else workspace.root / "ledger.sqlite",
-        dsn_env=settings.ledger_dsn_env,
-        key_path=settings.key,
-        anchor_path=settings.anchor,
+        workspace_id=workspace.id,
+        store="postgres" if shared else "sqlite",
+        path=None if shared else workspace.path / "ledger.sqlite",
+        dsn_env=workspace.ledger.dsn_env,
+        key_path=workspace.key,
+        anchor_path=workspace.anchor,
     )
 
 

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.options import Custodian, Format, FormatOption, Language, LanguageOption, WorkspaceOption
+from discreet.cli.options import (
+    AnswerFormat,
+    Custodian,
+    Format,
+    FormatOption,
+    Language,
+    LanguageOption,
+    WorkspaceOption,
+)
 from discreet.cli.screen import show_json, show_pairs, show_table
+from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
     from discreet.ledger import BudgetState
@@ -86,7 +95,7 @@ def show(
         ("neighbours", face["neighbours"]),
         ("size", face["size"]),
         ("budget", f"{state.terms.budget}"),
-        ("remaining", ", ".join(f"{name} {amount}" for name, amount in state.remaining_of_population().items())),
+        ("remaining", f"epsilon {text(state.population.epsilon_remaining)}"),
     ]
     if weight is not None:
         by = f" by {weight['by']}, at most" if weight["by"] else ""
@@ -95,7 +104,13 @@ def show(
         facts.append(("suspended", "yes, until the custodian has looked"))
     facts += [("warning", warning) for warning in state.warnings()]
     show_pairs(face["title"], facts)
-    headings = [("column", "left"), ("kind", "left"), ("label", "left"), ("values", "left"), ("public", "left")]
+    headings = [
+        ("column", "left"),
+        ("kind", "left"),
+        ("label", "left"),
+        ("values", "left"),
+        ("public", "left"),
+    ]
     rows = [
         [column["name"], column["kind"], column["label"], _values(column), "yes" if column["public"] else ""]
         for column in face["columns"]
@@ -116,22 +131,31 @@ def _values(column: dict[str, Any]) -> str:
 
 
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="SELECT [columns,] COUNT(*) FROM … [WHERE …] [GROUP BY …]")],
-    epsilon: Annotated[str, typer.Option(metavar="E", help="The total this statement may cost, as a decimal.")],
+    sql: Annotated[
+        str, typer.Argument(metavar="SQL", help="SELECT [columns,] COUNT(*) FROM … [WHERE …] [GROUP BY …]")
+    ],
+    epsilon: Annotated[
+        str, typer.Option(metavar="E", help="The total this statement may cost, as a decimal.")
+    ],
     analyst: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
     ] = None,
     request_id: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."),
+        typer.Option(
+            metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."
+        ),
     ] = None,
     level: Annotated[str, typer.Option(help="Coverage of the intervals.")] = "0.95",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")
     ] = False,
     workspace: WorkspaceOption = None,
-    output: FormatOption = Format.TABLE,
+    output: Annotated[
+        AnswerFormat,
+        typer.Option("--format", help="A table for people, JSON for machines, CSV for spreadsheets."),
+    ] = AnswerFormat.TABLE,
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Answer a question in SQL within the budget: noisy counts with an interval on each."""
@@ -140,8 +164,12 @@ def query(
     answer = open_session(workspace).query(
         sql, epsilon=epsilon, analyst=analyst, request_id=request_id, level=level, fresh=fresh
     )
-    if output is Format.JSON:
+    if output is AnswerFormat.JSON:
         show_json(answer.to_dict(lang))
+    elif output is AnswerFormat.CSV:
+        from discreet.release.exports import to_csv
+
+        typer.echo(to_csv(answer, lang), nl=False)
     else:
         _show_answer(answer, lang)
 
@@ -166,7 +194,11 @@ def _show_answer(answer: Answer, lang: str) -> None:
                 cells.append(nothing if value is None else labels.get(name, {}).get(str(value), str(value)))
         rows.append(cells)
     facts = answer.to_dict(lang)
-    paid = "nothing (a stored answer, the same as before)" if answer.replayed else f"epsilon {answer.charge['epsilon']}"
+    paid = (
+        "nothing (a stored answer, the same as before)"
+        if answer.replayed
+        else f"epsilon {answer.charge['epsilon']}"
+    )
     remaining: dict[str, Any] = answer.remaining.to_dict()
     footer = [
         f"charged {paid}; {remaining['analyst']['epsilon']} remains for you, "
@@ -189,7 +221,9 @@ def budget(
     from discreet.session import open_session, require_known_population
 
     session = open_session(workspace)
-    names = [require_known_population(session, population)] if population is not None else session.populations()
+    names = (
+        [require_known_population(session, population)] if population is not None else session.populations()
+    )
     states = [session.budget(name) for name in names]
     if output is Format.JSON:
         show_json({"populations": [state.to_dict() for state in states]})
@@ -200,14 +234,29 @@ def budget(
 
 
 def _show_budget(state: BudgetState) -> None:
-    facts: dict[str, Any] = state.to_dict()
-    headings = [("", "left"), ("budget", "right"), ("spent", "right"), ("remaining", "right")]
-    show_table(
-        f"Population {facts['population']}: {state.terms.budget}; {state.terms.neighbours}",
-        headings,
-        state.table_rows(),
-        footer=[*state.warnings()],
-    )
+    holders = [
+        ("population", state.population),
+        *((f"analyst {n}", share) for n, share in state.analysts.items()),
+    ]
+    rows = [
+        [
+            name,
+            str(share.charges),
+            *(text(amount) for amount in (share.epsilon_cap, share.epsilon_spent, share.epsilon_remaining)),
+            *(
+                ()
+                if share.rho_spent is None
+                else (text(share.rho_spent), text(share.rho_cap or share.rho_spent))
+            ),
+        ]
+        for name, share in holders
+    ]
+    headings = [("", "left"), ("charges", "right")]
+    headings += [(f"epsilon {word}", "right") for word in ("budget", "spent", "remaining")]
+    if not state.terms.budget.pure:
+        headings += [("rho spent", "right"), ("rho cap", "right")]
+    title = f"Population {state.terms.population}: {state.terms.budget}; neighbours {state.terms.neighbours}"
+    show_table(title, headings, rows, footer=state.warnings())
 
 
 @ledger.command("verify", epilog="Example: discreet ledger verify -w office --anchor HASH")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import Custodian, Format, FormatOption, WorkspaceOption
+from discreet.cli.options import Custodian, Format, FormatOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, show_table
 
 if TYPE_CHECKING:
@@ -21,8 +21,12 @@ __all__ = ["register"]
 
 card = typer.Typer(help="Draft and check dataset cards.", no_args_is_help=True, rich_markup_mode=None)
 analyst = typer.Typer(help="Register and list analysts.", no_args_is_help=True, rich_markup_mode=None)
-population = typer.Typer(help="Change the terms of a population.", no_args_is_help=True, rich_markup_mode=None)
-sample = typer.Typer(help="Write synthetic data to try things on.", no_args_is_help=True, rich_markup_mode=None)
+population = typer.Typer(
+    help="Change the terms of a population.", no_args_is_help=True, rich_markup_mode=None
+)
+sample = typer.Typer(
+    help="Write synthetic data to try things on.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +40,9 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; it must be new or empty.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to make; it must be new or empty.")
+    ],
     ledger_dsn_env: Annotated[
         str | None,
         typer.Option(
@@ -59,19 +65,22 @@ def init(
             help="Where the ledger's head is noted at each charge, best on another disk. Default: beside the key.",
         ),
     ] = None,
+    workspace: UnusedWorkspace = None,
 ) -> None:
     """Make a workspace: a folder for datasets, with a ledger that cannot be overspent."""
     from discreet.session import Session, default_analyst
 
     session = Session.create(directory, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor)
-    settings = session.workspace.settings
     show_pairs(
         f"Workspace {directory} is ready.",
         [
             ("analyst", f"{default_analyst()} (add others with: discreet analyst add NAME)"),
             ("ledger", f"PostgreSQL, ${ledger_dsn_env}" if ledger_dsn_env else "SQLite, in the workspace"),
-            ("key", f"{settings.key} (keep a copy elsewhere; without it the ledger cannot be trusted)"),
-            ("anchor", str(settings.anchor)),
+            (
+                "key",
+                f"{session.workspace.key} (keep a copy elsewhere; without it the ledger cannot be trusted)",
+            ),
+            ("anchor", str(session.workspace.anchor)),
         ],
     )
 
@@ -81,12 +90,17 @@ def add(
     card: Annotated[
         Path | None, typer.Option(metavar="CARD.yaml", help="The card. Default: the YAML beside the file.")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Add a new version under the same budget.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Add a new version under the same budget.")
+    ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Confirm that a new population holds other people, without asking.")
+        bool,
+        typer.Option("--yes", "-y", help="Confirm that a new population holds other people, without asking."),
     ] = False,
     encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file. Default: UTF-8.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")
+    ] = None,
     custodian: Custodian = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -157,7 +171,10 @@ def card_init(
         ),
     ] = False,
     encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file. Default: UTF-8.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")
+    ] = None,
+    workspace: UnusedWorkspace = None,
 ) -> None:
     """Draft a card; what only a person may decide is marked DECIDE."""
     from discreet.data.draft import draft_card
@@ -177,15 +194,20 @@ def card_init(
 def card_check(
     file: Annotated[Path, typer.Argument(metavar="CARD.yaml", help="The card to check.")],
     output: FormatOption = Format.TABLE,
+    workspace: UnusedWorkspace = None,
 ) -> None:
     """Check a card; every problem is named with its line."""
     from discreet.data.card import read_card
 
     checked = read_card(file)
     if output is Format.JSON:
-        show_json({"card": file.name, "dataset": checked.dataset, "columns": len(checked.columns), "problems": []})
+        show_json(
+            {"card": file.name, "dataset": checked.dataset, "columns": len(checked.columns), "problems": []}
+        )
     else:
-        typer.echo(f"{file}: ok. Dataset '{checked.dataset}', {len(checked.columns)} columns, {checked.budget}.")
+        typer.echo(
+            f"{file}: ok. Dataset '{checked.dataset}', {len(checked.columns)} columns, {checked.budget}."
+        )
 
 
 @analyst.command("add", epilog="Example: discreet analyst add -w office maria")
@@ -212,9 +234,13 @@ def analyst_list(workspace: WorkspaceOption = None, output: FormatOption = Forma
         show_table("Analysts", [("name", "left")], [[name] for name in names])
 
 
-@population.command("change", epilog="Example: discreet population change -w office --card survey.yaml --custodian")
+@population.command(
+    "change", epilog="Example: discreet population change -w office --card survey.yaml --custodian"
+)
 def population_change(
-    card: Annotated[Path, typer.Option(metavar="CARD.yaml", help="The card whose terms are to hold from now on.")],
+    card: Annotated[
+        Path, typer.Option(metavar="CARD.yaml", help="The card whose terms are to hold from now on.")
+    ],
     custodian: Custodian = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -222,7 +248,9 @@ def population_change(
     from discreet.session import open_session
 
     terms = open_session(workspace).change_population(card, custodian=custodian)
-    typer.echo(f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}.")
+    typer.echo(
+        f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}."
+    )
 
 
 @sample.command("survey", epilog="Example: discreet sample survey data --rows 20000 --seed 7")
@@ -230,7 +258,10 @@ def sample_survey(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
     rows: Annotated[int, typer.Option(help="Respondents.")] = 113_290,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")
+    ] = False,
+    workspace: UnusedWorkspace = None,
 ) -> None:
     """Write a synthetic Canadian health survey (survey.parquet, survey.yaml) after published counts."""
     from discreet.data.sample import write_survey
@@ -244,7 +275,10 @@ def sample_visits(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
     rows: Annotated[int, typer.Option(help="Respondents of the survey whose visits these are.")] = 113_290,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")
+    ] = False,
+    workspace: UnusedWorkspace = None,
 ) -> None:
     """Write visits (1 to 40 rows per person, day and cost) of the same people: visits.parquet, visits.yaml."""
     from discreet.data.sample import write_visits

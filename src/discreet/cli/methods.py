@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import Format, FormatOption, WorkspaceOption
+from discreet.cli.options import Format, FormatOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
 
 __all__ = ["register"]
@@ -22,7 +22,9 @@ def register(app: typer.Typer) -> None:
 
 
 def belief(
-    epsilon: Annotated[str | None, typer.Option(metavar="E", help="Total epsilon, instead of a belief.")] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="Total epsilon, instead of a belief.")
+    ] = None,
     belief: Annotated[
         str | None, typer.Option(metavar="P", help="The most that an observer may come to believe, below 1.")
     ] = None,
@@ -31,6 +33,7 @@ def belief(
     queries: Annotated[int | None, typer.Option(metavar="N", help="How many answers are given.")] = None,
     sensitivity: Annotated[str, typer.Option(metavar="D", help="How far one unit moves one answer.")] = "1",
     output: FormatOption = Format.TABLE,
+    workspace: UnusedWorkspace = None,
 ) -> None:
     """Translate between epsilon, odds and belief; give two of belief (or epsilon), scale, queries for the third."""
     from discreet.guarantees.belief import solve
@@ -41,12 +44,18 @@ def belief(
     if output is Format.JSON:
         show_json(found)
     else:
-        show_pairs("Belief", [(name.replace("_", " "), str(value)) for name, value in found.items() if value is not None])
+        show_pairs(
+            "Belief",
+            [(name.replace("_", " "), str(value)) for name, value in found.items() if value is not None],
+        )
 
 
 @noise.command("vectors", epilog="Example: discreet noise vectors --out vectors.json")
 def noise_vectors(
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")
+    ] = None,
+    workspace: UnusedWorkspace = None,
 ) -> None:
     """Write JSON test vectors of every sampler: parameters, input bytes, output, bytes used."""
     import json

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Custodian", "Format", "FormatOption", "Language", "LanguageOption", "WorkspaceOption"]
+__all__ = [
+    "AnswerFormat",
+    "Custodian",
+    "Format",
+    "FormatOption",
+    "Language",
+    "LanguageOption",
+    "UnusedWorkspace",
+    "WorkspaceOption",
+]
 
 
 class Format(StrEnum):
@@ -16,6 +25,14 @@ class Format(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+
+
+class AnswerFormat(StrEnum):
+    """Formats in which an answer leaves."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
 
 
 class Language(StrEnum):
@@ -33,6 +50,12 @@ WorkspaceOption = Annotated[
         metavar="DIR",
         help="The workspace folder. Default: $DISCREET_WORKSPACE, else the current folder.",
         show_default=False,
+    ),
+]
+UnusedWorkspace = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace", "-w", metavar="DIR", help="Accepted by every command; this one needs no workspace."
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="A table for people or JSON for machines.")]

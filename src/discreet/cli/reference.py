@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from enum import Enum
+from typing import Any
 
-import click
 import typer
 
 __all__ = ["reference"]
@@ -21,7 +22,8 @@ def reference() -> str:
         "## Commands\n\n" + "\n\n".join(_commands()),
         "## Environment\n\n" + _environment(),
         "## Exit codes\n\n0 ok · 1 refused · 2 usage · 3 charged but not answered",
-        "## Card keys\n\nThe card is explained in [card.md](card.md). `*` stands for a name you choose.\n\n" + _card_keys(),
+        "## Card keys\n\nThe card is explained in [card.md](card.md). `*` stands for a name you choose.\n\n"
+        + _card_keys(),
         "## Mechanisms\n\n" + _mechanisms(),
         "## Errors\n\n" + _errors(),
     ]
@@ -35,8 +37,8 @@ def _commands() -> Iterator[str]:
     yield from _describe(root, "discreet")
 
 
-def _describe(command: click.Command, path: str) -> Iterator[str]:
-    if isinstance(command, click.Group):
+def _describe(command: Any, path: str) -> Iterator[str]:
+    if hasattr(command, "commands"):
         for name, child in command.commands.items():
             yield from _describe(child, f"{path} {name}")
         return
@@ -49,14 +51,14 @@ def _describe(command: click.Command, path: str) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _parameter(parameter: click.Parameter) -> str:
+def _parameter(parameter: Any) -> str:
     name = ", ".join(f"`{option}`" for option in parameter.opts)
-    if isinstance(parameter, click.Argument):
-        name = f"`{parameter.make_metavar(click.Context(click.Command('discreet')))}`"
+    if parameter.param_type_name == "argument":
+        name = f"`{parameter.metavar or parameter.name.upper()}`"
     meaning = str(getattr(parameter, "help", "") or "")
-    if isinstance(parameter.type, click.Choice):
-        meaning += f" ({', '.join(str(getattr(choice, 'value', choice)) for choice in parameter.type.choices)})"
     default = parameter.default
+    if isinstance(default, Enum):
+        meaning += f" ({', '.join(choice.value for choice in type(default))})"
     shown = "required" if parameter.required else _default(default)
     return f"| {name} | {meaning.replace('|', '·')} | {shown} |"
 
@@ -110,7 +112,7 @@ def _errors() -> str:
     lines = ["| error | exit | meaning |", "| --- | --- | --- |"]
     for name in errors.__all__:
         found = getattr(errors, name)
-        if isinstance(found, type):
+        if isinstance(found, type) and issubclass(found, errors.DiscreetError):
             meaning = (found.__doc__ or "").strip().split("\n")[0]
             lines.append(f"| `{name}` | {found.exit_code} | {meaning} |")
     return "\n".join(lines)

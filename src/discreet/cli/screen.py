@@ -18,7 +18,11 @@ def show_json(value: object) -> None:
 
 
 def show_table(
-    title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], *, footer: Sequence[str] = ()
+    title: str,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[Sequence[str]],
+    *,
+    footer: Sequence[str] = (),
 ) -> None:
     """A table; each column is (heading, 'left' or 'right')."""
     from rich import box

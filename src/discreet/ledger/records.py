@@ -149,6 +149,15 @@ class BudgetState:
         """Whether the budget bounds all that was disclosed: no marker stands."""
         return not self.markers
 
+    def warnings(self) -> tuple[str, ...]:
+        """What every release and every view of the budget must say."""
+        if self.bounds_everything:
+            return ()
+        return (
+            f"Releases without a proof were made about '{self.terms.population}' ({len(self.markers)} so far): its "
+            "epsilon no longer bounds everything disclosed.",
+        )
+
     def to_dict(self) -> dict[str, object]:
         """Plain values with exact decimal text."""
         return {
@@ -169,6 +178,7 @@ class BudgetState:
             ],
             "charges": self.charges,
             "bounds_everything": self.bounds_everything,
+            "warnings": list(self.warnings()),
         }
 
 

@@ -6,7 +6,7 @@ not on the list is refused by name, never ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import sqlglot
@@ -70,9 +70,13 @@ def _parse(sql: str) -> exp.Select:
         depth += (character == "(") - (character == ")")
         deepest = max(deepest, depth)
     if deepest > DEEPEST_NESTING:
-        raise QueryRefused(f"parentheses nest deeper than {DEEPEST_NESTING}. Write the condition more plainly.")
+        raise QueryRefused(
+            f"parentheses nest deeper than {DEEPEST_NESTING}. Write the condition more plainly."
+        )
     try:
-        statements = [statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None]
+        statements = [
+            statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None
+        ]
     except (SqlglotError, RecursionError):
         raise QueryRefused(f"the statement is not SQL that can be read. {_FORM}") from None
     if len(statements) != 1:
@@ -143,7 +147,9 @@ def _outputs(select: exp.Select, scope: _Scope, keys: tuple[Key, ...]) -> tuple[
         else:
             column = scope.column(inner)
             if column.name not in grouped:
-                raise QueryRefused(f"'{column.name}' is selected but not in GROUP BY; single rows are never shown.")
+                raise QueryRefused(
+                    f"'{column.name}' is selected but not in GROUP BY; single rows are never shown."
+                )
             outputs.append((column.name, name or column.name))
     if sum(1 for source, _ in outputs if source is None) != 1:
         raise QueryRefused(f"the statement needs COUNT(*), once. {_FORM}")
@@ -166,7 +172,9 @@ class _Scope:
         _only(node, "this", "table")
         table = node.args.get("table")
         if table is not None and _identifier(table) not in self._tables:
-            raise UnknownName(sort="table", name=_identifier(table), where="the statement", known=self._tables)
+            raise UnknownName(
+                sort="table", name=_identifier(table), where="the statement", known=self._tables
+            )
         name = _identifier(node.this)
         column = self._columns.get(name.lower())
         if column is None:
@@ -179,11 +187,14 @@ class _Scope:
     def predicate(self, node: exp.Expression) -> Predicate:
         match node:
             case exp.Paren():
+                _only(node, "this")
                 return self.predicate(node.this)
             case exp.And() | exp.Or():
-                operands = tuple(self.predicate(operand) for operand in node.flatten())
+                _only(node, "this", "expression")
+                operands = tuple(self.predicate(operand) for operand in _flat(node))
                 return And(operands) if isinstance(node, exp.And) else Or(operands)
             case exp.Not():
+                _only(node, "this")
                 return Not(self.predicate(node.this))
             case exp.In():
                 _only(node, "this", "expressions")
@@ -195,13 +206,30 @@ class _Scope:
                 low, high = _constant(node.args["low"]), _constant(node.args["high"])
                 return And((compare(column, ">=", low), compare(column, "<=", high)))
             case exp.Is() if isinstance(node.expression, exp.Null):
-                return IsNull(self.column(node.this).name)
-        operator = _COMPARISONS.get(type(node))
-        if operator is None:
+                _only(node, "this", "expression", "negate")
+                absent = IsNull(self.column(node.this).name)
+                return Not(absent) if node.args.get("negate") else absent
+        return self._comparison(node)
+
+    def _comparison(self, node: exp.Expression) -> Predicate:
+        sign = _COMPARISONS.get(type(node))
+        if sign is None:
             raise QueryRefused(f"{node.key.upper()} is not answered in WHERE. {_FORM}", part=node.key.upper())
+        _only(node, "this", "expression")
         if isinstance(node.this, exp.Column):
-            return compare(self.column(node.this), operator, _constant(node.expression))
-        return compare(self.column(node.expression), _MIRRORED[operator], _constant(node.this))
+            return compare(self.column(node.this), sign, _constant(node.expression))
+        return compare(self.column(node.expression), _MIRRORED[sign], _constant(node.this))
+
+
+def _flat(node: exp.Expression) -> Iterator[exp.Expression]:
+    """The operands of a chain of ANDs or ORs, however they are nested, without recursion."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is type(node):
+            waiting += [part.args["expression"], part.this]
+        else:
+            yield part
 
 
 def _constant(node: exp.Expression) -> Constant:

@@ -17,6 +17,7 @@ from discreet.data.card import Card, Kind
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import CentralGuarantee, Guarantee, PureDP, Unproven
+from discreet.ledger import Balance
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.nodes import CountPlan
 
@@ -83,12 +84,20 @@ class Noisy:
 class Remaining:
     """What is left after this answer, exactly: for the population and for the analyst."""
 
-    population: Mapping[str, str]
-    analyst: Mapping[str, str]
+    population: Balance
+    analyst: Balance
 
     def to_dict(self) -> dict[str, object]:
-        least = min((self.population, self.analyst), key=lambda left: Decimal(left["epsilon"]))
-        return {**least, "population": dict(self.population), "analyst": dict(self.analyst)}
+        """The least of the two first: what this analyst can still spend; then each."""
+        least = min(self.population, self.analyst, key=lambda balance: balance.epsilon_remaining)
+        return {**_left(least), "population": _left(self.population), "analyst": _left(self.analyst)}
+
+
+def _left(balance: Balance) -> dict[str, str]:
+    left = {"epsilon": text(balance.epsilon_remaining), "delta": text(balance.delta_remaining or Decimal(0))}
+    if balance.rho_remaining is not None:
+        left["rho"] = text(balance.rho_remaining)
+    return left
 
 
 @dataclass(frozen=True)
@@ -132,7 +141,11 @@ class Answer:
 
     def to_dict(self, language: str = "en") -> dict[str, object]:
         mechanism = self.noisy.mechanism
-        used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
+        used = (
+            {"name": "exact-public"}
+            if mechanism is None
+            else {"name": mechanism.name, **mechanism.parameters()}
+        )
         return {
             "rows": self.rows,
             "labels": self.labels(language),

@@ -75,6 +75,7 @@ def _replay(question: Question, ledger: Ledger, charged: PureDP) -> Receipt | No
         version=question.version,
         plan_hash=question.plan.hash,
         at_least=charged,
+        analyst=question.analyst,
     )
     if found is None:
         return None
@@ -84,7 +85,9 @@ def _replay(question: Question, ledger: Ledger, charged: PureDP) -> Receipt | No
 def _request(
     question: Question, mechanism: DiscreteLaplace | None, sensitivity: int, charged: PureDP
 ) -> SpendRequest:
-    used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
+    used = (
+        {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
+    )
     return SpendRequest(
         population=question.card.population,
         dataset=question.card.dataset,
@@ -110,7 +113,12 @@ def _draw(
         raise _unanswered(question, suspended=False) from None
     except Exception:
         # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
-        ledger.suspend(dataset=question.card.dataset, population=question.card.population, who="discreet")
+        ledger.suspend(
+            question.card.dataset,
+            population=question.card.population,
+            reason="the engine or the mechanism failed after a charge",
+            who="discreet",
+        )
         raise _unanswered(question, suspended=True) from None
     return Noisy(tuple(values), mechanism, sensitivity, charged, unproven)
 
@@ -148,10 +156,7 @@ def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
 
 
 def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy, *, replayed: bool) -> Answer:
-    state = ledger.state(question.card.population)
-    charge = {"epsilon": "0", "delta": "0"}
-    if not replayed:
-        charge["epsilon"] = text(question.epsilon)
+    charge = {"epsilon": text(question.epsilon) if receipt.debited_population else "0", "delta": "0"}
     return Answer(
         plan=question.plan,
         card=question.card,
@@ -159,11 +164,8 @@ def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy, 
         noisy=noisy,
         level=question.level,
         charge=charge,
-        remaining=Remaining(
-            population=state.remaining_of_population(), analyst=state.remaining_of_analyst(question.analyst)
-        ),
+        remaining=Remaining(population=receipt.population_after, analyst=receipt.analyst_after),
         replayed=replayed,
         request_id=question.request_id,
-        warnings=tuple(state.warnings()),
+        warnings=ledger.state(question.card.population).warnings(),
     )
-

@@ -1,0 +1,1 @@
+"""Measurements, printed as tables and ratios within one run; never part of the tests."""

@@ -1,0 +1,21 @@
+"""`make bench`: every measurement, or those named: `python -m benchmarks noise ledger`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+NAMES = ("coldstart", "noise", "ledger", "ingest")
+
+
+def main(names: list[str]) -> None:
+    for name in names or NAMES:
+        if name not in NAMES:
+            sys.exit(f"no benchmark '{name}'; there are: {', '.join(NAMES)}")
+        print(f"\n## {name}", flush=True)
+        for what, figure in importlib.import_module(f"benchmarks.{name}").run().items():
+            print(f"{what:60} {figure:12,.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,121 @@
+"""The documentation is complete, and documents nothing that is not there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from discreet.cli.app import app
+from discreet.cli.reference import ENVIRONMENT, reference
+from discreet.data.cardkeys import walk_keys
+from discreet.mechanisms import MECHANISMS
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+def commands(command: Any, path: str = "discreet") -> Iterator[tuple[str, Any]]:
+    if hasattr(command, "commands"):
+        for name, child in command.commands.items():
+            yield from commands(child, f"{path} {name}")
+    else:
+        yield path, command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    assert (DOCS / "reference.md").read_text(encoding="utf-8") == reference(), "run: make docs"
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_and_option_is_in_the_reference(path: str) -> None:
+    page = reference()
+    section = page.split(f"### `{path}`\n")[1].split("\n### ")[0]
+    command = COMMANDS[path]
+    assert command.help
+    assert command.epilog
+    for parameter in command.params:
+        if parameter.param_type_name == "option":
+            assert all(f"`{option}`" in section for option in parameter.opts)
+            assert parameter.help
+
+
+def test_every_card_key_and_mechanism_is_documented() -> None:
+    page, card = reference(), (DOCS / "card.md").read_text(encoding="utf-8")
+    for path, key in walk_keys():
+        assert f"`{path}`" in page
+        assert key.name in card
+    for name in MECHANISMS:
+        assert f"### `{name}`" in page
+        assert (DOCS / "proofs" / f"{name}.md").exists()
+
+
+def test_environment_variables_are_documented_and_used() -> None:
+    used = set()
+    for file in (ROOT / "src").rglob("*.py"):
+        used |= set(re.findall(r'"(DISCREET_[A-Z_]+)"', file.read_text(encoding="utf-8")))
+    assert used == set(ENVIRONMENT)
+
+
+def test_pages_name_only_commands_that_exist() -> None:
+    words = {tuple(path.split()) for path in COMMANDS}
+    groups = {path[:2] for path in words if len(path) == 3}
+    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for match in re.finditer(r"(?:^|\$ |`|: )discreet ([a-z]+)(?: ([a-z]+))?", text, re.MULTILINE):
+            first, second = match.groups()
+            known = ("discreet", first) in words or (
+                ("discreet", first) in groups and _member(first, second, words)
+            )
+            assert known, f"{page.name}: {match.group(0)!r}"
+
+
+def _member(group: str, name: str | None, words: set[tuple[str, ...]]) -> bool:
+    return name is None or ("discreet", group, name) in words
+
+
+def test_pages_link_to_pages_that_exist() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        for target in re.findall(
+            r"\]\(([^)#:]+\.(?:md|bib|py|sh|yaml))(?:#[^)]*)?\)", page.read_text(encoding="utf-8")
+        ):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_references_are_in_the_bibliography() -> None:
+    keys = set(re.findall(r"@\w+\{(\w+),", (DOCS / "refs.bib").read_text(encoding="utf-8")))
+    for file in [*(ROOT / "src").rglob("*.py"), *DOCS.rglob("*.md")]:
+        for key in re.findall(r"\[([A-Z][A-Za-z]{2,4}\d\d)\b", file.read_text(encoding="utf-8")):
+            assert key in keys, f"{file.name} cites [{key}]"
+
+
+def test_the_tutorial_runs(tmp_path: Path) -> None:
+    text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    path = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (
+        (tmp_path / "visits.csv")
+        .read_text(encoding="utf-8")
+        .startswith("town,town_label,visits,visits_low,visits_high")
+    )
+
+
+def test_no_machine_paths_in_the_project() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    for name in listed.stdout.splitlines():
+        file = ROOT / name
+        if file.suffix in {".py", ".md", ".toml", ".txt", ".yaml", ".sh", ".json"} and file.exists():
+            assert not re.search(r"(?<![\w.])/(?:root|home/[a-z]+)/", file.read_text(encoding="utf-8")), name
