@@ -1,0 +1,197 @@
+"""The dataset card: what the custodian declares about a dataset before a row of it is used.
+
+Everything here is public: names, labels, bounds, categories, unit, budget. The types check themselves when
+built and say every rule they break, not only the first; `read_card` and `parse_card` make them from YAML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
+from discreet.errors import UnknownName, nearest
+from discreet.guarantees.budget import Budget, PopulationTerms
+from discreet.guarantees.numbers import text as plain_text
+from discreet.guarantees.types import Neighbours, Unit
+
+__all__ = [
+    "ALLOWED_RELEASES",
+    "Card",
+    "CardFault",
+    "Category",
+    "Column",
+    "Kind",
+    "Labels",
+    "Size",
+    "WeightRule",
+    "parse_card",
+    "read_card",
+    "size_problems",
+    "unit_problems",
+    "weight_problems",
+]
+
+ALLOWED_RELEASES: Final = ("bootstrap", "generated")
+
+Problems = Iterator[tuple[str, str]]
+
+
+class Size(StrEnum):
+    """Whether the number of units may be known to all."""
+
+    PRIVATE = "private"
+    PUBLIC = "public"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One dataset as its custodian declares it. `text` is the card as it was written."""
+
+    dataset: str
+    title: Labels
+    population: str
+    unit: Unit
+    neighbours: Neighbours
+    budget: Budget
+    columns: tuple[Column, ...]
+    description: Labels | None = None
+    size: Size = Size.PRIVATE
+    weight: WeightRule | None = None
+    allow: frozenset[str] = frozenset()
+    exact_public: bool = False
+    file: str = field(default="", compare=False)
+    text: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        known = {column.name: column for column in self.columns}
+        problems = [*unit_problems(self.unit.column, known), *size_problems(self.size, self.neighbours)]
+        if self.weight is not None:
+            problems += weight_problems(self.weight, known)
+        if not self.allow <= frozenset(ALLOWED_RELEASES):
+            problems.append(("allow", f"allow holds only {', '.join(ALLOWED_RELEASES)}"))
+        if len({name.lower() for name in known}) != len(self.columns):
+            problems.append(("columns", "column names must differ, whatever their case"))
+        if problems:
+            raise CardFault(problems)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    def column(self, name: str) -> Column:
+        """The column of that name, or UnknownName with the nearest one."""
+        found = self._by_name.get(name)
+        if found is None:
+            raise UnknownName(sort="Column", name=name, where=f"'{self.dataset}'", known=self._by_name)
+        return found
+
+    @property
+    def unit_type(self) -> str:
+        """How the unit's ids are compared: 'integer' or 'text'."""
+        return self.column(self.unit.column).type or ""
+
+    @property
+    def from_rows(self) -> tuple[str, ...]:
+        """Columns whose bounds or categories were read from the rows: what uses them is unproven."""
+        return tuple(column.name for column in self.columns if column.from_rows)
+
+    def terms(self) -> PopulationTerms:
+        """What this card fixes for its population, or must agree with."""
+        return PopulationTerms(
+            population=self.population,
+            budget=self.budget,
+            neighbours=self.neighbours,
+            unit_column=self.unit.column,
+            unit_type=self.unit_type,
+        )
+
+
+def unit_problems(column: str, columns: Mapping[str, Column | None]) -> Problems:
+    """The unit is a declared column of kind id. A column that could not be read is known by name only."""
+    if column not in columns:
+        yield "unit.column", f"unit column '{column}' is not among the columns{_hint(column, columns)}"
+        return
+    declared = columns[column]
+    if declared is not None and declared.kind is not Kind.ID:
+        yield "unit.column", f"unit column '{column}' must be of kind id; it is of kind {declared.kind}"
+
+
+def size_problems(size: Size, neighbours: Neighbours) -> Problems:
+    """Adding a unit changes the size, so a public size needs neighbours of one size."""
+    if size is Size.PUBLIC and neighbours is not Neighbours.REPLACE_ONE:
+        yield "size", "size: public is allowed only with neighbours: replace-one"
+
+
+def weight_problems(weight: WeightRule, columns: Mapping[str, Column | None]) -> Problems:
+    """The weight is a bounded number, caps lie on its grid, caps by column cover every public category."""
+    if weight.column not in columns:
+        hint = _hint(weight.column, columns)
+        yield "weight.column", f"weight column '{weight.column}' is not among the columns{hint}"
+    if weight.by is not None:
+        yield from _cap_problems(weight, columns)
+    declared = columns.get(weight.column)
+    if declared is None:
+        return
+    if declared.kind not in {Kind.INTEGER, Kind.NUMBER} or declared.bounds is None or declared.step is None:
+        yield "weight.column", f"weight column '{weight.column}' must be a number or integer with bounds"
+        return
+    low, high = declared.bounds
+    if low < 0:
+        yield "weight.column", f"weight column '{weight.column}' must have bounds from 0 upwards"
+    for cap in weight.every_cap:
+        if Fraction(cap) % Fraction(declared.step):
+            yield "weight.cap", f"cap {plain_text(cap)} is not a multiple of the weight's step"
+        if cap > high:
+            yield "weight.cap", f"cap {plain_text(cap)} is above the weight's upper bound {plain_text(high)}"
+
+
+def _cap_problems(weight: WeightRule, columns: Mapping[str, Column | None]) -> Problems:
+    by = weight.by or ""
+    if by not in columns:
+        yield "weight.cap.by", f"cap column '{by}' is not among the columns{_hint(by, columns)}"
+        return
+    declared = columns[by]
+    if declared is None:
+        return
+    if declared.kind is not Kind.CATEGORY or not declared.public:
+        yield "weight.cap.by", f"cap column '{by}' must be a public category column"
+        return
+    codes = [category.code for category in declared.categories]
+    given = [code for code, _ in weight.caps]
+    if absent := [code for code in codes if code not in given]:
+        yield "weight.cap.values", f"caps are missing for {_listed(absent)} of '{by}'"
+    if unknown := [code for code in given if code not in codes]:
+        yield (
+            "weight.cap.values",
+            f"caps are given for {_listed(unknown)}, not among the categories of '{by}'",
+        )
+
+
+def _hint(name: str, columns: Iterable[str]) -> str:
+    guess = nearest(name, columns)
+    return f"; did you mean '{guess}'?" if guess else ""
+
+
+def _listed(codes: list[str]) -> str:
+    shown = ", ".join(f"'{code}'" for code in codes[:5])
+    return shown if len(codes) <= 5 else f"{shown} and {len(codes) - 5} more"
+
+
+def read_card(path: Path) -> Card:
+    """The card in a file, or CardInvalid listing every problem (CardUndecided: only decisions are open)."""
+    from discreet.data.cardreader import read_card_file
+
+    return read_card_file(path)
+
+
+def parse_card(text: str, *, file: str) -> Card:
+    """The card in a text; `file` is the name that messages show."""
+    from discreet.data.cardreader import parse_card_text
+
+    return parse_card_text(text, file=file)

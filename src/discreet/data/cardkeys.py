@@ -1,0 +1,99 @@
+"""The language of the card as one table: every key, what it means, what it takes.
+
+The reader checks against it and finds the nearest key for a slip of the pen; the reference is made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["CARD_KEYS", "Key", "find_key", "walk_keys"]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: `type` says in words what it takes; `keys` are those of the mapping under it.
+
+    `named` marks a mapping whose own keys are names chosen by the author (columns), each holding `keys`.
+    """
+
+    name: str
+    meaning: str
+    type: str
+    required: bool = False
+    keys: tuple[Key, ...] = ()
+    named: bool = False
+
+
+_TITLE: Final = "text, or {en: text, fr: text}"
+
+_UNIT_KEYS: Final = (
+    Key("column", "The id column: all rows with one id are one unit.", "column name", required=True),
+    Key("rows", "The most rows of one unit that count.", "integer from 1 to 1,000,000", required=True),
+)
+
+_CAP_KEYS: Final = (
+    Key("by", "The public category column that decides the cap.", "column name", required=True),
+    Key("values", "The cap of every category of that column.", "{code: number}", required=True),
+)
+
+_WEIGHT_KEYS: Final = (
+    Key("column", "The column that holds the survey weight.", "column name", required=True),
+    Key(
+        "cap",
+        "Weights above it are cut to it; it is the sensitivity of a weighted count.",
+        "number, or {by: column, values: {code: number}}",
+        required=True,
+        keys=_CAP_KEYS,
+    ),
+)
+
+_BUDGET_KEYS: Final = (
+    Key("epsilon", "What may be spent on the population, ever.", "number", required=True),
+    Key("delta", "The delta of an (epsilon, delta) budget; 0 means pure.", "number below 1"),
+    Key("per_analyst", "What one analyst may spend; the whole budget when absent.", "number"),
+    Key("per_analyst_delta", "The delta of an analyst's cap; the budget's when absent.", "number below 1"),
+)
+
+_COLUMN_KEYS: Final = (
+    Key("kind", "What the column holds.", "id | category | integer | number | text", required=True),
+    Key("type", "How ids are compared; required for an id and only for an id.", "integer | text"),
+    Key("label", "The name shown to readers.", _TITLE),
+    Key("source", "The column's name in the file, when it differs.", "text"),
+    Key("public", "The value is no secret and constant over a unit's rows.", "true | false"),
+    Key("categories", "The closed list of codes, in the order of output.", "{code: label} or [code, ...]"),
+    Key("bounds", "The lowest and highest value; what lies outside is moved to them.", "[low, high]"),
+    Key("step", "The grid values are rounded to; 1 for integers.", "number"),
+    Key("missing", "Codes that mean no answer.", "[code, ...]"),
+    Key("provenance", "Bounds or categories were read from the rows, not decided.", "from_rows"),
+)
+
+CARD_KEYS: Final = (
+    Key("dataset", "The name of the dataset.", "name of lower-case letters, digits, _", required=True),
+    Key("title", "The title shown to readers; the name when absent.", _TITLE),
+    Key("description", "A longer description.", _TITLE),
+    Key("population", "Datasets of one population share one budget; the name when absent.", "name"),
+    Key("unit", "Whom the guarantee protects.", "{column, rows}", required=True, keys=_UNIT_KEYS),
+    Key("neighbours", "Which two data sets must look alike.", "add-remove | replace-one", required=True),
+    Key("size", "Whether the number of units is public; private when absent.", "private | public"),
+    Key("weight", "The survey weight and its cap.", "{column, cap}", keys=_WEIGHT_KEYS),
+    Key("budget", "What may be spent.", "{epsilon, ...}", required=True, keys=_BUDGET_KEYS),
+    Key("allow", "Releases without a proof that the custodian permits.", "[bootstrap, generated]"),
+    Key("exact_public", "Outputs of sensitivity 0 may leave without noise.", "true | false"),
+    Key("columns", "The columns, by name.", "{name: {...}}", required=True, keys=_COLUMN_KEYS, named=True),
+)
+
+
+def walk_keys(keys: tuple[Key, ...] = CARD_KEYS, prefix: str = "") -> Iterator[tuple[str, Key]]:
+    """Every key with its dotted path, in the order of the card; a name chosen by the author is '*'."""
+    for key in keys:
+        path = f"{prefix}{key.name}"
+        yield path, key
+        yield from walk_keys(key.keys, f"{path}.*." if key.named else f"{path}.")
+
+
+def find_key(path: str) -> Key:
+    """The key at a dotted path."""
+    return next(key for found, key in walk_keys() if found == path)

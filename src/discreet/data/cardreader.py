@@ -1,0 +1,289 @@
+"""From YAML nodes to a card, collecting every problem with its line."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+from discreet.data.card import (
+    ALLOWED_RELEASES,
+    Card,
+    Size,
+    size_problems,
+    unit_problems,
+    weight_problems,
+)
+from discreet.data.cardkeys import CARD_KEYS, find_key
+from discreet.data.columns import Category, Column, Kind, Labels, WeightRule
+from discreet.data.nodereader import NodeReader, normal_text
+from discreet.data.yamltext import SIZE_LIMIT, MappingNode, Node, ScalarNode, SequenceNode, parse_yaml
+from discreet.errors import CardInvalid, CardUndecided, ParameterInvalid, PathInvalid
+from discreet.guarantees.budget import Budget
+from discreet.guarantees.types import Neighbours, Unit
+
+__all__ = ["parse_card_text", "read_card_file"]
+
+_DATASET: Final = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
+_POPULATION: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
+
+
+def read_card_file(path: Path) -> Card:
+    """The card in a file."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        raise PathInvalid(f"card '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
+    if len(data) > SIZE_LIMIT:
+        raise CardInvalid(
+            file=path.name, problems=[f"{path.name}:1: a card has at most {SIZE_LIMIT:,} bytes"]
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CardInvalid(
+            file=path.name, problems=[f"{path.name}:{line}: a card is UTF-8 text; save it so"]
+        ) from None
+    return parse_card_text(text, file=path.name)
+
+
+def parse_card_text(text: str, *, file: str) -> Card:
+    """The card in a text, or CardInvalid with all problems; CardUndecided when only decisions are open."""
+    root = parse_yaml(text, file=file)
+    reader = _CardReader()
+    card = reader.read(root, file=file, text=text)
+    if reader.problems:
+        found = sorted([*reader.problems, *reader.undecided])
+        raise CardInvalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in found])
+    if reader.undecided:
+        found = sorted(reader.undecided)
+        raise CardUndecided(file=file, problems=[f"{file}:{line}: {what}" for line, what in found])
+    assert card is not None
+    return card
+
+
+class _CardReader(NodeReader):
+    """Reads one card: one method per part, in the card's order."""
+
+    def read(self, root: Node, *, file: str, text: str) -> Card | None:
+        fields = self.fields(root, CARD_KEYS, "the card")
+        if fields is None:
+            return None
+        dataset = self.optional(fields, "dataset", self._dataset)
+        columns = self.optional(fields, "columns", self._columns) or {}
+        unit = self.optional(fields, "unit", self._unit)
+        neighbours = self.optional(
+            fields, "neighbours", lambda node: self.choice(node, Neighbours, "neighbours")
+        )
+        size = self.optional(fields, "size", lambda node: self.choice(node, Size, "size"))
+        weight = self.optional(fields, "weight", self._weight)
+        budget = self.optional(fields, "budget", self._budget)
+        title = self.optional(fields, "title", lambda node: self.labels(node, "title"))
+        description = self.optional(fields, "description", lambda node: self.labels(node, "description"))
+        population = self.optional(fields, "population", self._population)
+        allow = self.optional(fields, "allow", self._allow)
+        exact = self.optional(fields, "exact_public", lambda node: self.boolean(node, "exact_public"))
+        if unit is not None and columns:
+            self.note_at(root, unit_problems(unit.column, columns))
+        if weight is not None and columns:
+            self.note_at(root, weight_problems(weight, columns))
+        if size is not None and neighbours is not None:
+            self.note_at(root, size_problems(size, neighbours))
+        if self.problems or self.undecided or not (dataset and unit and neighbours and budget):
+            return None
+        return Card(
+            dataset=dataset,
+            title=title or Labels(dataset, dataset),
+            description=description,
+            population=population or dataset,
+            unit=unit,
+            neighbours=neighbours,
+            size=size or Size.PRIVATE,
+            weight=weight,
+            budget=budget,
+            allow=allow or frozenset(),
+            exact_public=bool(exact),
+            columns=tuple(column for column in columns.values() if column is not None),
+            file=file,
+            text=text,
+        )
+
+    def _dataset(self, node: Node) -> str | None:
+        return self.named(
+            node, "dataset", _DATASET, "a lower-case letter, then letters, digits or _, at most 63"
+        )
+
+    def _population(self, node: Node) -> str | None:
+        return self.named(node, "population", _POPULATION, "lower-case letters, digits, . _ -, at most 63")
+
+    def _unit(self, node: Node) -> Unit | None:
+        fields = self.fields(node, find_key("unit").keys, "unit")
+        if fields is None:
+            return None
+        column = self.optional(fields, "column", lambda part: self.text(part, "unit column"))
+        rows = self.optional(fields, "rows", lambda part: self.number(part, "rows of the unit"))
+        if column is None or rows is None:
+            return None
+        if rows % 1 or not 1 <= rows <= 10**6:
+            self.note(fields["rows"].line, "rows of the unit must be a whole number from 1 to 1,000,000")
+            return None
+        return Unit(column=column, rows=int(rows))
+
+    def _weight(self, node: Node) -> WeightRule | None:
+        fields = self.fields(node, find_key("weight").keys, "weight")
+        if fields is None:
+            return None
+        column = self.optional(fields, "column", lambda part: self.text(part, "weight column"))
+        cap = fields.get("cap")
+        if isinstance(cap, MappingNode):
+            rule = self._caps(cap, column or "")
+        else:
+            one = None if cap is None else self.number(cap, "cap of the weight")
+            rule = None if one is None else self.built(cap, lambda: WeightRule(column or "", cap=one))
+        return rule if column is not None else None
+
+    def _caps(self, node: MappingNode, column: str) -> WeightRule | None:
+        fields = self.fields(node, find_key("weight.cap").keys, "cap of the weight")
+        if fields is None:
+            return None
+        by = self.optional(fields, "by", lambda part: self.text(part, "cap column"))
+        values = fields.get("values")
+        if values is None or by is None:
+            return None
+        if not isinstance(values, MappingNode):
+            if not self.is_undecided(values, "caps of the weight"):
+                self.note(values.line, "caps of the weight are a mapping from code to number")
+            return None
+        caps = [(key.text, self.number(value, f"cap of '{key.text}'")) for key, value in values.entries]
+        known = tuple((normal_text(code), cap) for code, cap in caps if cap is not None)
+        if len(known) < len(caps):
+            return None
+        return self.built(node, lambda: WeightRule(column, by=by, caps=known))
+
+    def _budget(self, node: Node) -> Budget | None:
+        keys = find_key("budget").keys
+        fields = self.fields(node, keys, "budget")
+        if fields is None:
+            return None
+        given = {name: self.text(part, f"budget {name}") for name, part in fields.items()}
+        if "epsilon" not in given or None in given.values():
+            return None
+        try:
+            return Budget(**{name: text for name, text in given.items() if text is not None})
+        except (ParameterInvalid, ValueError) as error:
+            message = error.message if isinstance(error, ParameterInvalid) else str(error)
+            self.note(node.line, f"budget: {message}")
+            return None
+
+    def _allow(self, node: Node) -> frozenset[str] | None:
+        allowed = self.texts(node, "allow")
+        if allowed is None:
+            return None
+        for part in allowed:
+            if part not in ALLOWED_RELEASES:
+                self.note(node.line, f"allow: '{part}' is not one of {', '.join(ALLOWED_RELEASES)}")
+        return frozenset(allowed)
+
+    def _columns(self, node: Node) -> dict[str, Column | None] | None:
+        if not isinstance(node, MappingNode):
+            if not self.is_undecided(node, "columns"):
+                self.note(node.line, "columns are a mapping from name to description")
+            return None
+        columns: dict[str, Column | None] = {}
+        lower: dict[str, str] = {}
+        for key, value in node.entries:
+            twin = lower.setdefault(key.text.lower(), key.text)
+            if twin != key.text:
+                self.note(key.line, f"columns '{twin}' and '{key.text}' differ by case only")
+            columns[key.text] = self._column(key, value)
+        if not columns:
+            self.note(node.line, "a card has at least one column")
+        return columns
+
+    def _column(self, key: ScalarNode, node: Node) -> Column | None:
+        name, where = key.text, f"column '{key.text}'"
+        fields = self.fields(node, find_key("columns").keys, where)
+        if fields is None:
+            return None
+        before = len(self.problems) + len(self.undecided)
+        kind = self.optional(fields, "kind", lambda part: self.choice(part, Kind, f"kind of {where}"))
+        label = self.optional(fields, "label", lambda part: self.labels(part, f"label of {where}"))
+        kind_of_id = self.optional(fields, "type", lambda part: self.text(part, f"type of {where}"))
+        source = self.optional(fields, "source", lambda part: self.text(part, f"source of {where}"))
+        public = self.optional(fields, "public", lambda part: self.boolean(part, f"public of {where}"))
+        categories = self.optional(fields, "categories", lambda part: self._categories(part, where))
+        bounds = self.optional(fields, "bounds", lambda part: self._bounds(part, where))
+        step = self.optional(fields, "step", lambda part: self.number(part, f"step of {where}"))
+        missing = self.optional(fields, "missing", lambda part: self._missing(part, kind, where))
+        provenance = self.optional(
+            fields, "provenance", lambda part: self.text(part, f"provenance of {where}")
+        )
+        if provenance not in {None, "from_rows"}:
+            self.note(fields["provenance"].line, f"provenance of {where} can only be from_rows")
+        if kind is None or len(self.problems) + len(self.undecided) > before:
+            return None
+        decided = kind
+        return self.built(
+            node,
+            lambda: Column(
+                name=name,
+                kind=decided,
+                label=label or Labels(name, name),
+                source=source or name,
+                type=kind_of_id,
+                public=bool(public),
+                categories=categories or (),
+                bounds=bounds,
+                step=step,
+                missing=missing or (),
+                from_rows=provenance is not None,
+            ),
+            line=key.line,
+        )
+
+    def _categories(self, node: Node, where: str) -> tuple[Category, ...] | None:
+        what = f"categories of {where}"
+        if isinstance(node, MappingNode):
+            found = [(key, self._category(key, value, what)) for key, value in node.entries]
+        elif isinstance(node, SequenceNode):
+            codes = self.texts(node, what)
+            return tuple(Category(normal_text(code), Labels(code, code)) for code in codes) if codes else None
+        else:
+            if not self.is_undecided(node, what):
+                self.note(node.line, f"{what} are a list of codes or a mapping from code to label")
+            return None
+        if not found:
+            self.note(node.line, f"{what} are empty")
+            return None
+        known = tuple(category for _, category in found if category is not None)
+        return known if len(known) == len(found) else None
+
+    def _category(self, key: ScalarNode, value: Node, what: str) -> Category | None:
+        code = normal_text(key.text)
+        if not code:
+            self.note(key.line, f"{what}: a code is not empty")
+            return None
+        label = self.labels(value, f"{what}, label of '{code}'")
+        return None if label is None else Category(code, label)
+
+    def _bounds(self, node: Node, where: str) -> tuple[Decimal, Decimal] | None:
+        what = f"bounds of {where}"
+        if self.is_undecided(node, what):
+            return None
+        if not isinstance(node, SequenceNode) or len(node.items) != 2:
+            self.note(node.line, f"{what} are a list of two numbers, [low, high]")
+            return None
+        low, high = (self.number(item, what) for item in node.items)
+        return (low, high) if low is not None and high is not None else None
+
+    def _missing(self, node: Node, kind: Kind | None, where: str) -> tuple[str, ...] | None:
+        what = f"missing codes of {where}"
+        codes = self.texts(node, what)
+        if codes is not None and kind in {Kind.INTEGER, Kind.NUMBER}:
+            assert isinstance(node, SequenceNode)
+            for item in node.items:
+                self.number(item, what)
+        return codes

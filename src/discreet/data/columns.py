@@ -1,0 +1,261 @@
+"""The columns of a card: kinds, labels, categories, bounds on a grid, and the rule of the weight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import Final
+
+from discreet.guarantees.numbers import text as plain_text
+
+__all__ = [
+    "LARGEST_UNITS",
+    "CardFault",
+    "Category",
+    "Column",
+    "Kind",
+    "Labels",
+    "WeightRule",
+    "canonical_code",
+]
+
+# Sums of 10^9 rows then stay far inside 128 bits on every engine, single values inside a float's integers.
+LARGEST_UNITS: Final = 10**15
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
+_RESERVED: Final = "ord"
+_RESERVED_PREFIX: Final = "_discreet"
+_WHOLE: Final = re.compile(r"\+?(-?\d+)(?:\.0*)?", re.ASCII)
+_STORAGE: Final = ((8, "int8"), (16, "int16"), (32, "int32"), (64, "int64"))
+
+
+class CardFault(ValueError):
+    """Rules that a part of the card breaks, each with the key at fault."""
+
+    def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(text for _, text in self.problems))
+
+
+class Kind(StrEnum):
+    """What a column holds."""
+
+    ID = "id"
+    CATEGORY = "category"
+    INTEGER = "integer"
+    NUMBER = "number"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """A text for readers in both languages."""
+
+    en: str
+    fr: str
+
+    def __post_init__(self) -> None:
+        if not self.en.strip() or not self.fr.strip():
+            raise ValueError("a label has words in both languages")
+
+    def text(self, lang: str) -> str:
+        return self.fr if lang == "fr" else self.en
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One code of a closed list, as text, and its label."""
+
+    code: str
+    label: Labels
+
+
+def canonical_code(value: str) -> str:
+    """The form in which codes are compared: '10', '+10' and '10.0' are one code, '010' is another."""
+    whole = _WHOLE.fullmatch(value)
+    return whole.group(1) if whole else value
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. Numbers live on the grid of `step`: what is stored and summed are whole steps."""
+
+    name: str
+    kind: Kind
+    label: Labels
+    source: str = ""
+    type: str | None = None
+    public: bool = False
+    categories: tuple[Category, ...] = ()
+    bounds: tuple[Decimal, Decimal] | None = None
+    step: Decimal | None = None
+    missing: tuple[str, ...] = ()
+    from_rows: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind is Kind.INTEGER and self.step is None:
+            object.__setattr__(self, "step", Decimal(1))
+        if not self.source:
+            object.__setattr__(self, "source", self.name)
+        problems = list(_column_problems(self))
+        if problems:
+            raise CardFault(problems)
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind in {Kind.INTEGER, Kind.NUMBER}
+
+    @property
+    def low_units(self) -> int:
+        """The lower bound in steps."""
+        return self._units(0)
+
+    @property
+    def high_units(self) -> int:
+        """The upper bound in steps."""
+        return self._units(1)
+
+    @property
+    def storage(self) -> str:
+        """The smallest signed integer type that holds every prepared value, or 'text'."""
+        if self.kind is Kind.TEXT or self.type == "text":
+            return "text"
+        if self.kind is Kind.ID:
+            return "int64"
+        if self.kind is Kind.CATEGORY:
+            return _smallest(0, len(self.categories) - 1)
+        return _smallest(self.low_units, self.high_units)
+
+    def position(self, code: str) -> int | None:
+        """Where a code stands in the list, counted from 0, or None."""
+        wanted = canonical_code(code)
+        codes = (canonical_code(category.code) for category in self.categories)
+        return next((index for index, code in enumerate(codes) if code == wanted), None)
+
+    def _units(self, side: int) -> int:
+        if self.step is None:
+            raise ValueError(f"column '{self.name}' has no grid")
+        if self.bounds is None:
+            widest = min(LARGEST_UNITS, int(LARGEST_UNITS / Fraction(self.step)))
+            return -widest if side == 0 else widest
+        return int(Fraction(self.bounds[side]) / Fraction(self.step))
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRule:
+    """The survey weight and how far one row's may reach: one cap, or one per category of a public column."""
+
+    column: str
+    cap: Decimal | None = None
+    by: str | None = None
+    caps: tuple[tuple[str, Decimal], ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.cap is None) == (self.by is None) or (self.by is None) != (not self.caps):
+            raise CardFault([("weight.cap", "a weight has one cap, or caps by a column")])
+        if any(cap <= 0 for cap in self.every_cap):
+            raise CardFault([("weight.cap", "a cap must be positive")])
+
+    @property
+    def every_cap(self) -> tuple[Decimal, ...]:
+        return (self.cap,) if self.cap is not None else tuple(cap for _, cap in self.caps)
+
+    @property
+    def largest(self) -> Decimal:
+        """The cap that holds for every row: the sensitivity wherever the plan does not fix the category."""
+        return max(self.every_cap)
+
+    def cap_for(self, code: str | None) -> Decimal:
+        """The cap of a category; rows without one fall under the largest."""
+        if self.by is None or code is None:
+            return self.largest
+        return dict(self.caps)[code]
+
+
+def _smallest(low: int, high: int) -> str:
+    return next(name for bits, name in _STORAGE if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1))
+
+
+# Which keys go with which kind; `label`, `source` and `missing` go with all.
+_FITTING: Final = {
+    Kind.ID: frozenset({"type"}),
+    Kind.CATEGORY: frozenset({"public", "categories", "provenance"}),
+    Kind.INTEGER: frozenset({"public", "bounds", "step", "provenance"}),
+    Kind.NUMBER: frozenset({"bounds", "step", "provenance"}),
+    Kind.TEXT: frozenset[str](),
+}
+
+
+def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
+    name = column.name
+    if not _NAME.fullmatch(name):
+        yield "", f"column name '{name}' must be letters, digits and underscores, at most 63, no digit first"
+    if name.lower() == _RESERVED or name.lower().startswith(_RESERVED_PREFIX):
+        yield "", f"column name '{name}' is reserved; rename it and give the file's name as source: {name}"
+    given = {
+        "type": column.type is not None,
+        "public": column.public,
+        "categories": bool(column.categories),
+        "bounds": column.bounds is not None,
+        "step": column.step is not None,
+        "provenance": column.from_rows,
+    }
+    for key in (key for key, present in given.items() if present and key not in _FITTING[column.kind]):
+        yield key, f"'{key}' does not go with kind {column.kind} (column '{name}')"
+    if column.from_rows and not column.categories and column.bounds is None:
+        yield "provenance", f"provenance of column '{name}' needs bounds or categories to speak of"
+    if column.kind is Kind.ID and column.type not in {"integer", "text"}:
+        yield "type", f"id column '{name}' needs type: integer or type: text"
+    if column.kind is Kind.CATEGORY:
+        yield from _category_problems(column)
+    if column.numeric:
+        yield from _grid_problems(column)
+
+
+def _category_problems(column: Column) -> Iterator[tuple[str, str]]:
+    if not column.categories:
+        yield "categories", f"category column '{column.name}' needs its categories"
+    seen: dict[str, str] = {}
+    for category in column.categories:
+        code = canonical_code(category.code)
+        if code in seen:
+            yield (
+                "categories",
+                f"codes '{seen[code]}' and '{category.code}' of column '{column.name}' are one code",
+            )
+        seen.setdefault(code, category.code)
+    for code in column.missing:
+        if canonical_code(code) in seen:
+            yield "missing", f"code '{code}' of column '{column.name}' is both a category and missing"
+
+
+def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
+    name, step = column.name, column.step
+    if step is None:
+        yield "step", f"number column '{name}' needs a step, such as step: 0.01"
+        return
+    if step <= 0:
+        yield "step", f"step of column '{name}' must be positive; {plain_text(step)} came"
+        return
+    if column.kind is Kind.INTEGER and step % 1:
+        yield "step", f"step of integer column '{name}' must be a whole number; {plain_text(step)} came"
+    if column.bounds is None:
+        if column.public:
+            yield "public", f"public integer column '{name}' needs bounds"
+        return
+    low, high = column.bounds
+    if low >= high:
+        yield (
+            "bounds",
+            f"bounds of column '{name}' must be [low, high] with low < high; "
+            f"[{plain_text(low)}, {plain_text(high)}] came",
+        )
+    for bound in (low, high):
+        if Fraction(bound) % Fraction(step):
+            yield "bounds", f"bound {plain_text(bound)} of column '{name}' is not a multiple of its step"
+        elif abs(Fraction(bound) / Fraction(step)) > LARGEST_UNITS:
+            yield "bounds", f"bound {plain_text(bound)} of column '{name}' is more than 10^15 steps from 0"

@@ -1,0 +1,271 @@
+"""SQL that turns one raw column into prepared values, by kind of column and type of source.
+
+Each column gets a value and a status, so that the report can count what was coerced in one cheap pass. Text
+is taken apart with regular expressions and exact decimals; a float is taken by its shortest decimal text and
+never enters arithmetic. docs/prepared.md states the rules; a slow twin in Python checks them in the tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import IntEnum, StrEnum
+from fractions import Fraction
+from typing import Final
+
+from discreet.data.columns import Column, Kind, canonical_code
+
+__all__ = [
+    "BLANK_TOKENS",
+    "MACROS",
+    "WHITE_SPACE",
+    "Expressions",
+    "Form",
+    "Status",
+    "column_expressions",
+    "enum_name",
+    "quote",
+    "quote_name",
+]
+
+WHITE_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+BLANK_TOKENS: Final = ("", "?", ".", "na", "n/a", "#n/a", "nan", "null")
+
+_DIGITS_BEFORE: Final = 16
+_NUMBER: Final = r"[+-]?([0-9]+(\.[0-9]*)?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?"
+# More digits before the point than any bound or missing code may have: clamped for certain.
+_BEYOND: Final = "9" * (_DIGITS_BEFORE + 1)
+
+
+class Form(StrEnum):
+    """In what form a source gives a column."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    DOUBLE = "double"
+    SINGLE = "single"
+    BOOLEAN = "boolean"
+
+
+class Status(IntEnum):
+    """What became of a raw value."""
+
+    KEPT = 0
+    BLANK = 1
+    MISSING = 2
+    UNPARSABLE = 3
+    NOT_LISTED = 4
+    LOW = 5
+    HIGH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """Three layers, each seen by the next under the names `raw`, `clean` and `parsed` of the column."""
+
+    clean: str
+    parsed: str
+    value: str
+    status: str
+
+
+def quote(text: str) -> str:
+    """A SQL string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quote_name(name: str) -> str:
+    """A SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def enum_name(index: int) -> str:
+    """The type whose members are the codes of the column at this place in the card."""
+    return f"codes_{index}"
+
+
+def column_expressions(column: Column, index: int, form: Form) -> Expressions:
+    """The expressions of the column at a place in the card: raw is r<i>, clean is t<i>, parsed is p<i>."""
+    raw, clean, parsed = f"r{index}", f"t{index}", f"p{index}"
+    if column.kind is Kind.CATEGORY:
+        return _category(column, index, _text_of(raw, form), clean, parsed)
+    if column.kind is Kind.TEXT or column.type == "text":
+        return _text(column, _text_of(raw, form), clean, parsed)
+    if column.kind is Kind.ID:
+        return _integer_id(column, form, raw, clean, parsed)
+    return _number(column, form, raw, clean, parsed)
+
+
+def _text_of(raw: str, form: Form) -> str:
+    """Text without outer white space; a whole float is written as the integer it is."""
+    if form is Form.TEXT:
+        edges = "[" + "".join(f"\\x{{{ord(c):04x}}}" for c in WHITE_SPACE) + "]"
+        padded = f"regexp_matches({raw}, '^{edges}|{edges}$')"
+        return f"CASE WHEN {padded} THEN trim({raw}, {quote(WHITE_SPACE)}) ELSE {raw} END"
+    if form in {Form.DOUBLE, Form.SINGLE}:
+        return (
+            f"CASE WHEN isfinite({raw}) THEN "
+            f"regexp_replace(CAST({raw} AS VARCHAR), '^(-?[0-9]+)\\.0$', '\\1') END"
+        )
+    return f"CAST({raw} AS VARCHAR)"
+
+
+def _blank(clean: str) -> str:
+    return f"({clean} IS NULL OR lower({clean}) IN ({', '.join(map(quote, BLANK_TOKENS))}))"
+
+
+def _status(*cases: tuple[str, Status], otherwise: Status) -> str:
+    whens = " ".join(f"WHEN {test} THEN {status.value}" for test, status in cases)
+    return f"CAST(CASE {whens} ELSE {otherwise.value} END AS UTINYINT)"
+
+
+def _category(column: Column, index: int, text: str, clean: str, parsed: str) -> Expressions:
+    whole = f"regexp_extract({clean}, '^\\+?(-?[0-9]+)(?:\\.0*)?$', 1)"
+    coded = f"CASE WHEN {whole} = '' THEN {clean} ELSE {whole} END"
+    cases = [(f"{parsed} IS NOT NULL", Status.KEPT), (_blank(clean), Status.BLANK)]
+    if column.missing:
+        codes = ", ".join(quote(canonical_code(code)) for code in column.missing)
+        cases.append((f"{coded} IN ({codes})", Status.MISSING))
+    return Expressions(
+        clean=f"nfc_normalize({text})",
+        parsed=f"TRY_CAST({coded} AS {enum_name(index)})",
+        value=f"enum_code({parsed})",
+        status=_status(*cases, otherwise=Status.NOT_LISTED),
+    )
+
+
+def _text(column: Column, text: str, clean: str, parsed: str) -> Expressions:
+    cases = [(_blank(clean), Status.BLANK)]
+    if column.missing:
+        cases.append((f"{clean} IN ({', '.join(map(quote, column.missing))})", Status.MISSING))
+    # PostgreSQL cannot hold U+0000 in text, so no engine shall.
+    cases.append((f"contains({clean}, chr(0))", Status.UNPARSABLE))
+    status = _status(*cases, otherwise=Status.KEPT)
+    return Expressions(
+        clean=f"nfc_normalize({text})",
+        parsed=status,
+        value=f"CASE WHEN {parsed} = {Status.KEPT.value} THEN {clean} END",
+        status=parsed,
+    )
+
+
+def _integer_id(column: Column, form: Form, raw: str, clean: str, parsed: str) -> Expressions:
+    """Ids of at most 18 digits; a float is an id only where floats still tell neighbouring integers apart."""
+    if form is Form.INTEGER:
+        whole = f"TRY_CAST({clean} AS BIGINT)"
+        text, parse = raw, f"CASE WHEN {whole} BETWEEN {1 - 10**18} AND {10**18 - 1} THEN {whole} END"
+        blank = f"{clean} IS NULL"
+    elif form in {Form.DOUBLE, Form.SINGLE}:
+        exact = 2**53 if form is Form.DOUBLE else 2**24
+        test = f"isfinite({clean}) AND abs({clean}) <= {exact} AND {clean} = trunc({clean})"
+        text, parse = raw, f"CASE WHEN {test} THEN CAST({clean} AS BIGINT) END"
+        blank = f"({clean} IS NULL OR NOT isfinite({clean}))"
+    else:
+        text = _text_of(raw, form)
+        digits = f"ltrim(split_part(ltrim({clean}, '+-'), '.', 1), '0')"
+        value = f"CAST(CASE WHEN {digits} = '' THEN '0' ELSE {digits} END AS BIGINT)"
+        signed = f"CASE WHEN starts_with({clean}, '-') THEN -{value} ELSE {value} END"
+        plain = f"regexp_full_match({clean}, '[+-]?[0-9]+(\\.0*)?') AND length({digits}) <= 18"
+        parse = f"CASE WHEN {plain} THEN {signed} END"
+        blank = _blank(clean)
+    codes = [int(code) for code in map(canonical_code, column.missing) if code.lstrip("-").isdecimal()]
+    missing = f"{parsed} IN ({', '.join(map(str, codes))})" if codes else "false"
+    kept = f"{parsed} IS NOT NULL AND NOT {missing}"
+    cases = [(kept, Status.KEPT), (blank, Status.BLANK), (missing, Status.MISSING)]
+    return Expressions(
+        clean=text,
+        parsed=parse,
+        value=f"CASE WHEN {kept} THEN {parsed} END",
+        status=_status(*cases, otherwise=Status.UNPARSABLE),
+    )
+
+
+def _number(column: Column, form: Form, raw: str, clean: str, parsed: str) -> Expressions:
+    assert column.step is not None
+    half = Fraction(column.step) / 2
+    places = max([_places(half), *(_places(Fraction(code)) for code in column.missing)])
+    exact = f"DECIMAL(38, {places + 1})"
+    if form in {Form.INTEGER, Form.BOOLEAN}:
+        text = f"CAST({raw} AS HUGEINT)" if form is Form.INTEGER else f"CAST({raw} AS TINYINT)"
+        parse, blank = f"CAST({clean} AS {exact})", f"{clean} IS NULL"
+    else:
+        text = _text_of(raw, form)
+        parse, blank = _decimal(clean, places, exact), _blank(clean)
+    low, high = (
+        f"CAST({quote(str(_plain(units * Fraction(column.step))))} AS {exact})"
+        for units in (column.low_units, column.high_units)
+    )
+    codes = ", ".join(f"CAST({quote(str(_plain(Fraction(code))))} AS {exact})" for code in column.missing)
+    missing = f"{parsed} IN ({codes})" if codes else "false"
+    cases = [
+        (f"{parsed} IS NULL AND {blank}", Status.BLANK),
+        (f"{parsed} IS NULL", Status.UNPARSABLE),
+        (missing, Status.MISSING),
+        (f"{parsed} < {low}", Status.LOW),
+        (f"{parsed} > {high}", Status.HIGH),
+    ]
+    steps = _steps(f"least(greatest({parsed}, {low}), {high})", column, places + 1)
+    return Expressions(
+        clean=text,
+        parsed=parse,
+        # greatest and least pass over NULL, so absence is decided before they are asked.
+        value=f"CASE WHEN {parsed} IS NULL OR {missing} THEN NULL ELSE {steps} END",
+        status=_status(*cases, otherwise=Status.KEPT),
+    )
+
+
+def _steps(clamped: str, column: Column, scale: int) -> str:
+    """A clamped decimal in whole steps, halves rounded away from zero, in integers only."""
+    assert column.step is not None
+    step = int(Fraction(column.step) * 10**scale)
+    reach = max(abs(column.low_units), abs(column.high_units)) * step
+    kind = "BIGINT" if 2 * reach + step < 2**62 else "HUGEINT"
+    scaled = f"CAST({clamped} * {10**scale} AS {kind})"
+    return f"CAST(sign({clamped}) * ((2 * abs({scaled}) + {step}) // {2 * step}) AS BIGINT)"
+
+
+def _decimal(clean: str, places: int, exact: str) -> str:
+    """Text as a decimal with `places` digits, and one more that tells whether anything was cut off.
+
+    Cutting keeps every comparison that matters: bounds, missing codes and midpoints of the grid all have at
+    most `places` digits, so a value beyond one of them stays beyond it.
+    """
+    near = f"[+-]?[0-9]{{1,{_DIGITS_BEFORE}}}(\\.[0-9]{{0,{places}}})?"
+    far = f"[+-]?[0-9]{{1,{_DIGITS_BEFORE}}}\\.[0-9]+"
+    return (
+        f"CASE WHEN regexp_full_match({clean}, '{near}') THEN CAST({clean} AS {exact}) "
+        f"WHEN regexp_full_match({clean}, '{far}') THEN CAST(cut({clean}, {places}) AS {exact}) "
+        f"WHEN regexp_full_match({clean}, '{_NUMBER}') "
+        f"THEN CAST(cut(written_out({clean}), {places}) AS {exact}) END"
+    )
+
+
+# Point-shifted text of a number with commas or an exponent, in small steps so that each can be read.
+MACROS: Final = (
+    "CREATE MACRO cut(t, places) AS CASE WHEN length(split_part(t, '.', 2)) <= places THEN t "
+    "ELSE left(t, strpos(t, '.') + places) || "
+    "CASE WHEN regexp_matches(substr(t, strpos(t, '.') + places + 1), '[1-9]') THEN '1' ELSE '0' END END",
+    "CREATE MACRO mantissa(t) AS regexp_extract(replace(ltrim(t, '+-'), ',', ''), '^[0-9]*[.]?[0-9]*')",
+    "CREATE MACRO exponent(t) AS coalesce("
+    "TRY_CAST(nullif(regexp_extract(t, '[eE]([+-]?[0-9]+)$', 1), '') AS INTEGER), 0)",
+    "CREATE MACRO digits(m) AS ltrim(replace(m, '.', ''), '0')",
+    "CREATE MACRO point(m, e) AS "
+    "length(split_part(m, '.', 1)) + e - (length(replace(m, '.', '')) - length(digits(m)))",
+    f"CREATE MACRO placed(d, p) AS CASE WHEN d = '' THEN '0' WHEN p > {_DIGITS_BEFORE} THEN '{_BEYOND}' "
+    "WHEN p < -40 THEN '0.' || repeat('0', 40) || '1' WHEN p <= 0 THEN '0.' || repeat('0', -p) || d "
+    "WHEN p >= length(d) THEN d || repeat('0', p - length(d)) ELSE left(d, p) || '.' || substr(d, p + 1) END",
+    "CREATE MACRO written_out(t) AS CASE WHEN starts_with(t, '-') THEN '-' ELSE '' END || "
+    "placed(digits(mantissa(t)), point(mantissa(t), exponent(t)))",
+)
+
+
+def _places(number: Fraction) -> int:
+    return max(0, -int(_plain(number).normalize().as_tuple().exponent))
+
+
+def _plain(number: Fraction) -> Decimal:
+    """A fraction with a finite decimal form as that decimal, without exponent."""
+    return Decimal(format(Decimal(number.numerator) / Decimal(number.denominator), "f"))

@@ -1,0 +1,74 @@
+"""Adding a file to a workspace: a new version of a dataset, all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from discreet.data.card import Card
+from discreet.data.paths import allowed_roots, resolve_inside
+from discreet.data.sources import Limits, open_source
+from discreet.data.workspace import Dataset, Workspace, write_whole
+from discreet.errors import FileRefused, Refused
+
+__all__ = ["add_file"]
+
+
+def add_file(
+    workspace: Workspace,
+    file: Path,
+    card: Card,
+    *,
+    replace: bool,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    limits: Limits | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Dataset:
+    """Prepare the file as its card says and make it the dataset's current version.
+
+    The ledger is not touched: whoever calls has registered the population. A crash leaves the old version
+    current.
+    """
+    from discreet.data.prepare import prepare
+
+    _check_presence(workspace, card.dataset, replace=replace)
+    real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
+    source = open_source(real, encoding=encoding, delimiter=delimiter, limits=limits)
+    with workspace.stage() as folder:
+        version = folder / "version"
+        work = folder / "work"
+        version.mkdir(mode=0o700)
+        work.mkdir(mode=0o700)
+        try:
+            report = prepare(
+                source,
+                card,
+                salt=workspace.salt,
+                data=version / "data.parquet",
+                work=work,
+                progress=progress,
+            )
+            write_whole(version / "card.yaml", card.text)
+            write_whole(version / "report.json", report.to_json())
+            return workspace.publish(card.dataset, version)
+        except OSError as error:
+            raise FileRefused(
+                f"'{file.name}' could not be stored: {error.strerror or 'the system refused'}. "
+                "Nothing was changed.",
+                file=file.name,
+            ) from None
+
+
+def _check_presence(workspace: Workspace, name: str, *, replace: bool) -> None:
+    present = name in workspace.names()
+    if present and not replace:
+        raise Refused(
+            f"dataset '{name}' is in the workspace already. Use --replace to add a new version of it, "
+            "under the same budget.",
+            dataset=name,
+        )
+    if replace and not present:
+        raise Refused(
+            f"dataset '{name}' is not in the workspace. Leave out --replace to add it.", dataset=name
+        )

@@ -1,0 +1,314 @@
+"""From a source to the prepared Parquet file: canonical ids, whole steps, category positions, capped weights.
+
+DuckDB works over a stream, in three moves: every row is cleaned into a table on disk; units are counted and
+checked; the file is written with `ord`, the rank of each row within its unit by md5(salt ‖ row). Memory stays
+bounded, whatever the number of rows. docs/prepared.md specifies the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet.data.card import Card, Column, WeightRule
+from discreet.data.columns import canonical_code
+from discreet.data.expressions import (
+    MACROS,
+    Expressions,
+    Form,
+    Status,
+    column_expressions,
+    enum_name,
+    quote,
+    quote_name,
+)
+from discreet.data.report import ColumnReport, Report, WeightReport
+from discreet.data.sources import Source, choose_columns
+from discreet.guarantees.numbers import text as plain_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["ORDER_COLUMN", "prepare"]
+
+ORDER_COLUMN: Final = "ord"
+_MEMORY: Final = "1GB"
+_THREADS: Final = 2
+_ROW_GROUP: Final = 122_880
+_SQL_TYPES: Final = {
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "text": "VARCHAR",
+}
+
+Progress = Callable[[int], None]
+
+
+def prepare(
+    source: Source, card: Card, *, salt: str, data: Path, work: Path, progress: Progress | None = None
+) -> Report:
+    """Write the prepared file to `data`, using the folder `work` for what does not fit in memory."""
+    names = tuple(column.source for column in card.columns)
+    unused = choose_columns(source, names)
+    stream = _Stream(source, names, progress)
+    connection = _connect(work)
+    try:
+        _stage(connection, card, stream)
+        counts = _count_units(connection, card)
+        _refuse_unfit(source, counts)
+        report = _report(connection, card, counts, unused)
+        _write(connection, card, salt=salt, data=data, single=counts.most_rows <= 1)
+    finally:
+        connection.close()
+    return report
+
+
+class _Stream:
+    """The source as one Arrow stream that keeps the refusal which ended it; DuckDB would wrap it in its own."""
+
+    def __init__(self, source: Source, names: tuple[str, ...], progress: Progress | None) -> None:
+        self.fault: Exception | None = None
+        self._progress = progress
+        self._rows = 0
+        self._limit = source.limits.rows
+        self._source = source
+        self._names = list(dict.fromkeys(names))
+        batches = iter(source.batches(self._names))
+        first = next(batches, None)
+        if first is None:
+            raise source.refusal("has no rows")
+        self._schema = first.rename_columns(self._places).schema
+        self._batches = chain((first,), batches)
+
+    @property
+    def _places(self) -> list[str]:
+        # SQL names know no case and files do, so columns travel by their place.
+        return [f"c{place}" for place in range(len(self._names))]
+
+    def place(self, name: str) -> str:
+        """The name under which a column of the file arrives."""
+        return self._places[self._names.index(name)]
+
+    def reader(self) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self._schema, self._guarded())
+
+    def _guarded(self) -> Iterator[Any]:
+        try:
+            for batch in self._batches:
+                self._rows += batch.num_rows
+                if self._rows > self._limit:
+                    raise self._source.refusal(f"has more than {self._limit:,} rows")
+                yield batch.rename_columns(self._places)
+                if self._progress is not None:
+                    self._progress(self._rows)
+        except Exception as fault:
+            self.fault = fault
+            raise
+
+    def form(self, name: str) -> Form:
+        """In what form the source gives a column; what is neither number nor truth value is text."""
+        from pyarrow import types
+
+        kind = self._schema.field(self.place(name)).type
+        if types.is_integer(kind):
+            return Form.INTEGER
+        if types.is_floating(kind):
+            return Form.DOUBLE if types.is_float64(kind) else Form.SINGLE
+        return Form.BOOLEAN if types.is_boolean(kind) else Form.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    units: int
+    rows: int
+    most_rows: int
+    rows_beyond: int
+    varying: tuple[str, ...]
+
+
+def _connect(work: Path) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    connection = duckdb.connect(
+        str(work / "stage.duckdb"),
+        config={
+            "memory_limit": _MEMORY,
+            "threads": _THREADS,
+            "temp_directory": str(work / "spill"),
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+        },
+    )
+    for macro in MACROS:
+        connection.execute(macro)
+    return connection
+
+
+def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -> None:
+    """Clean every row into the table `staged`: v<i> is the value of column i, s<i> what became of it."""
+    import duckdb
+
+    for index, column in enumerate(card.columns):
+        if column.categories:
+            codes = ", ".join(quote(canonical_code(category.code)) for category in column.categories)
+            connection.execute(f"CREATE TYPE {enum_name(index)} AS ENUM ({codes})")
+    parts = [
+        column_expressions(column, i, stream.form(column.source)) for i, column in enumerate(card.columns)
+    ]
+    places = [stream.place(column.source) for column in card.columns]
+    connection.register("incoming", stream.reader())
+    try:
+        connection.execute(f"CREATE TABLE staged AS {_staging_query(card, parts, places)}")
+    except duckdb.Error:
+        if stream.fault is not None:
+            raise stream.fault from None
+        raise
+    finally:
+        connection.unregister("incoming")
+
+
+def _staging_query(card: Card, parts: list[Expressions], places: list[str]) -> str:
+    raw = ", ".join(f"{place} AS r{i}" for i, place in enumerate(places))
+    clean = ", ".join(f"{part.clean} AS t{i}" for i, part in enumerate(parts))
+    parsed = ", ".join(f"t{i}, {part.parsed} AS p{i}" for i, part in enumerate(parts))
+    final = ", ".join(
+        f"CAST({part.value} AS {_SQL_TYPES[column.storage]}) AS v{i}, {part.status} AS s{i}"
+        for i, (column, part) in enumerate(zip(card.columns, parts, strict=True))
+    )
+    return f"SELECT {final} FROM (SELECT {parsed} FROM (SELECT {clean} FROM (SELECT {raw} FROM incoming)))"
+
+
+def _count_units(connection: duckdb.DuckDBPyConnection, card: Card) -> _Units:
+    unit = _value(card, card.unit.column)
+    public = [column.name for column in card.columns if column.public]
+    checks = "".join(
+        f", coalesce(min({v}) <> max({v}), false) OR count({v}) NOT IN (0, count(*)) AS varies_{i}"
+        for i, v in enumerate(_value(card, name) for name in public)
+    )
+    varies = "".join(f", coalesce(bool_or(varies_{i}), false)" for i in range(len(public)))
+    row = connection.execute(
+        f"SELECT count(*), coalesce(sum(n), 0), coalesce(max(n), 0), "
+        f"coalesce(sum(greatest(n - {card.unit.rows}, 0)), 0){varies} "
+        f"FROM (SELECT count(*) AS n{checks} FROM staged WHERE {unit} IS NOT NULL GROUP BY {unit})"
+    ).fetchone()
+    assert row is not None
+    units, rows, most, beyond = (int(count) for count in row[:4])
+    varying = tuple(name for name, varies in zip(public, row[4:], strict=True) if varies)
+    return _Units(units, rows, most, beyond, varying)
+
+
+def _refuse_unfit(source: Source, counts: _Units) -> None:
+    if counts.units == 0:
+        raise source.refusal("has no row with an id; check the unit's column and its type in the card")
+    if counts.varying:
+        shown = ", ".join(f"'{name}'" for name in counts.varying)
+        raise source.refusal(
+            f"has units whose rows differ in {shown}, which the card declares public: "
+            "a public value is one per unit"
+        )
+
+
+def _report(
+    connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, unused: tuple[str, ...]
+) -> Report:
+    fields = (Status.BLANK, Status.MISSING, Status.UNPARSABLE, Status.NOT_LISTED, Status.LOW, Status.HIGH)
+    wanted = ["count(*)"]
+    for index in range(len(card.columns)):
+        wanted += [f"count(*) FILTER (s{index} = {status.value})" for status in fields]
+        wanted.append(f"count(*) - count(v{index})")
+    row = connection.execute(f"SELECT {', '.join(wanted)} FROM staged").fetchone()
+    assert row is not None
+    width = len(fields) + 1
+    columns = tuple(
+        ColumnReport(column.name, *row[1 + index * width : 1 + (index + 1) * width])
+        for index, column in enumerate(card.columns)
+    )
+    return Report(
+        rows=row[0],
+        rows_without_id=row[0] - counts.rows,
+        units=counts.units,
+        most_rows=counts.most_rows,
+        rows_beyond=counts.rows_beyond,
+        columns=columns,
+        weight=_weigh(connection, card),
+        unused=unused,
+    )
+
+
+def _weigh(connection: duckdb.DuckDBPyConnection, card: Card) -> WeightReport | None:
+    if card.weight is None:
+        return None
+    weight, unit = _value(card, card.weight.column), _value(card, card.unit.column)
+    capped = _capped(card, card.weight)
+    row = connection.execute(
+        f"SELECT coalesce(sum({weight}::HUGEINT), 0), coalesce(sum({capped}::HUGEINT), 0), "
+        f"count(*) FILTER ({capped} < {weight}) FROM staged WHERE {unit} IS NOT NULL"
+    ).fetchone()
+    assert row is not None
+    before, after, cut = (int(count) for count in row)
+    step = card.column(card.weight.column).step or Decimal(1)
+    return WeightReport(
+        before=plain_text(before * step),
+        after=plain_text(after * step),
+        rows_cut=cut,
+        share_cut=float(Fraction(before - after, before)) if before else 0.0,
+    )
+
+
+def _write(connection: duckdb.DuckDBPyConnection, card: Card, *, salt: str, data: Path, single: bool) -> None:
+    values = [(column, _prepared(card, column)) for column in card.columns]
+    unit = _value(card, card.unit.column)
+    named = ", ".join(
+        f"CAST({value} AS {_SQL_TYPES[column.storage]}) AS {quote_name(column.name)}"
+        for column, value in values
+    )
+    digest = f"md5({_canonical(values, salt)})"
+    rank = "1" if single else f"row_number() OVER (PARTITION BY {unit} ORDER BY {digest})"
+    connection.execute(
+        f"COPY (SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} "
+        f"FROM staged WHERE {unit} IS NOT NULL) TO {quote(str(data))} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
+    )
+
+
+def _canonical(values: list[tuple[Column, str]], salt: str) -> str:
+    """The row as one text, no two rows alike: '|' between columns, ~ for NULL, its length before a text."""
+    parts = [
+        f"coalesce(length({value}) || ':' || {value}, '~')"
+        if column.storage == "text"
+        else f"coalesce(CAST({value} AS VARCHAR), '~')"
+        for column, value in values
+    ]
+    return f"concat_ws('|', {', '.join([quote(salt), *parts])})"
+
+
+def _prepared(card: Card, column: Column) -> str:
+    if card.weight is not None and column.name == card.weight.column:
+        return _capped(card, card.weight)
+    return _value(card, column.name)
+
+
+def _capped(card: Card, weight: WeightRule) -> str:
+    """The weight in steps, at most its cap. A row whose category is NULL falls under the largest cap."""
+    step = Fraction(card.column(weight.column).step or 1)
+    value = _value(card, weight.column)
+    cap = str(int(Fraction(weight.largest) / step))
+    if weight.by is not None:
+        codes = [category.code for category in card.column(weight.by).categories]
+        caps = ", ".join(str(int(Fraction(weight.cap_for(code)) / step)) for code in codes)
+        cap = f"coalesce(list_extract([{caps}], {_value(card, weight.by)} + 1), {cap})"
+    return f"CASE WHEN {value} IS NULL THEN NULL ELSE least({value}, {cap}) END"
+
+
+def _value(card: Card, name: str) -> str:
+    return f"v{next(i for i, column in enumerate(card.columns) if column.name == name)}"

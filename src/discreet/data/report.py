@@ -1,0 +1,67 @@
+"""What preparing a file changed: counts for the custodian alone, who decides whether the card is right.
+
+The counts are exact and therefore confidential. They live beside the prepared data and reach no analyst.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+__all__ = ["ColumnReport", "Report", "WeightReport", "read_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReport:
+    """What became of one column's values, over all rows read. `null` counts what ended without a value."""
+
+    name: str
+    blank: int
+    missing: int
+    unparsable: int
+    not_listed: int
+    clamped_low: int
+    clamped_high: int
+    null: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightReport:
+    """The sum of weights over the rows with an id, before and after the cap, as exact decimal text."""
+
+    before: str
+    after: str
+    rows_cut: int
+    share_cut: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One preparation. `rows_beyond` are those past the unit's row bound: kept, but never counted."""
+
+    rows: int
+    rows_without_id: int
+    units: int
+    most_rows: int
+    rows_beyond: int
+    columns: tuple[ColumnReport, ...]
+    weight: WeightReport | None = None
+    unused: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+
+def read_report(path: Path) -> Report:
+    """The report beside a prepared dataset."""
+    found = json.loads(path.read_text("utf-8"))
+    weight = found.pop("weight")
+    return Report(
+        **{
+            **found,
+            "columns": tuple(ColumnReport(**column) for column in found["columns"]),
+            "unused": tuple(found["unused"]),
+        },
+        weight=None if weight is None else WeightReport(**weight),
+    )
