@@ -5,11 +5,11 @@ docs/noise.md states which bytes each of them reads, so that another implementat
 byte.
 """
 
-from discreet.noise.bernoulli import bernoulli, bernoulli_exp_minus
+from discreet.noise.coin import bernoulli, bernoulli_exp_minus
 from discreet.noise.entropy import ByteTape, Entropy, SystemEntropy, TapeExhausted
 from discreet.noise.gaussian import discrete_gaussian
-from discreet.noise.geometric import discrete_laplace, geometric
-from discreet.noise.polya import polya
+from discreet.noise.laplace import discrete_laplace, geometric
+from discreet.noise.negative_binomial import polya
 from discreet.noise.response import respond, respond_array
 from discreet.noise.selection import Choice, Run, select
 from discreet.noise.uniform import uniform_array_below, uniform_below

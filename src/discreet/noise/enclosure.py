@@ -35,7 +35,7 @@ def enclose_exp_minus(x: Fraction, *, bits: int) -> tuple[int, int]:
     for _ in range(halvings):
         low, high = (low * low) >> precision, -((-high * high) >> precision)
     excess = precision - bits
-    return low >> excess, -(-high >> excess)
+    return low >> excess, min(-(-high >> excess), 1 << bits)
 
 
 def _alternating_exponential(y: Fraction, precision: int) -> tuple[int, int]:

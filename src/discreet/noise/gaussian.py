@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.noise.bernoulli import bernoulli_exp_minus
+from discreet.noise.coin import bernoulli_exp_minus
 from discreet.noise.entropy import Entropy
-from discreet.noise.geometric import discrete_laplace
+from discreet.noise.laplace import discrete_laplace
 
 __all__ = ["discrete_gaussian"]
 

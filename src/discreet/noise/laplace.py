@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from discreet.noise.bernoulli import bernoulli_exp_minus
+from discreet.noise.coin import bernoulli_exp_minus
 from discreet.noise.entropy import Entropy
 from discreet.noise.uniform import uniform_below
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.noise.bernoulli import bernoulli
+from discreet.noise.coin import bernoulli
 from discreet.noise.entropy import Entropy
-from discreet.noise.geometric import geometric
+from discreet.noise.laplace import geometric
 from discreet.noise.uniform import uniform_below
 
 __all__ = ["polya"]

@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from discreet.noise.bernoulli import bernoulli_exp_minus
+from discreet.noise.coin import bernoulli_exp_minus
 from discreet.noise.enclosure import enclose_exp_minus
 from discreet.noise.entropy import Entropy
 from discreet.noise.uniform import uniform_below

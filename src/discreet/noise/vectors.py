@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
-from discreet.noise.bernoulli import bernoulli, bernoulli_exp_minus
+from discreet.noise.coin import bernoulli, bernoulli_exp_minus
 from discreet.noise.entropy import ByteTape, Entropy
 from discreet.noise.gaussian import discrete_gaussian
-from discreet.noise.geometric import discrete_laplace, geometric
-from discreet.noise.polya import polya
+from discreet.noise.laplace import discrete_laplace, geometric
+from discreet.noise.negative_binomial import polya
 from discreet.noise.response import keep_digits, respond, respond_array
 from discreet.noise.selection import Run, select
 from discreet.noise.uniform import uniform_array_below, uniform_below
