@@ -6,7 +6,6 @@ answer leaves. A retry meets its own charge again; the first committed answer is
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -59,12 +58,13 @@ def create_ledger(config: LedgerConfig, *, who: str = CUSTODIAN) -> Ledger:
         anchor.require_absent()
     create_key(config.key_path)
     seal = Seal(path=config.key_path, workspace_id=config.workspace_id)
-    store = choose_store(config)
-    event, head = first_page(seal, workspace_id=config.workspace_id, who=who)
-    store.create(event, head)
-    if anchor is not None:
-        anchor.create(sequence=head.sequence, hash=head.hash)
-    return Ledger(store, seal, anchor)
+    ledger = Ledger(choose_store(config), seal, anchor)
+    try:
+        ledger.begin(workspace_id=config.workspace_id, who=who)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
 
 
 def open_ledger(config: LedgerConfig) -> Ledger:
@@ -97,7 +97,6 @@ class Ledger:
         self._seal = seal
         self._anchor = anchor
         self._seen = 0
-        self._seen_lock = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -109,6 +108,13 @@ class Ledger:
 
     def close(self) -> None:
         self._store.close()
+
+    def begin(self, *, workspace_id: str, who: str) -> None:
+        """Write the first event; `create_ledger` calls it once."""
+        event, head = first_page(self._seal, workspace_id=workspace_id, who=who)
+        self._store.create(event, head)
+        if self._anchor is not None:
+            self._anchor.create(sequence=head.sequence, hash=head.hash)
 
     # Populations, analysts, datasets
 
@@ -331,12 +337,15 @@ class Ledger:
 
     def check(self) -> None:
         """The quick look of `open_ledger`: head, end of the chain, anchor."""
+        # The anchor is read first: others may be charging, and it must not be newer than the view it is held
+        # against.
+        anchored = None if self._anchor is None else self._anchor.read()
         with self._reading() as book:
-            if self._anchor is None:
+            if anchored is None:
                 return
-            sequence, digest = self._anchor.read()
-            anchored = book.transaction.event(sequence)
-            if anchored is None or anchored.hash != digest:
+            sequence, digest = anchored
+            event = book.transaction.event(sequence)
+            if event is None or event.hash != digest:
                 raise damaged(
                     "its anchor speaks of a head that is not in the chain; an older copy was put back or "
                     "its end cut",
@@ -370,20 +379,15 @@ class Ledger:
         with self._store.writing() as transaction:
             book = self._open_book(Book(transaction, self._seal))
             yield book
-        self._notice(book)
+        self._seen = max(self._seen, book.head.sequence)
         if self._anchor is not None:
             self._anchor.cover(sequence=book.head.sequence, hash=book.head.hash)
 
     def _open_book(self, book: Book) -> Book:
-        with self._seen_lock:
-            if book.head.sequence < self._seen:
-                raise damaged("it is older than what this process has seen", sequence=book.head.sequence)
-        self._notice(book)
+        if book.head.sequence < self._seen:
+            raise damaged("it is older than what this process has seen", sequence=book.head.sequence)
+        self._seen = book.head.sequence
         return book
-
-    def _notice(self, book: Book) -> None:
-        with self._seen_lock:
-            self._seen = max(self._seen, book.head.sequence)
 
     # Steps of a spend
 

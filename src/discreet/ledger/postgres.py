@@ -91,7 +91,7 @@ class PostgresStore:
     def writing(self) -> Iterator[Transaction]:
         patience = f"{PATIENCE_SECONDS}s"
         begin = (
-            f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL search_path = {self._schema}; "
+            f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = {self._schema}; "
             f"SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = '{patience}'; "
             f"SET LOCAL idle_in_transaction_session_timeout = '{patience}'; LOCK TABLE head IN EXCLUSIVE MODE"
         )

@@ -154,8 +154,8 @@ class BudgetState:
         if self.bounds_everything:
             return ()
         return (
-            f"Releases without a proof were made about '{self.terms.population}' ({len(self.markers)} so far): its "
-            "epsilon no longer bounds everything disclosed.",
+            f"Releases without a proof were made about '{self.terms.population}' ({len(self.markers)} so "
+            "far): its epsilon no longer bounds everything disclosed.",
         )
 
     def to_dict(self) -> dict[str, object]:
