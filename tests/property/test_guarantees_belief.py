@@ -47,6 +47,8 @@ def test_the_queries_allowed_fit_and_one_more_does_not(
     solution = solve(prior=prior, belief=belief, scale=scale, sensitivity=sensitivity)
     limit = math.log(float(belief) / (1 - float(belief))) - math.log(float(prior) / (1 - float(prior)))
     steps = limit * float(scale) / float(sensitivity)
+    assert solution.queries is not None
+    assert solution.belief_reached is not None
     assert steps - 1 - 1e-6 * (1 + steps) <= solution.queries <= steps + 1e-6 * (1 + steps)
     assert solution.belief_reached <= belief.quantize(Decimal("1e-6"), rounding="ROUND_CEILING")
 
@@ -60,6 +62,7 @@ def test_the_solved_scale_allows_exactly_the_queries_asked(
     assume(queries * Decimal("1e-8") < queries * sensitivity / epsilon / queries)
     solution = solve(prior=prior, epsilon=epsilon, queries=queries, sensitivity=sensitivity)
     again = solve(prior=prior, epsilon=epsilon, scale=solution.scale, sensitivity=sensitivity)
+    assert again.queries is not None
     assert again.queries >= queries
     back = solve(prior=prior, queries=queries, scale=solution.scale, sensitivity=sensitivity)
     assert back.epsilon <= epsilon

@@ -32,7 +32,8 @@ class BeliefSolution:
     """Noise, number of queries and belief that fit together, and which of them was asked for.
 
     `epsilon` and `belief` are the limit; `epsilon_used` and `belief_reached` are what the queries add up to
-    at this scale, which is at most the limit, up to rounding against the optimist.
+    at this scale, which is at most the limit, up to rounding against the optimist. A mere translation
+    between epsilon and belief leaves noise and queries out.
     """
 
     solved_for: str
@@ -41,12 +42,12 @@ class BeliefSolution:
     epsilon: Decimal
     odds_ratio: Decimal
     belief: Decimal
-    scale: Decimal
-    queries: int
-    epsilon_used: Decimal
-    belief_reached: Decimal
+    scale: Decimal | None = None
+    queries: int | None = None
+    epsilon_used: Decimal | None = None
+    belief_reached: Decimal | None = None
 
-    def to_dict(self) -> dict[str, str | int]:
+    def to_dict(self) -> dict[str, str | int | None]:
         """Exact decimals as text, for JSON."""
         return {
             "solved_for": self.solved_for,
@@ -55,10 +56,10 @@ class BeliefSolution:
             "epsilon": text(self.epsilon),
             "odds_ratio": text(self.odds_ratio) if self.odds_ratio < MOST else str(self.odds_ratio),
             "belief": text(self.belief),
-            "scale": text(self.scale),
+            "scale": _text_or_none(self.scale),
             "queries": self.queries,
-            "epsilon_used": text(self.epsilon_used),
-            "belief_reached": text(self.belief_reached),
+            "epsilon_used": _text_or_none(self.epsilon_used),
+            "belief_reached": _text_or_none(self.belief_reached),
         }
 
 
@@ -99,6 +100,7 @@ def solve(
 ) -> BeliefSolution:
     """Give two of belief (or epsilon), scale and queries: the third follows.
 
+    Belief or epsilon alone is translated into the other.
     queries = ⌊scale·ε/sensitivity⌋, scale = queries·sensitivity/ε rounded up, ε = queries·sensitivity/scale,
     with belief and ε tied by the prior. Zero queries is an answer: this noise does not allow even one.
     """
@@ -107,6 +109,10 @@ def solve(
     noise = None if scale is None else exact(scale, parameter="scale", largest=MOST)
     asked = None if queries is None else _number_of_queries(queries)
     limit = _limit(belief, epsilon, start)
+    if limit is not None and noise is None and asked is None:
+        return _solution(
+            "epsilon" if epsilon is None else "belief", prior=start, sensitivity=step, limit=limit
+        )
     _check_two(limit=limit is not None, scale=noise is not None, queries=asked is not None)
     if limit is None:
         assert noise is not None
@@ -166,9 +172,17 @@ def _floor_queries(limit: _Limit, steps: Fraction) -> int:
 
 
 def _solution(
-    solved_for: str, *, prior: Fraction, sensitivity: Decimal, limit: _Limit, scale: Decimal, queries: int
+    solved_for: str,
+    *,
+    prior: Fraction,
+    sensitivity: Decimal,
+    limit: _Limit,
+    scale: Decimal | None = None,
+    queries: int | None = None,
 ) -> BeliefSolution:
-    used = queries * Fraction(sensitivity) / Fraction(scale)
+    used = None
+    if scale is not None and queries is not None:
+        used = queries * Fraction(sensitivity) / Fraction(scale)
     return BeliefSolution(
         solved_for=solved_for,
         prior=from_units(int(prior * 10**9)),
@@ -178,8 +192,8 @@ def _solution(
         belief=limit.belief,
         scale=scale,
         queries=queries,
-        epsilon_used=ceil_to_grid(used),
-        belief_reached=_posterior(used, prior),
+        epsilon_used=None if used is None else ceil_to_grid(used),
+        belief_reached=None if used is None else _posterior(used, prior),
     )
 
 
@@ -197,6 +211,10 @@ def _odds(belief: Fraction, prior: Fraction) -> Fraction:
             came=text(from_units(int(belief * 10**9))),
         )
     return belief * (1 - prior) / (prior * (1 - belief))
+
+
+def _text_or_none(value: Decimal | None) -> str | None:
+    return None if value is None else text(value)
 
 
 def _digits_down(odds: Fraction) -> Decimal:

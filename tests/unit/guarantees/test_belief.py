@@ -17,6 +17,7 @@ def test_scale_thirty_and_belief_eighty_percent_allow_forty_one_queries() -> Non
     solution = solve(prior="0.5", scale=30, belief="0.8")
     assert (solution.solved_for, solution.queries) == ("queries", 41)
     assert solution.odds_ratio == 4
+    assert solution.belief_reached is not None
     assert solution.belief_reached < Decimal("0.8")
 
 
@@ -31,6 +32,7 @@ def test_fifty_queries_at_scale_thirty_reach_eighty_four_percent() -> None:
 def test_the_scale_that_fifty_queries_need() -> None:
     solution = solve(prior="0.5", belief="0.8", queries=50)
     assert solution.solved_for == "scale"
+    assert solution.scale is not None
     assert float(solution.scale) == pytest.approx(50 / math.log(4), abs=1e-8)
     assert solve(prior="0.5", belief="0.8", scale=solution.scale).queries == 50
     assert solve(prior="0.5", belief="0.8", scale=solution.scale - Decimal("1e-9")).queries == 49
@@ -39,7 +41,7 @@ def test_the_scale_that_fifty_queries_need() -> None:
 def test_the_prior_matters() -> None:
     assert posterior(epsilon="1.386294361", prior="0.95") == Decimal("0.987013")
     assert solve(prior="0.95", belief="0.987", scale=30).queries == 41
-    assert solve(prior="0.05", belief="0.8", scale=30).queries > 41
+    assert solve(prior="0.05", belief="0.8", scale=30).queries == 129
 
 
 def test_sensitivity_divides_the_number_of_queries() -> None:
@@ -86,9 +88,18 @@ def test_a_solution_prints_exact_text() -> None:
     }
 
 
+def test_belief_or_epsilon_alone_is_translated() -> None:
+    from_belief = solve(prior="0.5", belief="0.8")
+    assert (from_belief.solved_for, from_belief.epsilon) == ("epsilon", Decimal("1.386294361"))
+    from_epsilon = solve(prior="0.1", epsilon=1)
+    assert (from_epsilon.solved_for, from_epsilon.belief) == ("belief", posterior(epsilon=1, prior="0.1"))
+    assert from_epsilon.to_dict()["queries"] is from_epsilon.to_dict()["belief_reached"] is None
+
+
 def test_floors_are_right_where_floats_are_not() -> None:
     # The scale whose 41st query just fits, and the next smaller one on the grid.
     fits = solve(prior="0.5", belief="0.8", queries=41).scale
+    assert fits is not None
     assert solve(prior="0.5", belief="0.8", scale=fits).queries == 41
     assert solve(prior="0.5", belief="0.8", scale=fits - Decimal("1e-9")).queries == 40
     # A scale of 9e11 asks for more digits of ln 4 than a float holds.
@@ -111,7 +122,7 @@ def test_a_belief_hardly_above_the_prior_leaves_little_epsilon() -> None:
 
 
 def test_two_of_three_must_be_given() -> None:
-    for given in ({}, {"scale": 30}, {"queries": 3}, {"belief": "0.8"}):
+    for given in ({}, {"scale": 30}, {"queries": 3}):
         with pytest.raises(ParameterInvalid, match="two of"):
             solve(prior="0.5", **given)
     with pytest.raises(ParameterInvalid, match="two of"):
