@@ -1,0 +1,147 @@
+"""The cards of the samples, as YAML text in the card's own language.
+
+A card states only what an agency that ran such a survey would make public: bounds and caps are round numbers
+chosen beforehand, never read from the rows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from discreet.data.sample.figures import Figures, Label, Variable, load_figures
+
+__all__ = ["CAPS", "survey_card", "visits_card"]
+
+# By province code: weights above are cut.
+CAPS: Final = {
+    10: 1500,
+    11: 500,
+    12: 1500,
+    13: 1500,
+    24: 3000,
+    35: 4400,
+    46: 2000,
+    47: 2000,
+    48: 2500,
+    59: 2500,
+    60: 250,
+    61: 250,
+    62: 250,
+}
+
+_PLAIN: Final = re.compile(r"[A-Za-zÀ-ÿ0-9][^,:#\[\]{}\"&*!|>%@`]*")
+_BOOLEAN_LIKE: Final = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
+
+_TERMS: Final = """\
+population: cchs-2017
+unit: {{column: person_id, rows: {rows}}}
+neighbours: add-remove
+size: private
+budget: {{epsilon: 3, per_analyst: 1}}
+"""
+
+_CLINICS: Final = (
+    Label("Family practice", "Médecine familiale"),
+    Label("Walk-in clinic", "Clinique sans rendez-vous"),
+    Label("Specialist", "Spécialiste"),
+    Label("Emergency department", "Service d'urgence"),
+    Label("Virtual care", "Soins virtuels"),
+)
+
+
+def survey_card(*, rows: int, seed: int) -> str:
+    """The card of the survey: every column with its labels, every category that occurs in the code book."""
+    figures = load_figures()
+    blocks = [
+        f"# The sample survey: {rows:,} synthetic people, seed {seed}. No row is a record of a real person.\n"
+        "# Codes and labels follow the code book of the Canadian Community Health Survey 2017–2018\n"
+        "# (Statistics Canada, public use microdata file). See docs/sample.md.\n"
+        "dataset: survey\n"
+        f"title: {_pair(Label('Health survey (sample)', 'Enquête sur la santé (échantillon synthétique)'))}\n"
+        + _TERMS.format(rows=1)
+        + "weight:\n  column: weight\n  cap:\n    by: province\n    values:\n"
+        + "".join(f"      {code}: {cap}\n" for code, cap in CAPS.items())
+        + "columns:\n",
+        _column("person_id", Label("Person", "Personne"), ["kind: id", "type: integer"]),
+        *(_category_column(variable) for variable in figures.variables.values()),
+        _number("height", figures, bounds="[1.2, 2.1]", step="0.001", missing="[9.996, 9.997, 9.998, 9.999]"),
+        _number(
+            "body_weight",
+            figures,
+            bounds="[30, 140]",
+            step="0.01",
+            missing="[999.96, 999.97, 999.98, 999.99]",
+        ),
+        _number("weight", figures, bounds="[0, 15000]", step="0.01"),
+    ]
+    return "".join(blocks)
+
+
+def visits_card(*, people: int, seed: int) -> str:
+    """The card of the visits: the survey's population and terms; at most 20 rows of a person count."""
+    blocks = [
+        f"# The sample visits of {people:,} synthetic people, seed {seed}. No row records a real visit.\n"
+        "# The people are those of the sample survey of the same size and seed. See docs/sample.md.\n"
+        "dataset: visits\n"
+        f"title: {_pair(Label('Visits (sample)', 'Consultations (échantillon synthétique)'))}\n"
+        + _TERMS.format(rows=20)
+        + "columns:\n",
+        _column("person_id", Label("Person", "Personne"), ["kind: id", "type: integer"]),
+        _column(
+            "visit",
+            Label("Number of the visit", "Numéro de la consultation"),
+            ["kind: integer", "bounds: [1, 40]"],
+        ),
+        _column(
+            "day",
+            Label("Day, from the first of two years", "Jour, sur deux ans"),
+            ["kind: integer", "bounds: [1, 730]"],
+        ),
+        _column(
+            "clinic",
+            Label("Kind of clinic", "Type de clinique"),
+            ["kind: category", *_categories(enumerate(_CLINICS, start=1))],
+        ),
+        _column(
+            "cost",
+            Label("Cost in dollars", "Coût en dollars"),
+            ["kind: number", "bounds: [0, 2000]", "step: 0.01"],
+        ),
+    ]
+    return "".join(blocks)
+
+
+def _category_column(variable: Variable) -> str:
+    public = ["public: true"] if variable.name == "province" else []
+    pairs = ((category.code, category.label) for category in variable.categories)
+    return _column(variable.name, variable.label, ["kind: category", *public, *_categories(pairs)])
+
+
+def _number(name: str, figures: Figures, *, bounds: str, step: str, missing: str | None = None) -> str:
+    lines = ["kind: number", f"bounds: {bounds}", f"step: {step}"]
+    return _column(
+        name, figures.measures[name].label, [*lines, *([f"missing: {missing}"] if missing else [])]
+    )
+
+
+def _categories(pairs: Iterable[tuple[int, Label]]) -> list[str]:
+    return ["categories:", *(f"  {code}: {_pair(label)}" for code, label in pairs)]
+
+
+def _column(name: str, label: Label, lines: list[str]) -> str:
+    return "".join(
+        f"{line}\n" for line in (f"  {name}:", *(f"    {x}" for x in (f"label: {_pair(label)}", *lines)))
+    )
+
+
+def _pair(label: Label) -> str:
+    return f"{{en: {_scalar(label.en)}, fr: {_scalar(label.fr)}}}"
+
+
+def _scalar(text: str) -> str:
+    """Text that every YAML reader takes for text: quoted where it would else end early or change type."""
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _BOOLEAN_LIKE
+    return text if plain else json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,65 @@
+"""Where a sample is written: checks before anything is drawn, and files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from discreet.errors import PathInvalid, UsageError
+
+__all__ = ["FEWEST", "MOST", "check_request", "claim", "whole"]
+
+FEWEST: Final = 1_000
+MOST: Final = 10_000_000
+_SEEDS: Final = 2**63
+
+
+def check_request(*, rows: int, seed: int) -> None:
+    """UsageError unless the size and the seed are within what the sample can be drawn for."""
+    if isinstance(rows, bool) or not isinstance(rows, int) or not FEWEST <= rows <= MOST:
+        raise UsageError(
+            f"rows must be a whole number from {FEWEST:,} to {MOST:,}; {rows} came. The default is 113,290.",
+            parameter="rows",
+            came=str(rows),
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _SEEDS:
+        raise UsageError(
+            f"seed must be a whole number from 0 to {_SEEDS - 1}; {seed} came.",
+            parameter="seed",
+            came=str(seed),
+        )
+
+
+def claim(directory: Path, names: tuple[str, str], *, overwrite: bool) -> tuple[Path, Path]:
+    """The paths of the two files, in a directory that exists from now on. PathInvalid if one is taken."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise PathInvalid(f"{directory} must be a folder; it is a file. Name another folder.") from None
+    except OSError as fault:
+        raise PathInvalid(
+            f"{directory} cannot be created: {fault.strerror}. Name a folder you may write to."
+        ) from None
+    paths = directory / names[0], directory / names[1]
+    for path in paths:
+        if path.exists() and not overwrite:
+            raise PathInvalid(
+                f"{path} exists, and a sample overwrites nothing unasked. "
+                "Name another folder, or ask to overwrite.",
+                file=str(path),
+            )
+    return paths
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A name to write under; the file takes its place only when it is complete."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

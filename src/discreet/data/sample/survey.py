@@ -1,0 +1,47 @@
+"""The sample survey on disk: survey.parquet and its card, survey.yaml.
+
+What holds for the files is written in docs/sample.md. Heavy imports wait until a survey is asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from discreet.data.sample.destination import check_request, claim, whole
+
+if TYPE_CHECKING:
+    from discreet.data.sample.people import Columns
+
+__all__ = ["FULL", "write_survey"]
+
+FULL: Final = 113_290
+
+
+def write_survey(
+    directory: Path, *, rows: int = FULL, seed: int = 1, overwrite: bool = False
+) -> tuple[Path, Path]:
+    """Write the survey of `rows` people drawn from `seed` into the directory; return its two paths.
+
+    The same rows, seed and library versions give the same bytes. UsageError when rows are not within 1,000 to
+    10,000,000; PathInvalid when a file of that name exists, unless `overwrite`.
+    """
+    check_request(rows=rows, seed=seed)
+    parquet, card = claim(directory, ("survey.parquet", "survey.yaml"), overwrite=overwrite)
+
+    from discreet.data.sample.cards import survey_card
+    from discreet.data.sample.people import draw_people
+
+    with whole(parquet) as path:
+        _write_columns(draw_people(rows=rows, seed=seed), path)
+    with whole(card) as path:
+        path.write_text(survey_card(rows=rows, seed=seed), encoding="utf-8", newline="\n")
+    return parquet, card
+
+
+def _write_columns(columns: Columns, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    pq.write_table(table, path, compression="zstd", row_group_size=1_000_000)
