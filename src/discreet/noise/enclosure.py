@@ -2,6 +2,7 @@
 
 A real x is enclosed at `bits` bits by a pair (low, high) with low <= x * 2**bits <= high. Every step rounds
 outward, so the pair is a proof and the working precision decides only how tight it is.
+Integers alone are used, so that a twin in any language with big integers can repeat each step.
 """
 
 from __future__ import annotations

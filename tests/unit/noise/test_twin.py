@@ -1,0 +1,194 @@
+"""A second implementation, written from docs/noise.md alone, reads the same bytes and draws the same.
+
+It is kept plain on purpose: real numbers come from 400-digit decimals, arrays are lists, and nothing is
+shared with the package but the vectors.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+import pytest
+
+from discreet.noise.vectors import make_vectors
+
+
+class Tape:
+    def __init__(self, text: str) -> None:
+        self.data, self.used = bytes.fromhex(text), 0
+
+    def number(self, size: int) -> int:
+        self.used += size
+        assert self.used <= len(self.data)
+        return int.from_bytes(self.data[self.used - size : self.used], "big")
+
+
+def exp_minus(x: Fraction) -> Fraction:
+    with localcontext() as context:
+        context.prec = 400
+        return Fraction((-Decimal(x.numerator) / x.denominator).exp())
+
+
+def uniform(tape: Tape, n: int) -> int:
+    bits = len(f"{n - 1:b}") if n > 1 else 0
+    while True:
+        drawn = tape.number(-(-bits // 8)) % (1 << bits)
+        if drawn < n:
+            return drawn
+
+
+def uniform_array(tape: Tape, n: int, count: int) -> list[int]:
+    bits = len(f"{n - 1:b}") if n > 1 else 0
+    settled: dict[int, int] = {}
+    while len(settled) < count:
+        for place in [place for place in range(count) if place not in settled]:
+            drawn = tape.number(-(-bits // 8)) % (1 << bits)
+            if drawn < n:
+                settled[place] = drawn
+    return [settled[place] for place in range(count)]
+
+
+def coin(tape: Tape, p: Fraction) -> bool:
+    return uniform(tape, p.denominator) < p.numerator
+
+
+def exp_coin(tape: Tape, gamma: Fraction) -> bool:
+    def step(r: int, b: int) -> bool:
+        k = 1
+        while uniform(tape, b * k) < r:
+            k += 1
+        return k % 2 == 1
+
+    if not all(step(1, 1) for _ in range(gamma.numerator // gamma.denominator)):
+        return False
+    return step(gamma.numerator % gamma.denominator, gamma.denominator)
+
+
+def geometric(tape: Tape, scale: Fraction) -> int:
+    t, s = scale.numerator, scale.denominator
+    while True:
+        u = uniform(tape, t)
+        if exp_coin(tape, Fraction(u, t)):
+            break
+    v = 0
+    while exp_coin(tape, Fraction(1)):
+        v += 1
+    return (u + t * v) // s
+
+
+def laplace(tape: Tape, scale: Fraction) -> int:
+    while True:
+        negative = uniform(tape, 2) == 1
+        m = geometric(tape, scale)
+        if m > 0 or not negative:
+            return -m if negative else m
+
+
+def gaussian(tape: Tape, variance: Fraction) -> int:
+    t = isqrt(int(variance)) + 1
+    while True:
+        y = laplace(tape, Fraction(t))
+        if exp_coin(tape, (abs(y) - variance / t) ** 2 / (2 * variance)):
+            return y
+
+
+def polya(tape: Tape, shape: Fraction, scale: Fraction) -> int:
+    total = sum(geometric(tape, scale) for _ in range(int(shape)))
+    f = shape - int(shape)
+    left = geometric(tape, scale) if f else 0
+    while left > 0:
+        c = 1 + uniform(tape, left)
+        total += c if coin(tape, f) else 0
+        left -= c
+    return total
+
+
+def keeps(tape: Tape, word: int, epsilon: Fraction, k: int) -> bool:
+    p, j = 1 / (1 + (k - 1) * exp_minus(epsilon)), 1
+    while word == int(p * 2 ** (64 * j)):
+        word, j = word * 2**64 + tape.number(8), j + 1
+    return word < int(p * 2 ** (64 * j))
+
+
+def respond(tape: Tape, answer: int, epsilon: Fraction, k: int) -> int:
+    if keeps(tape, tape.number(8), epsilon, k):
+        return answer
+    other = uniform(tape, k - 1)
+    return other + 1 if other >= answer else other
+
+
+def respond_array(tape: Tape, answers: list[int], epsilon: Fraction, k: int) -> list[int]:
+    words = [tape.number(8) for _ in answers]
+    kept = [keeps(tape, word, epsilon, k) for word in words]
+    others = iter(uniform_array(tape, k - 1, kept.count(False)))
+    reports = []
+    for answer, keep in zip(answers, kept, strict=True):
+        other = answer if keep else next(others)
+        reports.append(other if keep or other < answer else other + 1)
+    return reports
+
+
+def select(tape: Tape, runs: list[tuple[Fraction, int]], rate: Fraction) -> list[int]:
+    best = max(score for score, m in runs if m)
+    gammas = {i: rate * (best - score) for i, (score, m) in enumerate(runs) if m}
+    wholes = sorted({int(gamma) for gamma in gammas.values()})
+    pools = [[i for i in gammas if int(gammas[i]) == whole] for whole in wholes]
+    weights = [
+        sum(runs[i][1] for i in pool) * exp_minus(Fraction(j)) for j, pool in zip(wholes, pools, strict=True)
+    ]
+    ends = [sum(weights[: i + 1], Fraction(0)) / sum(weights) for i in range(len(pools) - 1)]
+    while True:
+        d, b = 0, 0
+        while ends:
+            d, b = d * 2**64 + tape.number(8), b + 64
+            if not any(Fraction(d, 2**b) < end <= Fraction(d + 1, 2**b) for end in ends):
+                break
+        pool = pools[sum(end <= Fraction(d, 2**b) for end in ends)]
+        members = [(i, offset) for i in pool for offset in range(runs[i][1])]
+        i, offset = members[uniform(tape, len(members))]
+        if exp_coin(tape, gammas[i] - int(gammas[i])):
+            return [i, offset]
+
+
+def draw(vector: dict[str, Any], tape: Tape) -> object:
+    given = vector["input"]
+    exact = {name: Fraction(text) for name, text in vector["parameters"].items()}
+    match vector["mechanism"]:
+        case "uniform_below":
+            return uniform(tape, int(exact["n"]))
+        case "uniform_array_below":
+            return uniform_array(tape, int(exact["n"]), int(exact["count"]))
+        case "bernoulli":
+            return coin(tape, exact["probability"])
+        case "bernoulli_exp_minus":
+            return exp_coin(tape, exact["gamma"])
+        case "geometric":
+            return geometric(tape, exact["scale"])
+        case "discrete_laplace":
+            return laplace(tape, exact["scale"])
+        case "discrete_gaussian":
+            return gaussian(tape, exact["variance"])
+        case "polya":
+            return polya(tape, exact["shape"], exact["scale"])
+        case "randomised_response":
+            return respond(tape, given["answer"], exact["epsilon"], int(exact["categories"]))
+        case "randomised_response_array":
+            return respond_array(tape, given["answers"], exact["epsilon"], int(exact["categories"]))
+        case "select":
+            runs = [(Fraction(score), int(multiplicity)) for score, multiplicity in given["runs"]]
+            return select(tape, runs, exact["rate"])
+    raise AssertionError(f"the twin does not know {vector['mechanism']}")
+
+
+VECTORS: Any = make_vectors()["vectors"]
+
+
+@pytest.mark.parametrize("mechanism", sorted({vector["mechanism"] for vector in VECTORS}))
+def test_the_twin_agrees_byte_for_byte(mechanism: str) -> None:
+    for vector in VECTORS:
+        if vector["mechanism"] == mechanism:
+            tape = Tape(vector["bytes"])
+            assert (draw(vector, tape), tape.used) == (vector["output"], vector["bytes_used"]), vector
