@@ -40,7 +40,8 @@ class Seal:
         return hmac.new(self._key, message, hashlib.sha256).hexdigest()
 
     def holds(self, mac: str, *, sequence: int, hash: str, standing: str) -> bool:
-        return hmac.compare_digest(mac, self.sign(sequence=sequence, hash=hash, standing=standing))
+        expected = self.sign(sequence=sequence, hash=hash, standing=standing)
+        return hmac.compare_digest(mac.encode(), expected.encode())
 
 
 def create_key(path: Path) -> None:

@@ -63,13 +63,12 @@ class SqliteStore:
         self._connection = ProcessConnection(self._connect, sqlite3.Connection.close)
 
     def create(self, event: Event, head: Head) -> None:
-        """Build the file aside and link it into place, so that a ledger is whole or absent."""
+        """Build the file aside and put it in place whole."""
         staged = self._path.with_name(f".{self._path.name}.{os.getpid()}.new")
         with _as_refusals(self._path):
             try:
                 _build(staged, event, head)
-                os.link(staged, self._path)
-                _sync_folder(self._path.parent)
+                _put_in_place(staged, self._path)
             except FileExistsError:
                 raise LedgerUnavailable(
                     f"A ledger is already at '{self._path}'; it is never replaced. Open it, or choose "
@@ -136,6 +135,21 @@ def _build(path: Path, event: Event, head: Head) -> None:
         connection.close()
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def _put_in_place(staged: Path, path: Path) -> None:
+    """Never over a file that is there.
+
+    Where files cannot be linked, a crash leaves an empty one, which is refused.
+    """
+    try:
+        os.link(staged, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        staged.replace(path)
+    _sync_folder(path.parent)
 
 
 def _open(path: Path, *, mode: str) -> sqlite3.Connection:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from discreet.errors import ParameterInvalid
 from discreet.ledger.book import authenticate
-from discreet.ledger.events import GENESIS, Kind
+from discreet.ledger.events import GENESIS, Event, Kind
 from discreet.ledger.records import Verification
 from discreet.ledger.seal import Seal
 from discreet.ledger.standing import Standing, fold
@@ -31,20 +32,15 @@ def verify_chain(transaction: Transaction, seal: Seal, *, anchors: Mapping[str, 
             raise damaged("it does not follow from the event before it", sequence=sequence)
         try:
             standing = fold(standing, event)
-        except (ValueError, KeyError) as error:
-            raise damaged(
-                f"it could not have been admitted ({type(error).__name__})", sequence=sequence
-            ) from None
+            if event.kind is Kind.ANSWER:
+                _note_answer(event, charges, answered)
+        except (ValueError, KeyError, TypeError, ParameterInvalid):
+            raise damaged("it could not have been admitted", sequence=sequence) from None
         previous = event.hash
         if previous in anchors:
             found[previous] = sequence
         if event.kind is Kind.CHARGE:
             charges.add(sequence)
-        elif event.kind is Kind.ANSWER:
-            charge = event.payload["charge"]
-            if charge not in charges or charge in answered:
-                raise damaged("it answers no open charge", sequence=sequence)
-            answered[charge] = event.payload["sha256"]
     if sequence == 0:
         raise damaged("it has no events")
     if authenticate(transaction.head(), transaction, seal) != standing:
@@ -58,6 +54,13 @@ def verify_chain(transaction: Transaction, seal: Seal, *, anchors: Mapping[str, 
         answers=len(answered),
         anchors=tuple(sorted(found.values())),
     )
+
+
+def _note_answer(event: Event, charges: set[int], answered: dict[int, str]) -> None:
+    charge = event.payload["charge"]
+    if charge not in charges or charge in answered:
+        raise ValueError("it answers no open charge")
+    answered[charge] = event.payload["sha256"]
 
 
 def _verify_answers(transaction: Transaction, answered: Mapping[int, str]) -> None:

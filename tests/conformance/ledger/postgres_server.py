@@ -139,8 +139,12 @@ def reachable(binaries: Path, folder: Path) -> Path:
     """The binaries, or a copy of them in `folder` when a folder above them is closed to other users."""
     if all(parent.stat().st_mode & 0o001 for parent in [binaries, *binaries.resolve().parents]):
         return binaries
-    copied = folder / "install"
+    package = binaries.parents[1]
+    copied = folder / "install" / package.name / binaries.parent.name
     shutil.copytree(binaries.parent, copied, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, folder / "install" / libraries.name)
     return copied / binaries.name
 
 

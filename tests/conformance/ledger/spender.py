@@ -1,12 +1,14 @@
 """A client in a process of its own: spends until it has asked `count` times, from several threads.
 
-Usage: python spender.py CONFIG.json NAME COUNT THREADS EPSILON; prints {"admitted": n, "refused": n}.
+Usage: python spender.py CONFIG.json NAME COUNT THREADS EPSILON
+Prints JSON: how many were admitted and refused, and when it began and ended.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -38,9 +40,12 @@ def main() -> None:
                 return False
             return True
 
+        begin = time.time()
         with ThreadPoolExecutor(int(threads)) as pool:
             outcomes = list(pool.map(ask, range(int(count))))
-    print(json.dumps({"admitted": outcomes.count(True), "refused": outcomes.count(False)}))
+        end = time.time()
+    admitted = outcomes.count(True)
+    print(json.dumps({"admitted": admitted, "refused": len(outcomes) - admitted, "begin": begin, "end": end}))
 
 
 if __name__ == "__main__":

@@ -69,3 +69,37 @@ def test_one_request_from_many_threads_is_charged_once(ledger: Ledger, make_requ
     assert [replayed for replayed, _ in outcomes].count(False) == 1
     assert len({answer for _, answer in outcomes}) == 1
     assert ledger.state("cchs").charges == 1
+
+
+FORK = """
+import json, os, sys
+from pathlib import Path
+from discreet.guarantees.types import PureDP
+from discreet.ledger import LedgerConfig, SpendRequest, open_ledger
+
+fields = json.loads(Path(sys.argv[1]).read_text())
+paths = {key: Path(fields[key]) for key in ("path", "key_path", "anchor_path") if fields.get(key)}
+ledger = open_ledger(LedgerConfig(**{**fields, **paths}))
+
+def spend(name):
+    ledger.spend(SpendRequest(population="cchs", dataset="survey", version=1, analyst="ada", request_id=name,
+        plan_hash="f" * 64, mechanisms=(), guarantee=PureDP(epsilon="0.1")))
+
+spend("before")
+child = os.fork()
+spend("child" if child == 0 else "parent")
+if child == 0:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+spend("after")
+ledger.close()
+"""
+
+
+def test_a_forked_child_opens_its_own_connection(
+    ledger: Ledger, config: LedgerConfig, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(asdict(config), default=str))
+    assert subprocess.run([sys.executable, "-c", FORK, file]).returncode == 0
+    assert ledger.verify().charges == 4

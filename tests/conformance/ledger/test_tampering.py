@@ -6,6 +6,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -224,3 +225,48 @@ def test_a_missing_ledger_stays_missing(
         with pytest.raises(LedgerUnavailable, match="A budget is never made anew"):
             attempt()
     assert config.path is None or not config.path.exists()
+
+
+@pytest.mark.parametrize("config", ["sqlite"], indirect=True)
+def test_an_old_file_put_back_is_found(spent: Ledger, config: LedgerConfig, make_request: Request) -> None:
+    assert config.path is not None
+    spent.close()
+    copy = config.path.read_bytes()
+    spent.spend(make_request("last"))
+    config.path.with_name("old").write_bytes(copy)
+    config.path.with_name("old").replace(config.path)
+    for leftover in ("-wal", "-shm"):
+        Path(f"{config.path}{leftover}").unlink(missing_ok=True)
+    with pytest.raises(LedgerDamaged, match="older than what this process has seen"):
+        spent.spend(make_request("new"))
+    with pytest.raises(LedgerDamaged, match="its anchor speaks"):
+        open_ledger(config)
+
+
+@pytest.mark.parametrize("config", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("content", [b"", b"not a database, however long it may be" * 100])
+def test_a_file_that_is_no_ledger_is_refused(config: LedgerConfig, spent: Ledger, content: bytes) -> None:
+    assert config.path is not None
+    spent.close()
+    config.path.write_bytes(content)
+    with pytest.raises(LedgerDamaged):
+        open_ledger(config)
+    assert config.path.read_bytes() == content
+
+
+@pytest.mark.parametrize("config", ["sqlite"], indirect=True)
+def test_a_ledger_is_made_where_files_cannot_be_linked(
+    config: LedgerConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("discreet.ledger.sqlite.os.link", refuse)
+    with create_ledger(config) as made:
+        made.verify()
+    assert config.anchor_path is not None
+    config.anchor_path.unlink()
+    with pytest.raises(LedgerUnavailable, match="it is never replaced"):
+        create_ledger(config)
+    with open_ledger(replace(config, anchor_path=None)) as made:
+        made.verify()
