@@ -9,6 +9,7 @@ Refs:      [BS16] Propositions 1.3 and 1.4, Section 8; [CKS20] Proposition 12; [
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
@@ -22,16 +23,18 @@ from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, Guarante
 __all__ = [
     "add_remove_to_replace_one",
     "approx_to_zcdp",
+    "largest_rho",
     "local_to_pure",
     "pure_to_approx",
     "pure_to_zcdp",
     "replace_one_to_add_remove",
+    "smallest_epsilon",
     "to_approx",
     "zcdp_to_approx",
     "zcdp_within",
 ]
 
-_GRID_POINTS: Final = 64
+_GRID_POINTS: Final = 96
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
@@ -48,8 +51,7 @@ def zcdp_to_approx(guarantee: ZCDP, *, delta: ExactLike) -> ApproxDP:
             rule=f"must be above the guarantee's own delta of {text(guarantee.delta)}",
             came=text(total),
         )
-    rho = Fraction(guarantee.rho)
-    bound = min(_tight(rho, conversion), _classic(rho, conversion))
+    bound = smallest_epsilon(rho=Fraction(guarantee.rho), delta=conversion)
     epsilon = max(ceil_to_grid(bound), from_units(1))
     return ApproxDP(epsilon=epsilon, delta=total)
 
@@ -104,30 +106,42 @@ def replace_one_to_add_remove(guarantee: Guarantee, *, absent_value: bool) -> Gu
     return Unproven("a replace-one guarantee whose data hold no absent value does not hide who takes part")
 
 
-def _tight(rho: Fraction, delta: Fraction) -> Fraction:
+def smallest_epsilon(*, rho: Fraction, delta: Fraction) -> Fraction:
+    """An ε for which ρ-zCDP is proven to be (ε, δ)-DP: the least, up to the choice of the order."""
     # Every order gives a valid bound, so the order may come from floats; the bound itself is enclosed.
-    order = 1 + Fraction(_best_excess(float(rho), -math.log(float(delta))))
-    confidence = (ln_up(1 / delta) - ln_down(order)) / (order - 1)
-    return order * rho + confidence + ln_up(1 - 1 / order)
+    order = _best_order(lambda order, penalty: order * float(rho) + penalty, delta)
+    return min(order * rho + _penalty(order, delta), _classic(rho, delta))
+
+
+def largest_rho(*, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A ρ that is proven to convert to (ε, δ)-DP: the largest, up to the choice of the order; 0 when none is."""
+    order = _best_order(lambda order, penalty: (penalty - float(epsilon)) / order, delta)
+    return max(Fraction(0), (epsilon - _penalty(order, delta)) / order)
+
+
+def _penalty(order: Fraction, delta: Fraction) -> Fraction:
+    """What an order α adds to αρ, enclosed from above: (ln 1/δ − ln α)/(α − 1) + ln(1 − 1/α)."""
+    return (ln_up(1 / delta) - ln_down(order)) / (order - 1) + ln_up(1 - 1 / order)
 
 
 def _classic(rho: Fraction, delta: Fraction) -> Fraction:
     return rho + 2 * sqrt_up(rho * ln_up(1 / delta))
 
 
-def _best_excess(rho: float, log_inverse_delta: float) -> float:
-    """α − 1 that makes the bound about smallest: a coarse grid on its logarithm, then golden section."""
+def _best_order(bound: Callable[[float, float], float], delta: Fraction) -> Fraction:
+    """The order that makes a bound about smallest: a coarse grid on ln(α − 1), then golden section."""
+    log_inverse_delta = -math.log(float(delta))
 
-    def bound(logarithm: float) -> float:
+    def value(logarithm: float) -> float:
         excess = math.exp(logarithm)
-        confidence = (log_inverse_delta - math.log1p(excess)) / excess
-        return rho * excess + confidence - math.log1p(1 / excess)
+        penalty = (log_inverse_delta - math.log1p(excess)) / excess - math.log1p(1 / excess)
+        return bound(1 + excess, penalty)
 
-    lowest, highest = -30.0, 30.0
+    lowest, highest = -30.0, 60.0
     width = (highest - lowest) / _GRID_POINTS
-    centre = min((lowest + width * step for step in range(_GRID_POINTS + 1)), key=bound)
+    centre = min((lowest + width * step for step in range(_GRID_POINTS + 1)), key=value)
     low, high = centre - width, centre + width
     for _ in range(_GRID_POINTS):
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        low, high = (low, right) if bound(left) <= bound(right) else (left, high)
-    return math.exp((low + high) / 2)
+        low, high = (low, right) if value(left) <= value(right) else (left, high)
+    return 1 + Fraction(math.exp((low + high) / 2))

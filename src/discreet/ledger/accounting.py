@@ -25,11 +25,12 @@ from typing import Final
 
 from discreet.errors import QueryRefused
 from discreet.guarantees.budget import Budget
+from discreet.guarantees.conversions import largest_rho, smallest_epsilon
 from discreet.guarantees.numbers import ceil_to_grid, from_units, text, to_units
 from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP
-from discreet.ledger.conversion import largest_rho, smallest_epsilon
 
 __all__ = [
+    "RHO_GRID",
     "RHO_UNIT",
     "Balance",
     "Cap",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 RHO_UNIT: Final = Fraction(1, 10**19)
+RHO_GRID: Final = Fraction(1, 10**12)
 _RHO_PER_GRID: Final = 10**10
 _HALF_SQUARE: Final = 5
 
@@ -201,9 +203,9 @@ def balance(cap: Cap, totals: Totals) -> Balance:
 
 @lru_cache(maxsize=256)
 def rho_cap(cap: Cap) -> int:
-    """The zCDP that converts to the cap with half of its delta, in units of 1e-19, rounded down."""
+    """The zCDP that converts to the cap with half of its delta, in units of 1e-19, rounded down to 1e-12."""
     found = largest_rho(epsilon=Fraction(cap.epsilon, 10**9), delta=Fraction(cap.delta, 2 * 10**9))
-    return math.floor(found / RHO_UNIT)
+    return math.floor(found / RHO_GRID) * int(RHO_GRID / RHO_UNIT)
 
 
 def _epsilon_spent(cap: Cap, totals: Totals) -> Decimal:

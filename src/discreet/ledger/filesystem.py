@@ -15,7 +15,6 @@ __all__ = ["filesystem_of", "is_network", "refuse_network_drive"]
 _MOUNTS: Final = Path("/proc/self/mounts")
 _NETWORK: Final = frozenset(
     (
-        "9p",
         "acfs",
         "afp",
         "afs",

@@ -43,7 +43,7 @@ def test_no_table_no_verdict() -> None:
     assert filesystem_of(Path("/x"), "") is None
 
 
-@pytest.mark.parametrize("kind", ["smb3", "afs", "fuse.glusterfs", "glusterfs", "SMBFS", "9p", "ceph"])
+@pytest.mark.parametrize("kind", ["smb3", "afs", "fuse.glusterfs", "glusterfs", "SMBFS", "ceph"])
 def test_known_network_kinds(kind: str) -> None:
     assert is_network(kind)
 
