@@ -10,7 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.data.card import Card, Category, Column, Kind, Labels, Size, WeightRule, parse_card, read_card
+    from discreet.data.card import (
+        Card,
+        Category,
+        Column,
+        Kind,
+        Labels,
+        Size,
+        WeightRule,
+        parse_card,
+        read_card,
+    )
     from discreet.data.cardkeys import CARD_KEYS, Key, walk_keys
     from discreet.data.draft import draft_card
     from discreet.data.ingest import add_file

@@ -188,7 +188,7 @@ class _Utf8Stream:
                 return data
             try:
                 text = self._decoder.decode(data, final=not data)
-            except UnicodeDecodeError:
+            except UnicodeError:
                 raise FileRefused(
                     f"'{self._name}' is not in the encoding given; try another --encoding.", file=self._name
                 ) from None

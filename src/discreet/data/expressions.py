@@ -243,22 +243,28 @@ def _decimal(clean: str, places: int, exact: str) -> str:
     )
 
 
-# Point-shifted text of a number with commas or an exponent, in small steps so that each can be read.
+# A number with commas or an exponent, written out as plain digits and a point. A list of one element and a
+# lambda name an intermediate result: as nested macros the same text would be bound hundreds of times over.
 MACROS: Final = (
-    "CREATE MACRO cut(t, places) AS CASE WHEN length(split_part(t, '.', 2)) <= places THEN t "
+    "CREATE MACRO cut(text, places) AS list_transform([text], lambda t: "
+    "CASE WHEN length(split_part(t, '.', 2)) <= places THEN t "
     "ELSE left(t, strpos(t, '.') + places) || "
-    "CASE WHEN regexp_matches(substr(t, strpos(t, '.') + places + 1), '[1-9]') THEN '1' ELSE '0' END END",
-    "CREATE MACRO mantissa(t) AS regexp_extract(replace(ltrim(t, '+-'), ',', ''), '^[0-9]*[.]?[0-9]*')",
-    "CREATE MACRO exponent(t) AS coalesce("
-    "TRY_CAST(nullif(regexp_extract(t, '[eE]([+-]?[0-9]+)$', 1), '') AS INTEGER), 0)",
-    "CREATE MACRO digits(m) AS ltrim(replace(m, '.', ''), '0')",
-    "CREATE MACRO point(m, e) AS "
-    "length(split_part(m, '.', 1)) + e - (length(replace(m, '.', '')) - length(digits(m)))",
-    f"CREATE MACRO placed(d, p) AS CASE WHEN d = '' THEN '0' WHEN p > {_DIGITS_BEFORE} THEN '{_BEYOND}' "
-    "WHEN p < -40 THEN '0.' || repeat('0', 40) || '1' WHEN p <= 0 THEN '0.' || repeat('0', -p) || d "
-    "WHEN p >= length(d) THEN d || repeat('0', p - length(d)) ELSE left(d, p) || '.' || substr(d, p + 1) END",
+    "CASE WHEN regexp_matches(substr(t, strpos(t, '.') + places + 1), '[1-9]') THEN '1' ELSE '0' END END)[1]",
+    f"CREATE MACRO placed(digits, point) AS CASE WHEN digits = '' THEN '0' "
+    f"WHEN point > {_DIGITS_BEFORE} THEN '{_BEYOND}' "
+    "WHEN point < -40 THEN '0.' || repeat('0', 40) || '1' "
+    "WHEN point <= 0 THEN '0.' || repeat('0', -point) || digits "
+    "WHEN point >= length(digits) THEN digits || repeat('0', point - length(digits)) "
+    "ELSE left(digits, point) || '.' || substr(digits, point + 1) END",
     "CREATE MACRO written_out(t) AS CASE WHEN starts_with(t, '-') THEN '-' ELSE '' END || "
-    "placed(digits(mantissa(t)), point(mantissa(t), exponent(t)))",
+    "list_transform([{"
+    "'mantissa': regexp_extract(replace(ltrim(t, '+-'), ',', ''), '^[0-9]*[.]?[0-9]*'), "
+    "'exponent': coalesce(TRY_CAST(nullif(regexp_extract(t, '[eE]([+-]?[0-9]+)$', 1), '') AS INTEGER), 0)}], "
+    "lambda n: list_transform([{"
+    "'before': length(split_part(n.mantissa, '.', 1)) + n.exponent, "
+    "'padded': replace(n.mantissa, '.', ''), "
+    "'digits': ltrim(replace(n.mantissa, '.', ''), '0')}], "
+    "lambda s: placed(s.digits, s.before - (length(s.padded) - length(s.digits))))[1])[1]",
 )
 
 

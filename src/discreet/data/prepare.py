@@ -71,7 +71,7 @@ def prepare(
 
 
 class _Stream:
-    """The source as one Arrow stream that keeps the refusal which ended it; DuckDB would wrap it in its own."""
+    """The source as one Arrow stream that keeps the refusal which ended it; DuckDB would wrap it."""
 
     def __init__(self, source: Source, names: tuple[str, ...], progress: Progress | None) -> None:
         self.fault: Exception | None = None
@@ -150,6 +150,7 @@ def _connect(work: Path) -> duckdb.DuckDBPyConnection:
             "python_enable_replacements": "false",
         },
     )
+    connection.execute("SET enable_progress_bar = false")
     for macro in MACROS:
         connection.execute(macro)
     return connection
@@ -277,7 +278,8 @@ def _write(connection: duckdb.DuckDBPyConnection, card: Card, *, salt: str, data
     rank = "1" if single else f"row_number() OVER (PARTITION BY {unit} ORDER BY {digest})"
     connection.execute(
         f"COPY (SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} "
-        f"FROM staged WHERE {unit} IS NOT NULL) TO {quote(str(data))} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
+        f"FROM staged WHERE {unit} IS NOT NULL) TO {quote(str(data))} "
+        f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
     )
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from discreet.errors import FileRefused, nearest
 
-__all__ = ["FORMATS", "Limits", "Source", "choose_columns", "clean_name", "open_source"]
+__all__ = ["FORMATS", "Limits", "Source", "VariableNotes", "choose_columns", "clean_name", "open_source"]
 
 STAT_FORMATS: Final = (".sas7bdat", ".xpt", ".dta", ".sav", ".zsav", ".por")
 CSV_FORMATS: Final = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
@@ -32,6 +32,15 @@ class Limits:
     ratio: int = 200
     columns: int = 5_000
     rows: int = 2 * 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class VariableNotes:
+    """What a file itself says about a variable: metadata, not rows."""
+
+    label: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
 
 class Source(ABC):
@@ -51,6 +60,10 @@ class Source(ABC):
     @abstractmethod
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Arrow record batches that hold these columns, under these names, in this order."""
+
+    def notes(self, name: str) -> VariableNotes:
+        """The label, value labels and missing codes that the file declares for a column."""
+        return VariableNotes()
 
     def check_columns(self) -> None:
         """Refuse a file without columns, or with too many."""

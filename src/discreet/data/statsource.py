@@ -1,18 +1,17 @@
-"""Files of SAS, Stata and SPSS as Arrow batches, through pyreadstat; their labels and missing codes for drafts."""
+"""Files of SAS, Stata and SPSS as Arrow batches, through pyreadstat, with their labels and missing codes."""
 
 from __future__ import annotations
 
 import datetime
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from discreet.data.sources import Limits, Source, clean_name
+from discreet.data.sources import Limits, Source, VariableNotes, clean_name
 from discreet.errors import ExtraMissing
 
-__all__ = ["StatSource", "VariableNotes"]
+__all__ = ["StatSource"]
 
 _CHUNK_ROWS: Final = 100_000
 _READERS: Final = {
@@ -25,16 +24,6 @@ _READERS: Final = {
 }
 # SPSS codes its missing answers as ordinary values; the card says which, so they are read as they are.
 _KEEPS_CODES: Final = frozenset({".sav", ".zsav"})
-
-
-@dataclass(frozen=True, slots=True)
-class VariableNotes:
-    """What the file itself says about a variable: metadata, not rows."""
-
-    label: str | None
-    text: bool
-    labels: Mapping[str, str]
-    missing: tuple[str, ...]
 
 
 class StatSource(Source):
@@ -77,7 +66,6 @@ class StatSource(Source):
         codes |= {_code(code) for code in labels if any(_lies_in(code, part) for part in within)}
         return VariableNotes(
             label=self._meta.column_names_to_labels.get(raw) or None,
-            text=self._meta.readstat_variable_types.get(raw) == "string",
             labels={_code(code): str(label) for code, label in labels.items()},
             missing=tuple(sorted(codes)),
         )
@@ -104,7 +92,7 @@ class StatSource(Source):
                 return
 
     def _column(self, values: Any, name: str) -> Any:
-        """Numbers as floats, everything else as text, by what the file declares and not by what a chunk holds."""
+        """Numbers as floats, all else as text, by what the file declares and not by what a chunk holds."""
         import pyarrow as pa
 
         numeric = self._meta.readstat_variable_types.get(name) != "string"

@@ -1,0 +1,251 @@
+"""The card: what scalars mean, every rule, every problem at once."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from discreet.data.card import Card, CardFault, Column, Kind, Labels, Size, WeightRule, parse_card, read_card
+from discreet.data.cardkeys import CARD_KEYS, walk_keys
+from discreet.errors import CardInvalid, CardUndecided, PathInvalid, UnknownName
+from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees.types import Neighbours, Unit
+
+
+def problems(text: str) -> tuple[str, ...]:
+    with pytest.raises(CardInvalid) as refused:
+        parse_card(text, file="survey.yaml")
+    return refused.value.problems
+
+
+def test_a_whole_card(card: Card) -> None:
+    assert card.dataset == "survey"
+    assert card.title.text("fr") == "Enquête sur la santé"
+    assert card.unit == Unit("person_id", 2)
+    assert card.neighbours is Neighbours.ADD_REMOVE
+    assert card.size is Size.PRIVATE
+    assert card.column("province").categories[1].label == Labels("Québec", "Québec")
+    assert card.weight is not None
+    assert card.weight.largest == 1700
+    assert card.weight.cap_for("24") == Decimal("12.5")
+    assert card.weight.cap_for(None) == 1700
+    assert card.terms() == PopulationTerms("cchs-2017", card.budget, card.neighbours, "person_id", "integer")
+    assert card.text.startswith("dataset: survey")
+
+
+def test_storage_is_the_smallest_that_holds_the_bounds(card: Card) -> None:
+    stored = {column.name: column.storage for column in card.columns}
+    assert stored == {
+        "person_id": "int64",
+        "province": "int8",
+        "age": "int8",
+        "weight": "int32",
+        "height": "int16",
+        "diagnosis": "text",
+    }
+    assert (card.column("height").low_units, card.column("height").high_units) == (1200, 2100)
+
+
+def test_defaults() -> None:
+    text = """\
+dataset: d
+unit: {column: i, rows: 1}
+neighbours: replace-one
+size: public
+budget: {epsilon: 0.1, delta: 1e-6}
+columns:
+  i: {kind: id, type: text}
+  n: {kind: integer}
+"""
+    card = parse_card(text, file="d.yaml")
+    assert (card.population, card.title.en, card.size) == ("d", "d", Size.PUBLIC)
+    assert (card.budget.delta, card.budget.per_analyst) == (Decimal("0.000001"), Decimal("0.1"))
+    assert card.column("n").step == 1
+    assert card.column("n").storage == "int64"
+
+
+def test_codes_are_the_text_one_sees(card_text: str) -> None:
+    codes = [
+        "ON",
+        "NO",
+        "yes",
+        "010",
+        "1e-6",
+        "0.1",
+        "0x1F",
+        "1_000",
+        ".5",
+        "12:30",
+        "null",
+        "~",
+        "true",
+        "2020-01-01",
+    ]
+    extra = f"  seen: {{kind: category, categories: [{', '.join(codes)}]}}\n"
+    card = parse_card(card_text + extra, file="c.yaml")
+    assert [category.code for category in card.column("seen").categories] == codes
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("010", "10"), ("1e1", "10"), ("+10", "10"), ("10.0", "10"), (".5e2", "50"), ("1e-6", "0.000001")],
+)
+def test_numbers_mean_what_they_look_like(card_text: str, written: str, meant: str) -> None:
+    extra = f"  x: {{kind: number, bounds: [0, 100], step: 1e-6, missing: [{written}]}}\n"
+    step_extra = f"  y: {{kind: number, bounds: [0, 100], step: {written}}}\n"
+    card = parse_card(card_text + extra + step_extra, file="c.yaml")
+    assert card.column("y").step == Decimal(meant)
+    assert Decimal(card.column("x").missing[0]) == Decimal(meant)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["1_000", "0x1F", "12:30", "nan", ".inf", "inf", "'1,000'", "ten", "true", "''", "1e99", "1e-10", "١"],
+)
+def test_what_is_no_number(card_text: str, written: str) -> None:
+    text = card_text.replace("step: 0.001", f"step: {written}")
+    assert any("step of column 'height'" in problem for problem in problems(text))
+
+
+@pytest.mark.parametrize("written", ["yes", "on", "True", "TRUE", "1", "no"])
+def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
+    found = problems(card_text.replace("public: true", f"public: {written}"))
+    assert found == (f"survey.yaml:11: public of column 'province' must be true or false; '{written}' came",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("categories:", "catagories:", "11: unknown key 'catagories' in column 'province'; did you mean"),
+        ("dataset: survey", "dataset: Survey", "1: dataset 'Survey' must be a lower-case letter"),
+        ("population: cchs-2017", "population: CCHS", "3: population 'CCHS' must be"),
+        ("person_id, rows: 2", "persn_id, rows: 2", "is not among the columns; did you mean 'person_id'?"),
+        ("person_id, rows: 2", "age, rows: 2", "4: unit column 'age' must be of kind id"),
+        ("rows: 2", "rows: 0", "4: rows of the unit must be a whole number from 1 to 1,000,000"),
+        ("rows: 2", "rows: 1.5", "4: rows of the unit must be a whole number"),
+        ("add-remove", "add_remove", "5: neighbours must be add-remove or replace-one"),
+        ("size: private", "size: public", "6: size: public is allowed only with neighbours: replace-one"),
+        ("epsilon: 3", "epsilon: 0", "8: budget: budget epsilon must be positive"),
+        ("epsilon: 3", "epsilon: 1e308", "8: budget: budget epsilon must be"),
+        ("epsilon: 3,", "epsilon: 3, per_analyst_delta: 1e-6,", "8: budget: per_analyst_delta"),
+        ("budget: {epsilon: 3, per_analyst: 1}\n", "", "1: key 'budget' is missing in the card"),
+        ("type: integer", "type: float", "10: id column 'person_id' needs type: integer or type: text"),
+        ("kind: text", "kind: text, bounds: [0, 1]", "15: 'bounds' does not go with kind text"),
+        ("[12, 110]", "[110, 12]", "12: bounds of column 'age' must be [low, high] with low < high; [1"),
+        ("[12, 110]", "[12]", "12: bounds of column 'age' are a list of two numbers"),
+        ("[12, 110]", "[12.5, 110]", "12: bound 12.5 of column 'age' is not a multiple of its step"),
+        (", step: 0.001", "", "14: number column 'height' needs a step"),
+        ("step: 0.001", "step: -0.001", "14: step of column 'height' must be positive"),
+        ("10: 1700, ", "", "7: caps are missing for '10' of 'province'"),
+        ("10: 1700", "10: 1700, 99: 3", "7: caps are given for '99'"),
+        ("10: 1700", "10: 1700.001", "7: cap 1700.001 is not a multiple of the weight's step"),
+        ("10: 1700", "10: 17000", "7: cap 17000 is above the weight's upper bound 15000"),
+        ("10: 1700", "10: 0", "7: a cap must be positive"),
+        ("by: province", "by: age", "7: cap column 'age' must be a public category column"),
+        ("column: weight", "column: diagnosis", "7: weight column 'diagnosis' must be a number"),
+        ("[0, 15000]", "[-1, 15000]", "weight column 'weight' must have bounds from 0 upwards"),
+        ("24: Québec", "10.0: x", "codes '10' and '10.0' of column 'province' are one code"),
+        ("public: true,", "public: true, missing: [24],", "'province' is both a category and missing"),
+        ("fr: Terre-Neuve", "de: Neufundland", "11: key 'fr' is missing in categories of column 'province'"),
+        ("  age:", "  ord:", "12: column name 'ord' is reserved"),
+        ("  age:", "  _discreet_x:", "12: column name '_discreet_x' is reserved"),
+        ("  age:", "  2x:", "12: column name '2x' must be letters"),
+        ("  age:", "  Height:", "differ by case only"),
+        ("kind: text", "kind: text, provenance: from_rows", "does not go with kind text"),
+        ("[12, 110]", "[12, 110], provenance: rows", "12: provenance of column 'age' can only be from_rows"),
+        ("size: private", "allow: [bootstrp]", "6: allow: 'bootstrp' is not one of bootstrap, generated"),
+        ("kind: text", "kind: texte", "15: kind of column 'diagnosis' must be id or category"),
+    ],
+)  # fmt: skip
+def test_every_rule_is_told_with_its_line(card_text: str, old: str, new: str, told: str) -> None:
+    assert old in card_text
+    found = problems(card_text.replace(old, new, 1))
+    assert any(f"survey.yaml:{told}" in problem or told in problem for problem in found), found
+
+
+def test_all_problems_at_once(card_text: str) -> None:
+    text = (
+        card_text.replace("[12, 110]", "[110, 12]")
+        .replace("add-remove", "add")
+        .replace("kind: text", "knd: text")
+    )
+    found = problems(text)
+    assert [problem.split(" ")[0] for problem in found] == [
+        "survey.yaml:5:",
+        "survey.yaml:12:",
+        "survey.yaml:15:",
+        "survey.yaml:15:",
+    ]
+
+
+def test_decide_names_each_place(card_text: str) -> None:
+    text = card_text.replace("rows: 2", "rows: DECIDE").replace("[12, 110]", "[DECIDE, 110]")
+    with pytest.raises(CardUndecided) as refused:
+        parse_card(text, file="survey.yaml")
+    assert refused.value.problems == (
+        "survey.yaml:4: rows of the unit is still to be decided",
+        "survey.yaml:12: bounds of column 'age' is still to be decided",
+    )
+
+
+def test_a_quoted_decide_is_text(card_text: str) -> None:
+    card = parse_card(card_text.replace("24: Québec", "24: 'DECIDE'"), file="survey.yaml")
+    assert card.column("province").categories[1].label.en == "DECIDE"
+
+
+def test_problems_beside_decisions_are_problems(card_text: str) -> None:
+    text = card_text.replace("rows: 2", "rows: DECIDE").replace("[12, 110]", "[110, 12]")
+    with pytest.raises(CardInvalid) as refused:
+        parse_card(text, file="survey.yaml")
+    assert not isinstance(refused.value, CardUndecided)
+    assert len(refused.value.problems) == 2
+
+
+def test_unknown_column_names_the_nearest(card: Card) -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'province'"):
+        card.column("provinse")
+
+
+def test_from_rows_is_remembered(card_text: str) -> None:
+    card = parse_card(card_text.replace("[12, 110]", "[12, 110], provenance: from_rows"), file="c.yaml")
+    assert card.from_rows == ("age",)
+
+
+def test_types_check_themselves() -> None:
+    with pytest.raises(CardFault, match="needs a step"):
+        Column("x", Kind.NUMBER, Labels("x", "x"))
+    with pytest.raises(CardFault, match="one cap, or caps by a column"):
+        WeightRule("w")
+
+
+def test_files(tmp_path: Path, card_text: str) -> None:
+    file = tmp_path / "survey.yaml"
+    file.write_bytes(b"\xef\xbb\xbf" + card_text.encode())
+    assert read_card(file).dataset == "survey"
+    file.write_bytes(b"dataset: x\ntitle: \xe9")
+    with pytest.raises(CardInvalid, match=r"survey\.yaml:2: a card is UTF-8"):
+        read_card(file)
+    with pytest.raises(PathInvalid):
+        read_card(tmp_path / "none.yaml")
+    file.write_bytes(b"#" * 1_000_002)
+    with pytest.raises(CardInvalid, match="at most 1,000,000 bytes"):
+        read_card(file)
+
+
+def test_the_table_of_keys_is_whole() -> None:
+    paths = [path for path, _ in walk_keys()]
+    assert len(set(paths)) == len(paths)
+    assert {"unit.column", "weight.cap.by", "columns.*.kind", "budget.delta"} <= set(paths)
+    assert all(key.meaning.endswith(".") and key.type for _, key in walk_keys(CARD_KEYS))
+
+
+def test_the_page_on_cards_is_true() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "card.md").read_text("utf-8")
+    example = page.split("```yaml\n")[1].split("```")[0]
+    card = parse_card(example, file="card.md")
+    assert card.from_rows == ("gain",)
+    assert card.column("gain").source == "capital-gain"
+    for path, key in walk_keys():
+        assert f"`{key.name}`" in page, path
