@@ -4,7 +4,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-run() { printf '\n$ discreet'; printf ' %q' "$@"; printf '\n'; discreet "$@"; }
+run() {
+  printf '\n$ discreet'
+  for word in "$@"; do case $word in *[\ \(]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
+  printf '\n'
+  discreet "$@"
+}
 
 rm -rf demo
 mkdir demo

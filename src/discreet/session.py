@@ -12,20 +12,24 @@ named analyst.
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import re
+import shutil
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.data.card import Card, Column, Kind, read_card
+from discreet.data.report import Report, read_report
 from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
-from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, UnknownName
+from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
-from discreet.release.answers import Answer
+
+if TYPE_CHECKING:
+    from discreet.release.answers import Answer
 
 __all__ = ["Session", "default_analyst", "open_session"]
 
@@ -68,7 +72,7 @@ class Session:
         try:
             ledger = create_ledger(ledger_config(workspace))
         except BaseException:
-            workspace.discard()
+            shutil.rmtree(workspace.path)  # made a moment ago, and nothing without its ledger
             raise
         session = cls(workspace, ledger)
         session.add_analyst(default_analyst())
@@ -128,7 +132,7 @@ class Session:
             raise CustodianOnly(view="lifting a suspension")
         self.ledger.resume(self.workspace.dataset(dataset).name, who=default_analyst())
 
-    def report(self, dataset: str, *, custodian: bool) -> dict[str, object]:
+    def report(self, dataset: str, *, custodian: bool) -> Report:
         """What ingest coerced, counted. Depends on the rows: for the custodian, and logged."""
         if not custodian:
             raise CustodianOnly(view="the ingest report")
@@ -136,8 +140,7 @@ class Session:
         self.ledger.record_view(
             f"ingest report of {found.name} version {found.version}", who=default_analyst()
         )
-        report: dict[str, object] = json.loads(found.report.read_text("utf-8"))
-        return report
+        return read_report(found.report)
 
     def verify(self, *, anchor: str | None = None) -> Verification:
         """Walk the whole ledger."""
@@ -279,10 +282,3 @@ def _describe_column(column: Column, language: str) -> dict[str, object]:
     if column.from_rows:
         face["provenance"] = "from_rows"
     return face
-
-
-def require_known_population(session: Session, name: str) -> str:
-    """The name, when the ledger knows it."""
-    if name not in session.populations():
-        raise UnknownName(sort="population", name=name, where="this workspace", known=session.populations())
-    return name

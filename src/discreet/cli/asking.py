@@ -98,8 +98,8 @@ def show(
         ("remaining", f"epsilon {text(state.population.epsilon_remaining)}"),
     ]
     if weight is not None:
-        by = f" by {weight['by']}, at most" if weight["by"] else ""
-        facts.append(("weight", f"{weight['column']}, capped{by} at {weight['cap']}"))
+        by = f" by {weight['by']}" if weight["by"] else ""
+        facts.append(("weight", f"{weight['column']}, capped{by} (at most {weight['cap']})"))
     if face["suspended"]:
         facts.append(("suspended", "yes, until the custodian has looked"))
     facts += [("warning", warning) for warning in state.warnings()]
@@ -201,7 +201,7 @@ def _show_answer(answer: Answer, lang: str) -> None:
     )
     remaining: dict[str, Any] = answer.remaining.to_dict()
     footer = [
-        f"charged {paid}; {remaining['analyst']['epsilon']} remains for you, "
+        f"charged {paid}; epsilon {remaining['analyst']['epsilon']} remains for you, "
         f"{remaining['population']['epsilon']} for population '{answer.card.population}'",
         f"guarantee: {facts['guarantee']}; protects {facts['unit']}; neighbours: {facts['neighbours']}",
         f"intervals: {facts['interval_meaning']}",
@@ -218,12 +218,10 @@ def budget(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Show what was spent and what remains, for each population and analyst."""
-    from discreet.session import open_session, require_known_population
+    from discreet.session import open_session
 
     session = open_session(workspace)
-    names = (
-        [require_known_population(session, population)] if population is not None else session.populations()
-    )
+    names = [population] if population is not None else session.populations()
     states = [session.budget(name) for name in names]
     if output is Format.JSON:
         show_json({"populations": [state.to_dict() for state in states]})
@@ -275,4 +273,5 @@ def ledger_verify(
     if output is Format.JSON:
         show_json(found.to_dict())
     else:
-        show_pairs("The ledger holds.", [(name, str(value)) for name, value in found.to_dict().items()])
+        facts = {**found.to_dict(), "anchors": ", ".join(f"event {number}" for number in found.anchors)}
+        show_pairs("The ledger holds.", [(name, str(value)) for name, value in facts.items()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -292,12 +293,24 @@ def _show_report(session: Session, dataset: str, output: Format) -> None:
     report = session.report(dataset, custodian=True)
     show_banner()
     if output is Format.JSON:
-        show_json(report)
+        show_json(asdict(report))
         return
-    from discreet.data.report import report_lines
-
-    for line in report_lines(report):
-        typer.echo(line)
+    facts = [
+        ("rows read", f"{report.rows:,}"),
+        ("rows without an id, dropped", f"{report.rows_without_id:,}"),
+        ("units", f"{report.units:,}"),
+        ("most rows of one unit", f"{report.most_rows:,}"),
+        ("rows beyond the unit's bound", f"{report.rows_beyond:,} (kept, never counted)"),
+    ]
+    if report.weight is not None:
+        cut = f"{report.weight.share_cut:.2%} of {report.weight.before}, in {report.weight.rows_cut:,} rows"
+        facts.append(("weight cut by the cap", cut))
+    if report.unused:
+        facts.append(("columns of the file not in the card", ", ".join(report.unused)))
+    show_pairs(f"Ingest of {dataset}", facts)
+    counts = ("blank", "missing", "unparsable", "not_listed", "clamped_low", "clamped_high", "null")
+    rows = [[column.name, *(f"{getattr(column, name):,}" for name in counts)] for column in report.columns]
+    show_table("", [("column", "left"), *((name.replace("_", " "), "right") for name in counts)], rows)
 
 
 class _progress:  # noqa: N801 - used as a function that opens a context

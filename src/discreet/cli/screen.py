@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from discreet.errors import DiscreetError
 
@@ -24,31 +25,27 @@ def show_table(
     *,
     footer: Sequence[str] = (),
 ) -> None:
-    """A table; each column is (heading, 'left' or 'right')."""
+    """A table; each column is (heading, 'left' or 'right'). Lines of the footer follow it, whole."""
     from rich import box
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading, justify in columns:
-        table.add_column(Text(heading), justify=_justify(justify), overflow="fold")
+        table.add_column(Text(heading), justify="right" if justify == "right" else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    console = _console()
-    console.print(table)
-    for line in footer:
-        console.print(Text(line), soft_wrap=True)
+    page = io.StringIO()
+    Console(file=page, width=_width(), highlight=False, markup=False, emoji=False).print(table)
+    lines = [*([title] if title else []), *page.getvalue().splitlines(), *footer]
+    sys.stdout.write("\n".join(line.rstrip() for line in lines) + "\n")
 
 
 def show_pairs(title: str, pairs: Sequence[tuple[str, str]]) -> None:
     """Facts, one a line."""
-    from rich.text import Text
-
-    console = _console()
-    console.print(Text(title, style="bold"))
     width = max((len(name) for name, _ in pairs), default=0)
-    for name, value in pairs:
-        console.print(Text(f"  {name.ljust(width)}  {value}"), soft_wrap=True)
+    sys.stdout.write("\n".join([title, *(f"  {name.ljust(width)}  {value}" for name, value in pairs)]) + "\n")
 
 
 def show_note(text: str) -> None:
@@ -77,13 +74,6 @@ def show_fault(fault: Exception) -> None:
     )
 
 
-def _console() -> Any:
-    from rich.console import Console
-
-    # A pipe has no width: lines are then left whole for the next program.
-    width = None if sys.stdout.isatty() else 200
-    return Console(width=width, highlight=False, markup=False, emoji=False)
-
-
-def _justify(name: str) -> Any:
-    return name
+def _width() -> int:
+    """The terminal's width; a pipe has none, and gets one that a page can hold."""
+    return shutil.get_terminal_size((120, 24)).columns

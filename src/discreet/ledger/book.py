@@ -42,11 +42,18 @@ class Book:
         try:
             return self.standing.populations[name]
         except KeyError:
-            raise self._unknown("population", name, self.standing.populations) from None
+            known = self.standing.populations
+            raise UnknownName(sort="population", name=name, where="this workspace", known=known) from None
 
     def require_analyst(self, name: str) -> None:
         if name not in self.standing.analysts:
-            raise self._unknown("analyst", name, self.standing.analysts)
+            raise UnknownName(
+                sort="analyst",
+                name=name,
+                where="this workspace",
+                known=self.standing.analysts,
+                advice=f"The custodian registers analysts: discreet analyst add {name}",
+            )
 
     def require_dataset(self, dataset: str, *, population: str) -> None:
         """The dataset was recorded under this population, whose budget is therefore the right one."""
@@ -54,10 +61,6 @@ class Book:
         if entry is None or entry.population != population:
             known = [name for name, entry in self.standing.datasets.items() if entry.population == population]
             raise UnknownName(sort="dataset", name=dataset, where=f"population '{population}'", known=known)
-
-    @staticmethod
-    def _unknown(sort: str, name: str, known: Mapping[str, object] | tuple[str, ...]) -> UnknownName:
-        return UnknownName(sort=sort, name=name, where="the ledger", known=known)
 
 
 def first_page(seal: Seal, *, workspace_id: str, who: str) -> tuple[Event, Head]:
