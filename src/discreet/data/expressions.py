@@ -89,14 +89,25 @@ def enum_name(index: int) -> str:
 
 def column_expressions(column: Column, index: int, form: Form) -> Expressions:
     """The expressions of the column at a place in the card: raw is r<i>, clean is t<i>, parsed is p<i>."""
-    raw, clean, parsed = f"r{index}", f"t{index}", f"p{index}"
     if column.kind is Kind.CATEGORY:
-        return _category(column, index, _text_of(raw, form), clean, parsed)
+        return _category(column, index, form)
     if column.kind is Kind.TEXT or column.type == "text":
-        return _text(column, _text_of(raw, form), clean, parsed)
+        return _text(column, index, form)
     if column.kind is Kind.ID:
-        return _integer_id(column, form, raw, clean, parsed)
-    return _number(column, form, raw, clean, parsed)
+        return _integer_id(column, index, form)
+    return _number(column, index, form)
+
+
+def _layers(index: int) -> tuple[str, str, str]:
+    return f"r{index}", f"t{index}", f"p{index}"
+
+
+def _composed(raw: str, form: Form) -> str:
+    """Text without outer white space, in form NFC; one with U+0000 is left, for normalising would cut it."""
+    text = _text_of(raw, form)
+    if form is not Form.TEXT:
+        return text
+    return f"CASE WHEN contains({raw}, chr(0)) THEN {raw} ELSE nfc_normalize({text}) END"
 
 
 def _text_of(raw: str, form: Form) -> str:
@@ -122,7 +133,8 @@ def _status(*cases: tuple[str, Status], otherwise: Status) -> str:
     return f"CAST(CASE {whens} ELSE {otherwise.value} END AS UTINYINT)"
 
 
-def _category(column: Column, index: int, text: str, clean: str, parsed: str) -> Expressions:
+def _category(column: Column, index: int, form: Form) -> Expressions:
+    raw, clean, parsed = _layers(index)
     whole = f"regexp_extract({clean}, '^\\+?(-?[0-9]+)(?:\\.0*)?$', 1)"
     coded = f"CASE WHEN {whole} = '' THEN {clean} ELSE {whole} END"
     cases = [(f"{parsed} IS NOT NULL", Status.KEPT), (_blank(clean), Status.BLANK)]
@@ -130,14 +142,15 @@ def _category(column: Column, index: int, text: str, clean: str, parsed: str) ->
         codes = ", ".join(quote(canonical_code(code)) for code in column.missing)
         cases.append((f"{coded} IN ({codes})", Status.MISSING))
     return Expressions(
-        clean=f"nfc_normalize({text})",
+        clean=_composed(raw, form),
         parsed=f"TRY_CAST({coded} AS {enum_name(index)})",
         value=f"enum_code({parsed})",
         status=_status(*cases, otherwise=Status.NOT_LISTED),
     )
 
 
-def _text(column: Column, text: str, clean: str, parsed: str) -> Expressions:
+def _text(column: Column, index: int, form: Form) -> Expressions:
+    raw, clean, parsed = _layers(index)
     cases = [(_blank(clean), Status.BLANK)]
     if column.missing:
         cases.append((f"{clean} IN ({', '.join(map(quote, column.missing))})", Status.MISSING))
@@ -145,15 +158,16 @@ def _text(column: Column, text: str, clean: str, parsed: str) -> Expressions:
     cases.append((f"contains({clean}, chr(0))", Status.UNPARSABLE))
     status = _status(*cases, otherwise=Status.KEPT)
     return Expressions(
-        clean=f"nfc_normalize({text})",
+        clean=_composed(raw, form),
         parsed=status,
         value=f"CASE WHEN {parsed} = {Status.KEPT.value} THEN {clean} END",
         status=parsed,
     )
 
 
-def _integer_id(column: Column, form: Form, raw: str, clean: str, parsed: str) -> Expressions:
+def _integer_id(column: Column, index: int, form: Form) -> Expressions:
     """Ids of at most 18 digits; a float is an id only where floats still tell neighbouring integers apart."""
+    raw, clean, parsed = _layers(index)
     if form is Form.INTEGER:
         whole = f"TRY_CAST({clean} AS BIGINT)"
         text, parse = raw, f"CASE WHEN {whole} BETWEEN {1 - 10**18} AND {10**18 - 1} THEN {whole} END"
@@ -183,8 +197,9 @@ def _integer_id(column: Column, form: Form, raw: str, clean: str, parsed: str) -
     )
 
 
-def _number(column: Column, form: Form, raw: str, clean: str, parsed: str) -> Expressions:
+def _number(column: Column, index: int, form: Form) -> Expressions:
     assert column.step is not None
+    raw, clean, parsed = _layers(index)
     half = Fraction(column.step) / 2
     places = max([_places(half), *(_places(Fraction(code)) for code in column.missing)])
     exact = f"DECIMAL(38, {places + 1})"

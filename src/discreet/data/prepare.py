@@ -62,7 +62,7 @@ def prepare(
     try:
         _stage(connection, card, stream)
         counts = _count_units(connection, card)
-        _refuse_unfit(source, counts)
+        _refuse_unfit(source, counts, stream.rows)
         report = _report(connection, card, counts, unused)
         _write(connection, card, salt=salt, data=data, single=counts.most_rows <= 1)
     finally:
@@ -74,18 +74,20 @@ class _Stream:
     """The source as one Arrow stream that keeps the refusal which ended it; DuckDB would wrap it."""
 
     def __init__(self, source: Source, names: tuple[str, ...], progress: Progress | None) -> None:
+        import pyarrow as pa
+
         self.fault: Exception | None = None
         self._progress = progress
-        self._rows = 0
+        self.rows = 0
         self._limit = source.limits.rows
         self._source = source
         self._names = list(dict.fromkeys(names))
         batches = iter(source.batches(self._names))
         first = next(batches, None)
-        if first is None:
-            raise source.refusal("has no rows")
-        self._schema = first.rename_columns(self._places).schema
-        self._batches = chain((first,), batches)
+        # A file without rows is a data set like any other: every column is then empty text.
+        empty = pa.schema([(place, pa.string()) for place in self._places])
+        self._schema = empty if first is None else first.rename_columns(self._places).schema
+        self._batches = batches if first is None else chain((first,), batches)
 
     @property
     def _places(self) -> list[str]:
@@ -104,12 +106,12 @@ class _Stream:
     def _guarded(self) -> Iterator[Any]:
         try:
             for batch in self._batches:
-                self._rows += batch.num_rows
-                if self._rows > self._limit:
+                self.rows += batch.num_rows
+                if self.rows > self._limit:
                     raise self._source.refusal(f"has more than {self._limit:,} rows")
                 yield batch.rename_columns(self._places)
                 if self._progress is not None:
-                    self._progress(self._rows)
+                    self._progress(self.rows)
         except Exception as fault:
             self.fault = fault
             raise
@@ -209,8 +211,8 @@ def _count_units(connection: duckdb.DuckDBPyConnection, card: Card) -> _Units:
     return _Units(units, rows, most, beyond, varying)
 
 
-def _refuse_unfit(source: Source, counts: _Units) -> None:
-    if counts.units == 0:
+def _refuse_unfit(source: Source, counts: _Units, rows: int) -> None:
+    if counts.units == 0 and rows > 0:
         raise source.refusal("has no row with an id; check the unit's column and its type in the card")
     if counts.varying:
         shown = ", ".join(f"'{name}'" for name in counts.varying)

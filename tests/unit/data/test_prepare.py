@@ -132,8 +132,9 @@ def test_a_listed_token_is_a_category_and_no_blank(add: Added, card_text: str) -
 
 
 def test_text_is_trimmed_and_composed(add: Added) -> None:
-    assert one(add, "diagnosis", [" flu\u00a0", "e\u0301", "", " ? ", "two\nlines", "a\0b", 'say "x"']) == [
-        "flu", "é", None, None, "two\nlines", None, 'say "x"',
+    written = [" flu\u00a0", "e\u0301", "", " ? ", "two\nlines", "a\0b", "é\0b", 'say "x"']
+    assert one(add, "diagnosis", written) == [
+        "flu", "é", None, None, "two\nlines", None, None, 'say "x"',
     ]  # fmt: skip
 
 
@@ -174,14 +175,20 @@ def test_a_public_column_that_varies_is_refused_without_values(add: Added) -> No
 
 
 def test_a_refusal_leaves_nothing(add: Added, workspace: Workspace) -> None:
-    with pytest.raises(FileRefused, match="no rows"):
-        add(HEADER)
     with pytest.raises(FileRefused, match="no row with an id"):
         add(HEADER + "x,10,40,5,1.7,flu\n")
     with pytest.raises(FileRefused, match="another number of fields"):
         add(HEADER + "1,10,40,5,1.7,flu\n" * 5 + "1,2\n")
     assert workspace.names() == ()
     assert not any((workspace.path / "staging").iterdir())
+
+
+def test_a_file_without_rows_is_a_data_set(add: Added, tmp_path: Path) -> None:
+    rows, report = add(HEADER)
+    assert (rows, report.rows, report.units) == ([], 0, 0)
+    file = tmp_path / "x.parquet"
+    pq.write_table(pa.table({name: pa.array([], pa.int64()) for name in HEADER.strip().split(",")}), file)
+    assert add(file)[0] == []
 
 
 def test_columns_may_have_another_name_in_the_file(add: Added, card_text: str) -> None:
