@@ -26,9 +26,7 @@ def run() -> dict[str, float]:
         _discreet("add", "-w", str(root / "w"), str(root / "data" / "survey.parquet"))
         return {
             "python -c pass (s, median)": _median(lambda i: _timed(sys.executable, "-c", "pass")),
-            "discreet --help (s, median)": _median(
-                lambda i: _timed(sys.executable, "-m", "discreet", "--help")
-            ),
+            "discreet --help (s, median)": _median(lambda i: _timed(sys.executable, "-m", "discreet", "--help")),
             "one query from cold (s, median)": _median(lambda i: _query(root, i)),
             "40 queries at once (s, total)": _at_once(root, 40),
         }

@@ -32,21 +32,15 @@ def _central() -> dict[str, float]:
     for epsilon in ("1", "3"):
         laplace = DiscreteLaplace.calibrate(sensitivity=1, epsilon=epsilon)
         laplace.release([0])
-        figures[f"discrete Laplace, 100,000 cells, epsilon {epsilon} (s)"] = _best(
-            partial(laplace.release, cells)
-        )
+        figures[f"discrete Laplace, 100,000 cells, epsilon {epsilon} (s)"] = _best(partial(laplace.release, cells))
     gaussian = DiscreteGaussian.calibrate(squared_sensitivity=1, rho="0.125")
     figures["discrete Gaussian, 100,000 cells, rho 0.125 (s)"] = _best(lambda: gaussian.release(cells))
     single = _best(lambda: _measure(cells, "laplace", 1.0))
     figures["OpenDP in a single call, Laplace (s)"] = single
-    figures["  ratio of ours to it, Laplace"] = (
-        figures["discrete Laplace, 100,000 cells, epsilon 1 (s)"] / single
-    )
+    figures["  ratio of ours to it, Laplace"] = figures["discrete Laplace, 100,000 cells, epsilon 1 (s)"] / single
     single = _best(lambda: _measure(cells, "gaussian", 2.0))
     figures["OpenDP in a single call, Gaussian (s)"] = single
-    figures["  ratio of ours to it, Gaussian"] = (
-        figures["discrete Gaussian, 100,000 cells, rho 0.125 (s)"] / single
-    )
+    figures["  ratio of ours to it, Gaussian"] = figures["discrete Gaussian, 100,000 cells, rho 0.125 (s)"] / single
     return figures
 
 

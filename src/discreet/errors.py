@@ -159,15 +159,11 @@ class PopulationConflict(Refused):
 class UnknownName(Refused):
     """A dataset, column, category, analyst or population does not exist."""
 
-    def __init__(
-        self, *, sort: str, name: str, where: str, known: Iterable[str] = (), advice: str = ""
-    ) -> None:
+    def __init__(self, *, sort: str, name: str, where: str, known: Iterable[str] = (), advice: str = "") -> None:
         guess = nearest(name, known)
         hint = f" Did you mean '{guess}'?" if guess else ""
         step = f" {advice}" if advice else ""
-        super().__init__(
-            f"{sort} '{name}' is not in {where}.{hint}{step}", sort=sort, unknown=name, nearest=guess
-        )
+        super().__init__(f"{sort} '{name}' is not in {where}.{hint}{step}", sort=sort, unknown=name, nearest=guess)
 
 
 class QueryRefused(Refused):
@@ -178,9 +174,7 @@ class CustodianOnly(Refused):
     """The view needs --custodian."""
 
     def __init__(self, *, view: str) -> None:
-        super().__init__(
-            f"{view} shows what only a custodian may see. Add --custodian; the view is logged.", view=view
-        )
+        super().__init__(f"{view} shows what only a custodian may see. Add --custodian; the view is logged.", view=view)
 
 
 class BudgetExceeded(Refused):

@@ -137,9 +137,7 @@ class Session:
         if not custodian:
             raise CustodianOnly(view="the ingest report")
         found = self.workspace.dataset(dataset)
-        self.ledger.record_view(
-            f"ingest report of {found.name} version {found.version}", who=default_analyst()
-        )
+        self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=default_analyst())
         return read_report(found.report)
 
     def verify(self, *, anchor: str | None = None) -> Verification:

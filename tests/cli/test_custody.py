@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.cli.clinic import CARD, ROWS, Run
 
 
@@ -21,18 +20,14 @@ def test_init_registers_the_default_analyst_and_keeps_the_key_outside(tmp_path: 
     assert run("init", "w", code=None).code in (1, 2)
 
 
-def test_workspace_from_environment_and_current_folder(
-    clinic: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workspace_from_environment_and_current_folder(clinic: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = run("datasets", code=2)
     assert refused.err.startswith("WorkspaceMissing")
     assert "discreet init" in refused.err
     monkeypatch.setenv("DISCREET_WORKSPACE", str(clinic))
     assert run("datasets", "--format", "json").json()["datasets"][0]["dataset"] == "clinic"
     monkeypatch.delenv("DISCREET_WORKSPACE")
-    here = subprocess.run(
-        [sys.executable, "-m", "discreet", "datasets"], cwd=clinic, capture_output=True, text=True
-    )
+    here = subprocess.run([sys.executable, "-m", "discreet", "datasets"], cwd=clinic, capture_output=True, text=True)
     assert "clinic" in here.stdout
 
 
@@ -75,17 +70,13 @@ def test_adding_twice_needs_replace(clinic: Path, run: Run) -> None:
     assert "--replace" in refused.err
     run("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.5")
     run("add", "-w", "w", "clinic.csv", "--replace")
-    answer = run(
-        "query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.5", "--format", "json"
-    ).json()
+    answer = run("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.5", "--format", "json").json()
     assert answer["replayed"] is False  # a new version is new data
     assert answer["remaining"]["epsilon"] == "0"  # under the same budget
 
 
 def test_a_further_population_must_be_confirmed(clinic: Path, run: Run, tmp_path: Path) -> None:
-    other = CARD.replace("dataset: clinic", "dataset: other").replace(
-        "population: patients", "population: more"
-    )
+    other = CARD.replace("dataset: clinic", "dataset: other").replace("population: patients", "population: more")
     (tmp_path / "other.yaml").write_text(other, encoding="utf-8")
     refused = run("add", "-w", "w", "clinic.csv", "--card", "other.yaml", code=1)
     assert refused.err.startswith("PopulationConflict")
@@ -132,12 +123,8 @@ def test_later_cards_agree_with_their_population(
     (tmp_path / "later.yaml").write_text(
         CARD.replace("dataset: clinic", "dataset: later").replace(*change), encoding="utf-8"
     )
-    assert run("add", "-w", "w", "clinic.csv", "--card", "later.yaml", code=1).err.startswith(
-        "PopulationConflict"
-    )
-    assert run("population", "change", "-w", "w", "--card", "later.yaml", code=1).err.startswith(
-        "CustodianOnly"
-    )
+    assert run("add", "-w", "w", "clinic.csv", "--card", "later.yaml", code=1).err.startswith("PopulationConflict")
+    assert run("population", "change", "-w", "w", "--card", "later.yaml", code=1).err.startswith("CustodianOnly")
     run("population", "change", "-w", "w", "--card", "later.yaml", "--custodian")
     run("add", "-w", "w", "clinic.csv", "--card", "later.yaml")
 

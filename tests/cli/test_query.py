@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.cli.clinic import CARD, ROWS, Run
 
 BY_TOWN = "SELECT town, COUNT(*) AS people FROM clinic GROUP BY town"
@@ -54,9 +53,7 @@ def test_ten_tenths_spend_exactly_one_and_the_eleventh_is_refused(clinic: Path, 
         answer = run("query", "-w", "w", sql, "--epsilon", "0.1", "--format", "json").json()
     assert answer["remaining"]["analyst"]["epsilon"] == "0"
     before = run("ledger", "verify", "-w", "w", "--format", "json").json()
-    refused = run(
-        "query", "-w", "w", "SELECT COUNT(*) FROM clinic WHERE age > 99", "--epsilon", "0.000000001", code=1
-    )
+    refused = run("query", "-w", "w", "SELECT COUNT(*) FROM clinic WHERE age > 99", "--epsilon", "0.000000001", code=1)
     assert refused.err.startswith(
         "BudgetExceeded: this costs epsilon 0.000000001; epsilon 0 remains for analyst 'ana'."
     )
@@ -82,9 +79,7 @@ def test_the_same_question_is_replayed_bit_for_bit(clinic: Path, run: Run) -> No
 def test_replay_to_another_analyst_debits_that_analyst_alone(clinic: Path, run: Run) -> None:
     run("analyst", "add", "-w", "w", "bob")
     first = run("query", "-w", "w", BY_TOWN, "--epsilon", "0.4", "--format", "json").json()
-    other = run(
-        "query", "-w", "w", BY_TOWN, "--epsilon", "0.4", "--analyst", "bob", "--format", "json"
-    ).json()
+    other = run("query", "-w", "w", BY_TOWN, "--epsilon", "0.4", "--analyst", "bob", "--format", "json").json()
     assert other["rows"] == first["rows"]
     assert other["remaining"]["population"]["epsilon"] == "2.6"
     assert other["remaining"]["analyst"]["epsilon"] == "0.6"
@@ -96,9 +91,7 @@ def test_a_request_id_names_one_question(clinic: Path, run: Run) -> None:
     words = ("query", "-w", "w", BY_TOWN, "--epsilon", "0.2", "--request-id", "r1", "--format", "json")
     first = run(*words).json()
     assert run(*words, "--fresh").json()["rows"] == first["rows"]
-    other = run(
-        "query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.2", "--request-id", "r1", code=1
-    )
+    other = run("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.2", "--request-id", "r1", code=1)
     assert other.err.startswith("RequestConflict")
 
 
@@ -167,9 +160,7 @@ def test_from_rows_bounds_make_the_release_unproven_and_leave_a_marker(tmp_path:
     tainted = run("query", "-w", "w", sql, "--epsilon", "0.1", "--format", "json").json()
     assert tainted["differentially_private"] is False
     assert "not differentially private" in tainted["guarantee"]
-    after = run(
-        "query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.1", "--format", "json"
-    ).json()
+    after = run("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.1", "--format", "json").json()
     assert "no longer bounds" in after["warnings"][0]
     assert "no longer bounds" in run("budget", "-w", "w").out
     assert len(run("budget", "-w", "w", "--format", "json").json()["populations"][0]["markers"]) == 1

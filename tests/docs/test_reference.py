@@ -73,9 +73,7 @@ def test_pages_name_only_commands_that_exist() -> None:
         text = page.read_text(encoding="utf-8")
         for match in re.finditer(r"(?:^|\$ |`|: )discreet ([a-z]+)(?: ([a-z]+))?", text, re.MULTILINE):
             first, second = match.groups()
-            known = ("discreet", first) in words or (
-                ("discreet", first) in groups and _member(first, second, words)
-            )
+            known = ("discreet", first) in words or (("discreet", first) in groups and _member(first, second, words))
             assert known, f"{page.name}: {match.group(0)!r}"
 
 

@@ -197,9 +197,7 @@ def test_a_group_of_one_is_a_unit(start: CentralGuarantee) -> None:
 
 
 @given(st.integers(min_value=1, max_value=10**10), DELTAS, st.integers(min_value=2, max_value=8))
-def test_groups_of_approximate_dp_stay_within_the_textbook_bound(
-    epsilon_units: int, delta: Decimal, size: int
-) -> None:
+def test_groups_of_approximate_dp_stay_within_the_textbook_bound(epsilon_units: int, delta: Decimal, size: int) -> None:
     start = ApproxDP(epsilon=from_units(epsilon_units), delta=delta)
     textbook = size * float(delta) * math.exp((size - 1) * float(start.epsilon))
     assume(textbook < 0.99)

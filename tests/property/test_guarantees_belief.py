@@ -31,9 +31,7 @@ def test_posterior_is_rounded_up_and_never_below_the_prior(epsilon: Decimal, pri
 def test_an_allowed_epsilon_keeps_the_belief(belief: Decimal, prior: Decimal) -> None:
     assume(belief - prior > Decimal("1e-6"))
     epsilon = epsilon_for(belief=belief, prior=prior)
-    assert posterior(epsilon=epsilon, prior=prior) <= belief.quantize(
-        Decimal("1e-6"), rounding="ROUND_CEILING"
-    )
+    assert posterior(epsilon=epsilon, prior=prior) <= belief.quantize(Decimal("1e-6"), rounding="ROUND_CEILING")
     # One step more of the grid is too much: the allowance is not needlessly small either.
     truth = math.log(float(belief) / (1 - float(belief))) - math.log(float(prior) / (1 - float(prior)))
     assert truth - 2e-9 < float(epsilon) < truth + 1e-9

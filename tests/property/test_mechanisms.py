@@ -27,9 +27,7 @@ def test_rounding_up_is_up_and_by_less_than_one_part_in_2_to_the_52(value: Fract
 
 
 @given(distances, parameters)
-def test_laplace_costs_exactly_the_epsilon_it_was_made_for(
-    distance: int | Fraction, epsilon: Decimal
-) -> None:
+def test_laplace_costs_exactly_the_epsilon_it_was_made_for(distance: int | Fraction, epsilon: Decimal) -> None:
     made = DiscreteLaplace.calibrate(sensitivity=distance, epsilon=epsilon)
     assert made.guarantee(sensitivity=distance).epsilon == epsilon
     assert Fraction(distance) / made.scale <= Fraction(epsilon)

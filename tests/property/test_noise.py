@@ -85,9 +85,7 @@ def test_reports_are_categories_by_both_ways(categories: int, data: st.DataObjec
     assert all(0 <= report < categories for report in many + each)
 
 
-runs = st.lists(
-    st.tuples(st.integers(-50, 50) | st.fractions(-9, 9, max_denominator=9), st.integers(0, 10**12))
-)
+runs = st.lists(st.tuples(st.integers(-50, 50) | st.fractions(-9, 9, max_denominator=9), st.integers(0, 10**12)))
 
 
 @given(runs, st.fractions(min_value=Fraction(1, 1000), max_value=100), seeds)

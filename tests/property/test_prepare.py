@@ -42,9 +42,7 @@ columns:
   note: {kind: text, missing: [none]}
 """
 
-GRAMMAR = re.compile(
-    r"[+-]?([0-9]+(\.[0-9]*)?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?"
-)
+GRAMMAR = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?")
 
 
 def make_card(*, unit_type: str = "integer") -> Card:
@@ -197,14 +195,10 @@ numbers = st.one_of(
     ),
 )
 texts = st.one_of(
-    st.sampled_from(
-        ["", "?", "NA", "none", "a|b", "~", "1:x", "e\u0301", "é", "two\nlines", 'quo"te', "n/a", "."]
-    ),
+    st.sampled_from(["", "?", "NA", "none", "a|b", "~", "1:x", "e\u0301", "é", "two\nlines", 'quo"te', "n/a", "."]),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=6),
 )
-ids = st.sampled_from(
-    ["1", " 1", "1.0", "+1", "01", "2", "2.000", "-3", "99", "1.5", "", "x", "9" * 18, "9" * 19]
-)
+ids = st.sampled_from(["1", " 1", "1.0", "+1", "01", "2", "2.000", "-3", "99", "1.5", "", "x", "9" * 18, "9" * 19])
 places = st.sampled_from(["1", "1.0", "+1", "NA", "é", "e\u0301", "010", "10", "9", "z", ""])
 
 
@@ -266,11 +260,7 @@ columns:
 
 
 @calm
-@given(
-    st.lists(
-        st.floats() | st.floats(-10, 10) | st.sampled_from([7.1, 0.005, -0.015]), min_size=1, max_size=20
-    )
-)
+@given(st.lists(st.floats() | st.floats(-10, 10) | st.sampled_from([7.1, 0.005, -0.015]), min_size=1, max_size=20))
 def test_floats_are_taken_by_their_shortest_decimal(values: list[float]) -> None:
     card = parse_card(FLOATS, file="floats.yaml")
     count = len(values)

@@ -37,6 +37,4 @@ def main() -> None:
 
 def _wants_json(arguments: list[str]) -> bool:
     pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return any(
-        word == "--format=json" or (word == "--format" and following == "json") for word, following in pairs
-    )
+    return any(word == "--format=json" or (word == "--format" and following == "json") for word, following in pairs)

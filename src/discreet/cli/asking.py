@@ -131,21 +131,15 @@ def _values(column: dict[str, Any]) -> str:
 
 
 def query(
-    sql: Annotated[
-        str, typer.Argument(metavar="SQL", help="SELECT [columns,] COUNT(*) FROM … [WHERE …] [GROUP BY …]")
-    ],
-    epsilon: Annotated[
-        str, typer.Option(metavar="E", help="The total this statement may cost, as a decimal.")
-    ],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="SELECT [columns,] COUNT(*) FROM … [WHERE …] [GROUP BY …]")],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="The total this statement may cost, as a decimal.")],
     analyst: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
     ] = None,
     request_id: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."
-        ),
+        typer.Option(metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."),
     ] = None,
     level: Annotated[str, typer.Option(help="Coverage of the intervals.")] = "0.95",
     fresh: Annotated[
@@ -194,11 +188,7 @@ def _show_answer(answer: Answer, lang: str) -> None:
                 cells.append(nothing if value is None else labels.get(name, {}).get(str(value), str(value)))
         rows.append(cells)
     facts = answer.to_dict(lang)
-    paid = (
-        "nothing (a stored answer, the same as before)"
-        if answer.replayed
-        else f"epsilon {answer.charge['epsilon']}"
-    )
+    paid = "nothing (a stored answer, the same as before)" if answer.replayed else f"epsilon {answer.charge['epsilon']}"
     remaining: dict[str, Any] = answer.remaining.to_dict()
     footer = [
         f"charged {paid}; epsilon {remaining['analyst']['epsilon']} remains for you, "
@@ -241,11 +231,7 @@ def _show_budget(state: BudgetState) -> None:
             name,
             str(share.charges),
             *(text(amount) for amount in (share.epsilon_cap, share.epsilon_spent, share.epsilon_remaining)),
-            *(
-                ()
-                if share.rho_spent is None
-                else (text(share.rho_spent), text(share.rho_cap or share.rho_spent))
-            ),
+            *(() if share.rho_spent is None else (text(share.rho_spent), text(share.rho_cap or share.rho_spent))),
         ]
         for name, share in holders
     ]

@@ -22,12 +22,8 @@ __all__ = ["register"]
 
 card = typer.Typer(help="Draft and check dataset cards.", no_args_is_help=True, rich_markup_mode=None)
 analyst = typer.Typer(help="Register and list analysts.", no_args_is_help=True, rich_markup_mode=None)
-population = typer.Typer(
-    help="Change the terms of a population.", no_args_is_help=True, rich_markup_mode=None
-)
-sample = typer.Typer(
-    help="Write synthetic data to try things on.", no_args_is_help=True, rich_markup_mode=None
-)
+population = typer.Typer(help="Change the terms of a population.", no_args_is_help=True, rich_markup_mode=None)
+sample = typer.Typer(help="Write synthetic data to try things on.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def register(app: typer.Typer) -> None:
@@ -41,9 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to make; it must be new or empty.")
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; it must be new or empty.")],
     ledger_dsn_env: Annotated[
         str | None,
         typer.Option(
@@ -91,9 +85,7 @@ def add(
     card: Annotated[
         Path | None, typer.Option(metavar="CARD.yaml", help="The card. Default: the YAML beside the file.")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Add a new version under the same budget.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Add a new version under the same budget.")] = False,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Confirm that a new population holds other people, without asking."),
@@ -202,13 +194,9 @@ def card_check(
 
     checked = read_card(file)
     if output is Format.JSON:
-        show_json(
-            {"card": file.name, "dataset": checked.dataset, "columns": len(checked.columns), "problems": []}
-        )
+        show_json({"card": file.name, "dataset": checked.dataset, "columns": len(checked.columns), "problems": []})
     else:
-        typer.echo(
-            f"{file}: ok. Dataset '{checked.dataset}', {len(checked.columns)} columns, {checked.budget}."
-        )
+        typer.echo(f"{file}: ok. Dataset '{checked.dataset}', {len(checked.columns)} columns, {checked.budget}.")
 
 
 @analyst.command("add", epilog="Example: discreet analyst add -w office maria")
@@ -235,13 +223,9 @@ def analyst_list(workspace: WorkspaceOption = None, output: FormatOption = Forma
         show_table("Analysts", [("name", "left")], [[name] for name in names])
 
 
-@population.command(
-    "change", epilog="Example: discreet population change -w office --card survey.yaml --custodian"
-)
+@population.command("change", epilog="Example: discreet population change -w office --card survey.yaml --custodian")
 def population_change(
-    card: Annotated[
-        Path, typer.Option(metavar="CARD.yaml", help="The card whose terms are to hold from now on.")
-    ],
+    card: Annotated[Path, typer.Option(metavar="CARD.yaml", help="The card whose terms are to hold from now on.")],
     custodian: Custodian = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -249,9 +233,7 @@ def population_change(
     from discreet.session import open_session
 
     terms = open_session(workspace).change_population(card, custodian=custodian)
-    typer.echo(
-        f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}."
-    )
+    typer.echo(f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}.")
 
 
 @sample.command("survey", epilog="Example: discreet sample survey data --rows 20000 --seed 7")
@@ -259,9 +241,7 @@ def sample_survey(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
     rows: Annotated[int, typer.Option(help="Respondents.")] = 113_290,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write a synthetic Canadian health survey (survey.parquet, survey.yaml) after published counts."""
@@ -276,9 +256,7 @@ def sample_visits(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
     rows: Annotated[int, typer.Option(help="Respondents of the survey whose visits these are.")] = 113_290,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")
-    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write visits (1 to 40 rows per person, day and cost) of the same people: visits.parquet, visits.yaml."""

@@ -89,16 +89,12 @@ def _workspace(option: Path | None) -> list[Finding]:
     try:
         workspace = Workspace.open(path)
     except DiscreetError as error:
-        return [
-            Finding("workspace", error.message, False if option is not None else None, "discreet init DIR")
-        ]
+        return [Finding("workspace", error.message, False if option is not None else None, "discreet init DIR")]
     free = shutil.disk_usage(path).free
     writable = os.access(path, os.W_OK)
     return [
         Finding("workspace", f"{path}, {len(workspace.datasets())} dataset(s)", True),
-        Finding(
-            "workspace writable", "yes" if writable else "no", writable, "" if writable else "check its owner"
-        ),
+        Finding("workspace writable", "yes" if writable else "no", writable, "" if writable else "check its owner"),
         Finding(
             "free space",
             f"{free / 1e9:.0f} GB",
@@ -118,6 +114,4 @@ def _ledger(key: Path, option: Path | None) -> Finding:
         sequence, _ = open_session(option).ledger.head()
     except DiscreetError as error:
         return Finding("ledger", error.message, False, "see docs/ledger.md")
-    return Finding(
-        "ledger", f"reachable, {sequence} events", True, "to check every event: discreet ledger verify"
-    )
+    return Finding("ledger", f"reachable, {sequence} events", True, "to check every event: discreet ledger verify")

@@ -22,9 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def belief(
-    epsilon: Annotated[
-        str | None, typer.Option(metavar="E", help="Total epsilon, instead of a belief.")
-    ] = None,
+    epsilon: Annotated[str | None, typer.Option(metavar="E", help="Total epsilon, instead of a belief.")] = None,
     belief: Annotated[
         str | None, typer.Option(metavar="P", help="The most that an observer may come to believe, below 1.")
     ] = None,
@@ -52,9 +50,7 @@ def belief(
 
 @noise.command("vectors", epilog="Example: discreet noise vectors --out vectors.json")
 def noise_vectors(
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write JSON test vectors of every sampler: parameters, input bytes, output, bytes used."""

@@ -54,9 +54,7 @@ WorkspaceOption = Annotated[
 ]
 UnusedWorkspace = Annotated[
     Path | None,
-    typer.Option(
-        "--workspace", "-w", metavar="DIR", help="Accepted by every command; this one needs no workspace."
-    ),
+    typer.Option("--workspace", "-w", metavar="DIR", help="Accepted by every command; this one needs no workspace."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="A table for people or JSON for machines.")]
 LanguageOption = Annotated[

@@ -40,7 +40,9 @@ _CAP_KEYS: Final = (
 )
 
 _WEIGHT_KEYS: Final = (
-    Key("column", "The column that holds the survey weight.", "column name", required=True),
+    Key(
+        "column", "The column that holds the survey weight; it need not be listed again.", "column name", required=True
+    ),
     Key(
         "cap",
         "Weights above it are cut to it; it is the sensitivity of a weighted count.",
@@ -65,7 +67,7 @@ _COLUMN_KEYS: Final = (
     Key("public", "The value is no secret and constant over a unit's rows.", "true | false"),
     Key("categories", "The closed list of codes, in the order of output.", "{code: label} or [code, ...]"),
     Key("bounds", "The lowest and highest value; what lies outside is moved to them.", "[low, high]"),
-    Key("step", "The grid values are rounded to; 1 for integers.", "number"),
+    Key("step", "The grid values are rounded to; 1 for integers; for numbers a fine one by default.", "number"),
     Key("missing", "Codes that mean no answer.", "[code, ...]"),
     Key("provenance", "Bounds or categories were read from the rows, not decided.", "from_rows"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from discreet.data.card import (
     weight_problems,
 )
 from discreet.data.cardkeys import CARD_KEYS, find_key
-from discreet.data.columns import Category, Column, Kind, Labels, WeightRule
+from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
 from discreet.data.nodereader import NodeReader, normal_text
 from discreet.data.yamltext import SIZE_LIMIT, MappingNode, Node, ScalarNode, SequenceNode, parse_yaml
 from discreet.errors import CardInvalid, CardUndecided, ParameterInvalid, PathInvalid
@@ -37,16 +38,12 @@ def read_card_file(path: Path) -> Card:
     except OSError as error:
         raise PathInvalid(f"card '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
     if len(data) > SIZE_LIMIT:
-        raise CardInvalid(
-            file=path.name, problems=[f"{path.name}:1: a card has at most {SIZE_LIMIT:,} bytes"]
-        )
+        raise CardInvalid(file=path.name, problems=[f"{path.name}:1: a card has at most {SIZE_LIMIT:,} bytes"])
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise CardInvalid(
-            file=path.name, problems=[f"{path.name}:{line}: a card is UTF-8 text; save it so"]
-        ) from None
+        raise CardInvalid(file=path.name, problems=[f"{path.name}:{line}: a card is UTF-8 text; save it so"]) from None
     return parse_card_text(text, file=path.name)
 
 
@@ -75,9 +72,7 @@ class _CardReader(NodeReader):
         dataset = self.optional(fields, "dataset", self._dataset)
         columns = self.optional(fields, "columns", self._columns) or {}
         unit = self.optional(fields, "unit", self._unit)
-        neighbours = self.optional(
-            fields, "neighbours", lambda node: self.choice(node, Neighbours, "neighbours")
-        )
+        neighbours = self.optional(fields, "neighbours", lambda node: self.choice(node, Neighbours, "neighbours"))
         size = self.optional(fields, "size", lambda node: self.choice(node, Size, "size"))
         weight = self.optional(fields, "weight", self._weight)
         budget = self.optional(fields, "budget", self._budget)
@@ -86,6 +81,8 @@ class _CardReader(NodeReader):
         population = self.optional(fields, "population", self._population)
         allow = self.optional(fields, "allow", self._allow)
         exact = self.optional(fields, "exact_public", lambda node: self.boolean(node, "exact_public"))
+        if weight is not None and columns:
+            self._supply_weight(weight, columns)
         if unit is not None and columns:
             self.note_at(root, unit_problems(unit.column, columns))
         if weight is not None and columns:
@@ -112,9 +109,7 @@ class _CardReader(NodeReader):
         )
 
     def _dataset(self, node: Node) -> str | None:
-        return self.named(
-            node, "dataset", _DATASET, "a lower-case letter, then letters, digits or _, at most 63"
-        )
+        return self.named(node, "dataset", _DATASET, "a lower-case letter, then letters, digits or _, at most 63")
 
     def _population(self, node: Node) -> str | None:
         return self.named(node, "population", _POPULATION, "lower-case letters, digits, . _ -, at most 63")
@@ -144,6 +139,21 @@ class _CardReader(NodeReader):
             one = None if cap is None else self.number(cap, "cap of the weight")
             rule = None if one is None else self.built(cap, lambda: WeightRule(column or "", cap=one))
         return rule if column is not None else None
+
+    @staticmethod
+    def _supply_weight(weight: WeightRule, columns: dict[str, Column | None]) -> None:
+        """A weight that is not listed among the columns is a number between 0 and its largest cap."""
+        if weight.column.lower() in {name.lower() for name in columns}:
+            return
+        places = max(2, *(-int(cap.normalize().as_tuple().exponent) for cap in weight.every_cap))
+        with suppress(CardFault):  # a name that cannot be a column is reported as one that is not there
+            columns[weight.column] = Column(
+                name=weight.column,
+                kind=Kind.NUMBER,
+                label=Labels(weight.column, weight.column),
+                bounds=(Decimal(0), weight.largest),
+                step=Decimal(1).scaleb(-places),
+            )
 
     def _caps(self, node: MappingNode, column: str) -> WeightRule | None:
         fields = self.fields(node, find_key("weight.cap").keys, "cap of the weight")
@@ -218,9 +228,7 @@ class _CardReader(NodeReader):
         bounds = self.optional(fields, "bounds", lambda part: self._bounds(part, where))
         step = self.optional(fields, "step", lambda part: self.number(part, f"step of {where}"))
         missing = self.optional(fields, "missing", lambda part: self._missing(part, kind, where))
-        provenance = self.optional(
-            fields, "provenance", lambda part: self.text(part, f"provenance of {where}")
-        )
+        provenance = self.optional(fields, "provenance", lambda part: self.text(part, f"provenance of {where}"))
         if provenance not in {None, "from_rows"}:
             self.note(fields["provenance"].line, f"provenance of {where} can only be from_rows")
         if kind is None or len(self.problems) + len(self.undecided) > before:

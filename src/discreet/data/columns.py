@@ -21,11 +21,14 @@ __all__ = [
     "Labels",
     "WeightRule",
     "canonical_code",
+    "fine_step",
 ]
 
 # Sums of 10^9 rows then stay far inside 128 bits on every engine, single values inside a float's integers.
 LARGEST_UNITS: Final = 10**15
 
+_FINE: Final = 10**6
+_MOST_PLACES: Final = 9
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
 _RESERVED: Final = "ord"
 _RESERVED_PREFIX: Final = "_discreet"
@@ -80,6 +83,17 @@ def canonical_code(value: str) -> str:
     return whole.group(1) if whole else value
 
 
+def fine_step(low: Decimal, high: Decimal) -> Decimal:
+    """The grid of a number whose card names none: a power of ten that suits both bounds, a million steps or more.
+
+    It follows from the bounds alone, so it says nothing about the rows; no finer than the nine decimals of a card.
+    """
+    places = max(0, *(-int(bound.normalize().as_tuple().exponent) for bound in (low, high)))
+    while places < _MOST_PLACES and (high - low).scaleb(places) < _FINE:
+        places += 1
+    return Decimal(1).scaleb(-places)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column. Numbers live on the grid of `step`: what is stored and summed are whole steps."""
@@ -99,6 +113,8 @@ class Column:
     def __post_init__(self) -> None:
         if self.kind is Kind.INTEGER and self.step is None:
             object.__setattr__(self, "step", Decimal(1))
+        if self.kind is Kind.NUMBER and self.step is None and self.bounds is not None:
+            object.__setattr__(self, "step", fine_step(*self.bounds))
         if not self.source:
             object.__setattr__(self, "source", self.name)
         problems = list(_column_problems(self))
@@ -236,7 +252,7 @@ def _category_problems(column: Column) -> Iterator[tuple[str, str]]:
 def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
     name, step = column.name, column.step
     if step is None:
-        yield "step", f"number column '{name}' needs a step, such as step: 0.01"
+        yield "step", f"number column '{name}' needs bounds, or a step such as step: 0.01"
         return
     if step <= 0:
         yield "step", f"step of column '{name}' must be positive; {plain_text(step)} came"

@@ -85,9 +85,7 @@ class CsvSource(Source):
 
     def _header(self) -> list[str]:
         try:
-            return next(
-                csv.reader(io.StringIO(self._head, newline=""), delimiter=self.delimiter, strict=True)
-            )
+            return next(csv.reader(io.StringIO(self._head, newline=""), delimiter=self.delimiter, strict=True))
         except (StopIteration, csv.Error):
             raise self.refusal("has a first line that cannot be read as column names") from None
 

@@ -55,9 +55,7 @@ def draft_card(
     names = [name for name in source.names if name and source.names.count(name) == 1]
     skipped = [name for name in dict.fromkeys(source.names) if name not in names]
     seen = look_at_rows(source, names, all_rows=from_rows)
-    guesses = [
-        _guess(source, name, own, seen[name]) for name, own in zip(names, _own_names(names), strict=True)
-    ]
+    guesses = [_guess(source, name, own, seen[name]) for name, own in zip(names, _own_names(names), strict=True)]
     lines = [*_head(file, skipped), "columns:"]
     for guess in guesses:
         lines += _column_lines(guess, from_rows=from_rows)
@@ -71,9 +69,7 @@ def _head(file: Path, skipped: Sequence[str]) -> Iterator[str]:
         yield f"# {len(skipped)} columns of the file have no name or share one; they are left out."
     yield _with_comment(f"dataset: {name}", "lower-case letters, digits and _")
     yield _with_comment(f"title: {_scalar(name)}", "or {en: ..., fr: ...}")
-    yield _with_comment(
-        f"population: {name}", "datasets about the same units share one population and its budget"
-    )
+    yield _with_comment(f"population: {name}", "datasets about the same units share one population and its budget")
     yield "unit:"
     yield _with_comment(f"  column: {UNDECIDED}", "the id column: whom the guarantee protects")
     yield _with_comment(f"  rows: {UNDECIDED}", "the most rows of one unit that count")
@@ -140,9 +136,7 @@ def _number_lines(guess: _Guess, *, from_rows: bool) -> Iterator[str]:
         if guess.kind is Kind.NUMBER:
             yield f"    step: {step}"
         return
-    yield _with_comment(
-        f"    bounds: {UNDECIDED}", "[low, high] that anyone would expect, not the data's own"
-    )
+    yield _with_comment(f"    bounds: {UNDECIDED}", "[low, high] that anyone would expect, not the data's own")
     if guess.kind is Kind.NUMBER:
         yield _with_comment(f"    step: {UNDECIDED}", "the precision worth keeping, such as 0.01")
 

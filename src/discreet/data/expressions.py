@@ -117,10 +117,7 @@ def _text_of(raw: str, form: Form) -> str:
         padded = f"regexp_matches({raw}, '^{edges}|{edges}$')"
         return f"CASE WHEN {padded} THEN trim({raw}, {quote(WHITE_SPACE)}) ELSE {raw} END"
     if form in {Form.DOUBLE, Form.SINGLE}:
-        return (
-            f"CASE WHEN isfinite({raw}) THEN "
-            f"regexp_replace(CAST({raw} AS VARCHAR), '^(-?[0-9]+)\\.0$', '\\1') END"
-        )
+        return f"CASE WHEN isfinite({raw}) THEN regexp_replace(CAST({raw} AS VARCHAR), '^(-?[0-9]+)\\.0$', '\\1') END"
     return f"CAST({raw} AS VARCHAR)"
 
 

@@ -54,8 +54,7 @@ def add_file(
             return workspace.publish(card.dataset, version)
         except OSError as error:
             raise FileRefused(
-                f"'{file.name}' could not be stored: {error.strerror or 'the system refused'}. "
-                "Nothing was changed.",
+                f"'{file.name}' could not be stored: {error.strerror or 'the system refused'}. Nothing was changed.",
                 file=file.name,
             ) from None
 
@@ -69,6 +68,4 @@ def _check_presence(workspace: Workspace, name: str, *, replace: bool) -> None:
             dataset=name,
         )
     if replace and not present:
-        raise Refused(
-            f"dataset '{name}' is not in the workspace. Leave out --replace to add it.", dataset=name
-        )
+        raise Refused(f"dataset '{name}' is not in the workspace. Leave out --replace to add it.", dataset=name)

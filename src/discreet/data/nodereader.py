@@ -147,9 +147,7 @@ class NodeReader:
         except CardFault as fault:
             for key, text in fault.problems:
                 part = node.get(key) if isinstance(node, MappingNode) else None
-                self.note(
-                    part.line if part is not None else (node.line if node and line == 1 else line), text
-                )
+                self.note(part.line if part is not None else (node.line if node and line == 1 else line), text)
             return None
 
     def note_at(self, root: Node, problems: Iterable[tuple[str, str]]) -> None:

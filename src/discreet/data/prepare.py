@@ -166,9 +166,7 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
         if column.categories:
             codes = ", ".join(quote(canonical_code(category.code)) for category in column.categories)
             connection.execute(f"CREATE TYPE {enum_name(index)} AS ENUM ({codes})")
-    parts = [
-        column_expressions(column, i, stream.form(column.source)) for i, column in enumerate(card.columns)
-    ]
+    parts = [column_expressions(column, i, stream.form(column.source)) for i, column in enumerate(card.columns)]
     places = [stream.place(column.source) for column in card.columns]
     connection.register("incoming", stream.reader())
     try:
@@ -217,14 +215,11 @@ def _refuse_unfit(source: Source, counts: _Units, rows: int) -> None:
     if counts.varying:
         shown = ", ".join(f"'{name}'" for name in counts.varying)
         raise source.refusal(
-            f"has units whose rows differ in {shown}, which the card declares public: "
-            "a public value is one per unit"
+            f"has units whose rows differ in {shown}, which the card declares public: a public value is one per unit"
         )
 
 
-def _report(
-    connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, unused: tuple[str, ...]
-) -> Report:
+def _report(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, unused: tuple[str, ...]) -> Report:
     fields = (Status.BLANK, Status.MISSING, Status.UNPARSABLE, Status.NOT_LISTED, Status.LOW, Status.HIGH)
     wanted = ["count(*)"]
     for index in range(len(card.columns)):
@@ -273,8 +268,7 @@ def _write(connection: duckdb.DuckDBPyConnection, card: Card, *, salt: str, data
     values = [(column, _prepared(card, column)) for column in card.columns]
     unit = _value(card, card.unit.column)
     named = ", ".join(
-        f"CAST({value} AS {_SQL_TYPES[column.storage]}) AS {quote_name(column.name)}"
-        for column, value in values
+        f"CAST({value} AS {_SQL_TYPES[column.storage]}) AS {quote_name(column.name)}" for column, value in values
     )
     digest = f"md5({_canonical(values, salt)})"
     rank = "1" if single else f"row_number() OVER (PARTITION BY {unit} ORDER BY {digest})"

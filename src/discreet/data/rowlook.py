@@ -15,9 +15,7 @@ from discreet.data.sources import Source
 
 __all__ = ["ColumnLook", "is_shown", "look_at_rows"]
 
-_NUMBER: Final = re.compile(
-    r"[+-]?(\d{1,3}(,\d{3})+|\d{1,15})(\.\d{0,15})?([eE][+-]?\d{1,2})?|[+-]?\.\d{1,15}"
-)
+_NUMBER: Final = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d{1,15})(\.\d{0,15})?([eE][+-]?\d{1,2})?|[+-]?\.\d{1,15}")
 _CODES_LIMIT: Final = 1_000
 _DECIMALS_LIMIT: Final = 6
 _LARGEST: Final = 10**15

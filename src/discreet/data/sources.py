@@ -91,9 +91,7 @@ def open_source(
     if size == 0:
         raise FileRefused(f"'{file.name}' is empty.", file=file.name)
     if size > limits.file_bytes:
-        raise FileRefused(
-            f"'{file.name}' has {size:,} bytes; the limit is {limits.file_bytes:,}.", file=file.name
-        )
+        raise FileRefused(f"'{file.name}' has {size:,} bytes; the limit is {limits.file_bytes:,}.", file=file.name)
     source: Source
     if name.endswith(CSV_FORMATS):
         from discreet.data.csvsource import CsvSource
@@ -123,9 +121,7 @@ def choose_columns(source: Source, wanted: Sequence[str]) -> tuple[str, ...]:
         raise source.refusal(f"lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(told)}{more}")
     double = sorted({name for name in wanted if names.count(name) > 1})
     if double:
-        raise source.refusal(
-            f"has more than one column named {', '.join(repr(name) for name in double[:10])}"
-        )
+        raise source.refusal(f"has more than one column named {', '.join(repr(name) for name in double[:10])}")
     used = set(wanted)
     return tuple(name for name in names if name not in used)
 

@@ -42,9 +42,7 @@ class LedgerSettings:
 
     def __post_init__(self) -> None:
         if self.store not in {"sqlite", "postgres"}:
-            raise UsageError(
-                f"ledger store must be sqlite or postgres; '{self.store}' came.", store=self.store
-            )
+            raise UsageError(f"ledger store must be sqlite or postgres; '{self.store}' came.", store=self.store)
         if (self.store == "postgres") != (self.dsn_env is not None):
             raise UsageError(
                 "a PostgreSQL ledger, and only that, names the environment variable that holds its DSN.",
@@ -158,9 +156,7 @@ class Workspace:
         except (OSError, ValueError, KeyError, TypeError):
             version = None
         if not isinstance(version, int) or not (self._datasets / name / f"v{version}").is_dir():
-            raise Refused(
-                f"the current version of '{name}' cannot be read; add the file again with --replace."
-            )
+            raise Refused(f"the current version of '{name}' cannot be read; add the file again with --replace.")
         return version
 
     @contextmanager
@@ -249,9 +245,7 @@ class Workspace:
                 roots=tuple(Path(root) for root in found["roots"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise Refused(
-                f"'{_SETTINGS}' in '{path}' is damaged; restore it from a copy.", path=str(path)
-            ) from None
+            raise Refused(f"'{_SETTINGS}' in '{path}' is damaged; restore it from a copy.", path=str(path)) from None
 
 
 def find_workspace(option: Path | None) -> Path:

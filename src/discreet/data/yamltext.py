@@ -149,9 +149,7 @@ class _Builder:
             if not isinstance(key, ScalarNode):
                 raise _Fault(key.line, "a key must be plain text")
             if key.text in first:
-                self._problems.append(
-                    (key.line, f"key '{key.text}' appears twice (first on line {first[key.text]})")
-                )
+                self._problems.append((key.line, f"key '{key.text}' appears twice (first on line {first[key.text]})"))
             first.setdefault(key.text, key.line)
             entries.append((key, self._node(next(self._events), depth + 1)))
         return MappingNode(tuple(entries), line)

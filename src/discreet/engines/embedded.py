@@ -69,9 +69,7 @@ def _condition(predicate: Predicate) -> str:
 
 def _membership(column: str, values: list[str]) -> str:
     # x <> x is false for a value and unknown for NULL: what IN over an empty list would be.
-    return (
-        f"({_name(column)} IN ({', '.join(values)}))" if values else f"({_name(column)} <> {_name(column)})"
-    )
+    return f"({_name(column)} IN ({', '.join(values)}))" if values else f"({_name(column)} <> {_name(column)})"
 
 
 def _name(column: str) -> str:

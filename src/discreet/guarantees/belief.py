@@ -110,9 +110,7 @@ def solve(
     asked = None if queries is None else _number_of_queries(queries)
     limit = _limit(belief, epsilon, start)
     if limit is not None and noise is None and asked is None:
-        return _solution(
-            "epsilon" if epsilon is None else "belief", prior=start, sensitivity=step, limit=limit
-        )
+        return _solution("epsilon" if epsilon is None else "belief", prior=start, sensitivity=step, limit=limit)
     _check_two(limit=limit is not None, scale=noise is not None, queries=asked is not None)
     if limit is None:
         assert noise is not None
@@ -163,9 +161,7 @@ def _floor_queries(limit: _Limit, steps: Fraction) -> int:
     """⌊steps·ε⌋ exactly: the logarithm of a fraction is irrational, so more digits always decide."""
     digits = DIGITS
     while True:
-        fewest, most = (
-            math.floor(steps * end) for end in (limit.lowest(digits=digits), limit.highest(digits=digits))
-        )
+        fewest, most = (math.floor(steps * end) for end in (limit.lowest(digits=digits), limit.highest(digits=digits)))
         if fewest == most:
             return fewest
         digits *= 2

@@ -39,9 +39,7 @@ class Budget:
         share = self.epsilon if per_analyst is None else exact(per_analyst, parameter="per_analyst")
         object.__setattr__(self, "per_analyst", share)
         own = exact_delta if per_analyst_delta is None else per_analyst_delta
-        object.__setattr__(
-            self, "per_analyst_delta", exact(own, parameter="per_analyst_delta", zero=True, below=1)
-        )
+        object.__setattr__(self, "per_analyst_delta", exact(own, parameter="per_analyst_delta", zero=True, below=1))
         if bool(self.delta) != bool(self.per_analyst_delta):
             raise ParameterInvalid(
                 parameter="per_analyst_delta",

@@ -155,9 +155,7 @@ def _join_central(guarantees: Sequence[CentralGuarantee], join: _Join) -> Centra
         approximate = [_as_approx(guarantee) for guarantee in guarantees]
         epsilon = join(guarantee.epsilon for guarantee in approximate)
         return ApproxDP(epsilon=epsilon, delta=join(guarantee.delta for guarantee in approximate))
-    return PureDP(
-        epsilon=join(guarantee.epsilon for guarantee in guarantees if isinstance(guarantee, PureDP))
-    )
+    return PureDP(epsilon=join(guarantee.epsilon for guarantee in guarantees if isinstance(guarantee, PureDP)))
 
 
 def _central(guarantee: Guarantee) -> CentralGuarantee:
@@ -201,9 +199,7 @@ def _group_delta(epsilon: Decimal, delta: Decimal, size: int) -> Decimal:
         enlarged = ceil_to_grid(Fraction(delta) * growth)
         if enlarged < 1:
             return enlarged
-    raise ParameterInvalid(
-        parameter="size", rule="must keep the delta of the group below 1", came=f"a group of {size}"
-    )
+    raise ParameterInvalid(parameter="size", rule="must keep the delta of the group below 1", came=f"a group of {size}")
 
 
 def _reasons(guarantee: Guarantee) -> list[str]:

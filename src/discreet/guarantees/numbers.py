@@ -115,12 +115,8 @@ def _number(value: object, parameter: str) -> Fraction:
     if isinstance(value, int | Fraction):
         return Fraction(value)
     if not isinstance(value, str):
-        raise ParameterInvalid(
-            parameter=parameter, rule="must be a decimal number", came=type(value).__name__
-        )
+        raise ParameterInvalid(parameter=parameter, rule="must be a decimal number", came=type(value).__name__)
     negative, digits = value.startswith("-"), value.removeprefix("-")
     if not _DECIMAL.fullmatch(digits):
-        raise ParameterInvalid(
-            parameter=parameter, rule="must be a plain finite decimal number", came=shown(value)
-        )
+        raise ParameterInvalid(parameter=parameter, rule="must be a plain finite decimal number", came=shown(value))
     return -Fraction(digits) if negative else Fraction(digits)

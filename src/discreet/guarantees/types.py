@@ -124,9 +124,7 @@ class ShuffleDP:
     anonymity: int
     differentially_private: ClassVar[bool] = True
 
-    def __init__(
-        self, *, epsilon: ExactLike, delta: ExactLike, local_epsilon: ExactLike, anonymity: int
-    ) -> None:
+    def __init__(self, *, epsilon: ExactLike, delta: ExactLike, local_epsilon: ExactLike, anonymity: int) -> None:
         if not _whole(anonymity) or anonymity < 1:
             raise ValueError("the anonymity set holds at least one person")
         object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))

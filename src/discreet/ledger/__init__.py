@@ -1,7 +1,7 @@
 """The budget of every population, as events that add up.
 
 `ledger` is the door; `accounting` and `conversion` decide what fits; `events`, `standing` and `book` are the
-chain; `sqlite` and `postgres` keep it; `seal` authenticates it. RULES 12 to 18 are tested here.
+chain; `sqlite` and `postgres` keep it; `seal` authenticates it.
 """
 
 from discreet.ledger.accounting import Balance

@@ -66,9 +66,7 @@ def stored_answer(transaction: Transaction, charge: Event) -> StoredAnswer:
 
 def is_free(transaction: Transaction, charge: Event, *, analyst: str) -> bool:
     """Whether the analyst paid for the answer or had it replayed before."""
-    return _seen(
-        transaction, charge.sequence, charge.payload["analyst"], charge.payload["plan_hash"], analyst
-    )
+    return _seen(transaction, charge.sequence, charge.payload["analyst"], charge.payload["plan_hash"], analyst)
 
 
 def _held_by(transaction: Transaction, answer: StoredAnswer, analyst: str) -> bool:

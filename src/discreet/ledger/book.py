@@ -43,7 +43,13 @@ class Book:
             return self.standing.populations[name]
         except KeyError:
             known = self.standing.populations
-            raise UnknownName(sort="population", name=name, where="this workspace", known=known) from None
+            raise UnknownName(
+                sort="population",
+                name=name,
+                where="the ledger",
+                known=known,
+                advice="If adding its dataset was cut short, add it again with --replace.",
+            ) from None
 
     def require_analyst(self, name: str) -> None:
         if name not in self.standing.analysts:
@@ -60,7 +66,13 @@ class Book:
         entry = self.standing.datasets.get(dataset)
         if entry is None or entry.population != population:
             known = [name for name, entry in self.standing.datasets.items() if entry.population == population]
-            raise UnknownName(sort="dataset", name=dataset, where=f"population '{population}'", known=known)
+            raise UnknownName(
+                sort="dataset",
+                name=dataset,
+                where=f"population '{population}' of the ledger",
+                known=known,
+                advice="If adding it was cut short, add it again with --replace.",
+            )
 
 
 def first_page(seal: Seal, *, workspace_id: str, who: str) -> tuple[Event, Head]:

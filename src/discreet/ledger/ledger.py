@@ -1,6 +1,6 @@
 """The ledger of a workspace: one transaction checks and spends, and nothing it acknowledged is lost.
 
-The order of a release is RULES 14's: `spend` (lease and durable charge) → noise → `commit_answer` → the
+The order of a release: `spend` (lease and durable charge) → noise → `commit_answer` → the
 answer leaves. A retry meets its own charge again; the first committed answer is the only one there will be.
 """
 
@@ -191,12 +191,8 @@ class Ledger:
                 return self._resume(book, request, held)
             before = self._admit(book, request)
             payload = charge_payload(request, before)
-            event = book.append(
-                Kind.CHARGE, who=request.analyst, population=request.population, payload=payload
-            )
-            return make_receipt(
-                event, before, lease=event, replayed=False, answer=None, analyst=request.analyst
-            )
+            event = book.append(Kind.CHARGE, who=request.analyst, population=request.population, payload=payload)
+            return make_receipt(event, before, lease=event, replayed=False, answer=None, analyst=request.analyst)
 
     def commit_answer(self, receipt: Receipt, answer: bytes) -> bytes:
         """Commit the answer of a charge. The first one wins and is what everybody gets."""
@@ -347,8 +343,7 @@ class Ledger:
             event = book.transaction.event(sequence)
             if event is None or event.hash != digest:
                 raise damaged(
-                    "its anchor speaks of a head that is not in the chain; an older copy was put back or "
-                    "its end cut",
+                    "its anchor speaks of a head that is not in the chain; an older copy was put back or its end cut",
                     sequence=sequence,
                 )
 
@@ -403,9 +398,7 @@ class Ledger:
             raise DatasetSuspended(dataset=request.dataset)
         standing = book.population(request.population)
         shown = None if answer is None else answer.answer
-        return make_receipt(
-            charge, standing, lease=held, replayed=True, answer=shown, analyst=request.analyst
-        )
+        return make_receipt(charge, standing, lease=held, replayed=True, answer=shown, analyst=request.analyst)
 
     def _admit(self, book: Book, request: SpendRequest) -> PopulationStanding:
         standing = book.population(request.population)
@@ -417,9 +410,7 @@ class Ledger:
         return standing
 
     @staticmethod
-    def _require_room(
-        standing: PopulationStanding, analyst: str, cost: CentralGuarantee, *, population: bool
-    ) -> None:
+    def _require_room(standing: PopulationStanding, analyst: str, cost: CentralGuarantee, *, population: bool) -> None:
         name = standing.terms.population
         whole, share = caps(standing.terms.budget)
         require_priceable(whole, cost, population=name)
@@ -427,15 +418,9 @@ class Ledger:
         limit = after.overspent(analyst, population=population)
         if limit is None:
             return
-        left = (
-            balance(whole, standing.totals)
-            if limit == "population"
-            else balance(share, standing.analyst(analyst))
-        )
+        left = balance(whole, standing.totals) if limit == "population" else balance(share, standing.analyst(analyst))
         holder = name if limit == "population" else analyst
-        raise BudgetExceeded(
-            cost=cost_of(cost), remaining=left.describe(cost=cost), limit=limit, holder=holder
-        )
+        raise BudgetExceeded(cost=cost_of(cost), remaining=left.describe(cost=cost), limit=limit, holder=holder)
 
     @staticmethod
     def _append_terms(book: Book, kind: Kind, terms: PopulationTerms, *, who: str) -> None:

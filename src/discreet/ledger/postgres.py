@@ -142,15 +142,12 @@ class PostgresStore:
                 "Set it to the connection string of the database.",
                 variable=self._dsn_env,
             )
-        connection = psycopg.connect(
-            dsn, autocommit=True, application_name="discreet ledger", client_encoding="utf8"
-        )
+        connection = psycopg.connect(dsn, autocommit=True, application_name="discreet ledger", client_encoding="utf8")
         syncs = connection.execute(b"SHOW fsync").fetchone()
         if syncs is None or syncs[0] != "on":
             connection.close()
             raise LedgerUnavailable(
-                "The PostgreSQL server runs with fsync = off and may forget charges. Turn it on and ask "
-                "again."
+                "The PostgreSQL server runs with fsync = off and may forget charges. Turn it on and ask again."
             )
         return connection
 

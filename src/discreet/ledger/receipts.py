@@ -25,9 +25,7 @@ def charge_payload(request: SpendRequest, standing: PopulationStanding) -> dict[
     return request.to_payload() | {"before": encode_before(standing, request.analyst)}
 
 
-def replay_payload(
-    charge: Event, standing: PopulationStanding, *, analyst: str, request_id: str
-) -> dict[str, object]:
+def replay_payload(charge: Event, standing: PopulationStanding, *, analyst: str, request_id: str) -> dict[str, object]:
     """A replay of `charge` for another analyst."""
     copied = {name: charge.payload[name] for name in ("dataset", "guarantee", "plan_hash", "version")}
     own = {"analyst": analyst, "before": encode_before(standing, analyst), "charge": charge.sequence}

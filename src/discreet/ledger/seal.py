@@ -80,8 +80,7 @@ class Anchor:
     def require_absent(self) -> None:
         if self._path.exists():
             raise LedgerUnavailable(
-                f"The anchor '{self._path}' already speaks of a ledger. Restore that ledger, or choose "
-                "another anchor.",
+                f"The anchor '{self._path}' already speaks of a ledger. Restore that ledger, or choose another anchor.",
                 path=str(self._path),
             )
 
@@ -98,8 +97,7 @@ class Anchor:
         heads = [(int(line[1]), line[2]) for line in lines if line is not None]
         if not heads:
             raise LedgerDamaged(
-                f"The anchor '{self._path}' holds no head. Restore it, or give the anchor by hand to ledger "
-                "verify.",
+                f"The anchor '{self._path}' holds no head. Restore it, or give the anchor by hand to ledger verify.",
                 path=str(self._path),
             )
         return max(heads)

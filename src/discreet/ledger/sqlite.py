@@ -71,8 +71,7 @@ class SqliteStore:
                 _put_in_place(staged, self._path)
             except FileExistsError:
                 raise LedgerUnavailable(
-                    f"A ledger is already at '{self._path}'; it is never replaced. Open it, or choose "
-                    "another folder.",
+                    f"A ledger is already at '{self._path}'; it is never replaced. Open it, or choose another folder.",
                     path=str(self._path),
                 ) from None
             finally:
@@ -194,8 +193,7 @@ def _as_refusals(path: Path) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise LedgerUnavailable(
-            f"The ledger '{path}' is missing. A budget is never made anew: restore the file from a copy "
-            "that verifies.",
+            f"The ledger '{path}' is missing. A budget is never made anew: restore the file from a copy that verifies.",
             path=str(path),
         ) from None
     except OSError as error:

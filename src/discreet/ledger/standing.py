@@ -121,9 +121,7 @@ def fold(standing: Standing, event: Event) -> Standing:
         case Kind.SUSPENDED:
             return replace(standing, suspended=tuple(sorted({*standing.suspended, payload["dataset"]})))
         case Kind.RESUMED:
-            return replace(
-                standing, suspended=tuple(n for n in standing.suspended if n != payload["dataset"])
-            )
+            return replace(standing, suspended=tuple(n for n in standing.suspended if n != payload["dataset"]))
         case _:
             return standing
 

@@ -85,9 +85,7 @@ class Transaction:
 
     def insert_head(self, head: Head) -> None:
         values = (1, FORMAT, head.sequence, head.hash, head.standing, head.mac)
-        self._run(
-            "INSERT INTO head (one, format, sequence, hash, standing, mac) VALUES (?, ?, ?, ?, ?, ?)", values
-        )
+        self._run("INSERT INTO head (one, format, sequence, hash, standing, mac) VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def replace_head(self, head: Head) -> None:
         values = (head.sequence, head.hash, head.standing, head.mac)
@@ -127,9 +125,7 @@ class Transaction:
 
     def answer(self, sequence: int) -> AnswerRow | None:
         """The committed answer of a charge, checked against its hash."""
-        row = self._run(
-            "SELECT sequence, sha256, answer FROM answers WHERE sequence = ?", (sequence,)
-        ).fetchone()
+        row = self._run("SELECT sequence, sha256, answer FROM answers WHERE sequence = ?", (sequence,)).fetchone()
         return None if row is None else _checked_answer(row)
 
     def answers(self) -> Iterator[AnswerRow]:

@@ -67,7 +67,5 @@ def _checked(values: Sequence[int]) -> list[int]:
     except OverflowError:
         wide = array("q", [LARGEST_VALUE + 1])
     if wide and (max(wide) > LARGEST_VALUE or min(wide) < -LARGEST_VALUE):
-        raise OverflowError(
-            "aggregates must lie within ±2**62; the plan has to show so from the card"
-        ) from None
+        raise OverflowError("aggregates must lie within ±2**62; the plan has to show so from the card") from None
     return wide.tolist()

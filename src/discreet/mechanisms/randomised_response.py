@@ -90,9 +90,7 @@ class RandomisedResponse(Mechanism):
 
     def release_array(self, answers: NDArray[Any]) -> NDArray[int64]:
         """The same for an integer array, many answers at once."""
-        return respond_array(
-            SystemEntropy(), answers, epsilon=Fraction(self.epsilon), categories=self.categories
-        )
+        return respond_array(SystemEntropy(), answers, epsilon=Fraction(self.epsilon), categories=self.categories)
 
     def _contrast(self) -> float:
         keep, _ = self.support_probabilities()

@@ -28,9 +28,7 @@ def check_scale(scale: Fraction) -> None:
             came=f"about 2**{math.ceil(scale).bit_length()}",
         )
     if Fraction(float(scale)) != scale:
-        raise ParameterInvalid(
-            parameter="scale", rule="must be exact in 64-bit floating point", came=str(scale)
-        )
+        raise ParameterInvalid(parameter="scale", rule="must be exact in 64-bit floating point", came=str(scale))
 
 
 def check_sensitivity(sensitivity: int | Fraction, *, parameter: str = "sensitivity") -> Fraction:

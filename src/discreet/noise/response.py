@@ -52,9 +52,7 @@ def respond(entropy: Entropy, answer: int, *, epsilon: Fraction, categories: int
     return other + (other >= answer)
 
 
-def respond_array(
-    entropy: Entropy, answers: NDArray[Any], *, epsilon: Fraction, categories: int
-) -> NDArray[int64]:
+def respond_array(entropy: Entropy, answers: NDArray[Any], *, epsilon: Fraction, categories: int) -> NDArray[int64]:
     """Independent reports for an array of answers; the bytes are read in another order than by `respond`."""
     import numpy as np
 

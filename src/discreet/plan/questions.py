@@ -70,13 +70,9 @@ def _parse(sql: str) -> exp.Select:
         depth += (character == "(") - (character == ")")
         deepest = max(deepest, depth)
     if deepest > DEEPEST_NESTING:
-        raise QueryRefused(
-            f"parentheses nest deeper than {DEEPEST_NESTING}. Write the condition more plainly."
-        )
+        raise QueryRefused(f"parentheses nest deeper than {DEEPEST_NESTING}. Write the condition more plainly.")
     try:
-        statements = [
-            statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None
-        ]
+        statements = [statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None]
     except (SqlglotError, RecursionError):
         raise QueryRefused(f"the statement is not SQL that can be read. {_FORM}") from None
     if len(statements) != 1:
@@ -147,9 +143,7 @@ def _outputs(select: exp.Select, scope: _Scope, keys: tuple[Key, ...]) -> tuple[
         else:
             column = scope.column(inner)
             if column.name not in grouped:
-                raise QueryRefused(
-                    f"'{column.name}' is selected but not in GROUP BY; single rows are never shown."
-                )
+                raise QueryRefused(f"'{column.name}' is selected but not in GROUP BY; single rows are never shown.")
             outputs.append((column.name, name or column.name))
     if sum(1 for source, _ in outputs if source is None) != 1:
         raise QueryRefused(f"the statement needs COUNT(*), once. {_FORM}")
@@ -172,9 +166,7 @@ class _Scope:
         _only(node, "this", "table")
         table = node.args.get("table")
         if table is not None and _identifier(table) not in self._tables:
-            raise UnknownName(
-                sort="table", name=_identifier(table), where="the statement", known=self._tables
-            )
+            raise UnknownName(sort="table", name=_identifier(table), where="the statement", known=self._tables)
         name = _identifier(node.this)
         column = self._columns.get(name.lower())
         if column is None:

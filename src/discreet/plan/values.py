@@ -50,9 +50,7 @@ def domain(column: Column) -> tuple[int, ...]:
     if column.kind is Kind.INTEGER and column.bounds is not None:
         if column.high_units - column.low_units < _MOST_KEYS:
             return tuple(range(column.low_units, column.high_units + 1))
-        raise QueryRefused(
-            f"'{column.name}' can take more than {_MOST_KEYS:,} values; group by a coarser column."
-        )
+        raise QueryRefused(f"'{column.name}' can take more than {_MOST_KEYS:,} values; group by a coarser column.")
     need = "has no declared bounds" if column.kind is Kind.INTEGER else f"is of kind {column.kind}"
     raise QueryRefused(
         f"GROUP BY needs a column whose values are listed in the card; '{column.name}' {need}. "
@@ -100,9 +98,7 @@ def _compare_codes(column: Column, sign: str, constant: Constant) -> OneOf:
     if not all(_NUMBER.fullmatch(code) for code in codes):
         raise QueryRefused(f"the codes of '{column.name}' are not all numbers; compare it with =, <> or IN.")
     holds, bound = _ORDERINGS[sign], constant.number(column)
-    return OneOf(
-        column.name, tuple(place for place, code in enumerate(codes) if holds(Fraction(code), bound))
-    )
+    return OneOf(column.name, tuple(place for place, code in enumerate(codes) if holds(Fraction(code), bound)))
 
 
 def _position(column: Column, constant: Constant) -> int:

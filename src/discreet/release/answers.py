@@ -141,11 +141,7 @@ class Answer:
 
     def to_dict(self, language: str = "en") -> dict[str, object]:
         mechanism = self.noisy.mechanism
-        used = (
-            {"name": "exact-public"}
-            if mechanism is None
-            else {"name": mechanism.name, **mechanism.parameters()}
-        )
+        used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
         return {
             "rows": self.rows,
             "labels": self.labels(language),

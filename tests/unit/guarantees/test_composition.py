@@ -35,9 +35,7 @@ def test_one_kind_adds_up() -> None:
         epsilon=3, delta="2e-7"
     )
     assert compose(LocalDP(epsilon=1), LocalDP(epsilon=2)) == LocalDP(epsilon=3)
-    assert compose(SHUFFLED, SHUFFLED) == ShuffleDP(
-        epsilon="0.6", delta="2e-6", local_epsilon=8, anonymity=33_511
-    )
+    assert compose(SHUFFLED, SHUFFLED) == ShuffleDP(epsilon="0.6", delta="2e-6", local_epsilon=8, anonymity=33_511)
 
 
 def test_shuffled_reports_hide_in_the_smallest_crowd() -> None:
@@ -102,9 +100,7 @@ def test_groups_of_each_kind() -> None:
     assert group(ApproxDP(epsilon=1, delta=0), 4) == ApproxDP(epsilon=4, delta=0)
     # 1e-6·(1 + e + e²) = 1.1107337927e-5, rounded up to the grid.
     assert group(ApproxDP(epsilon=1, delta="1e-6"), 3) == ApproxDP(epsilon=3, delta="0.000011108")
-    assert group(SHUFFLED, 2) == ShuffleDP(
-        epsilon="0.6", delta="0.00000235", local_epsilon=8, anonymity=33_511
-    )
+    assert group(SHUFFLED, 2) == ShuffleDP(epsilon="0.6", delta="0.00000235", local_epsilon=8, anonymity=33_511)
     assert isinstance(group(BootstrapDP(epsilon=1), 2), Unproven)
     assert group(Unproven("why"), 2) == Unproven("why")
 

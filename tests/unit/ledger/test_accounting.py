@@ -17,8 +17,8 @@ from discreet.guarantees.budget import Budget
 from discreet.guarantees.conversions import largest_rho, smallest_epsilon
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
 from discreet.ledger.accounting import (
-    RHO_UNIT,
     RHO_GRID,
+    RHO_UNIT,
     Cap,
     Totals,
     admits,
@@ -116,18 +116,14 @@ def test_a_balance_shows_rho_and_epsilon() -> None:
     assert balance(Cap(10**9, 0), Totals()).to_dict()["rho_cap"] is None
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(3, "1e-6"), (1, "1e-6"), ("0.1", "1e-5"), (10, "1e-9"), (3, "0.5")]
-)
+@pytest.mark.parametrize(("epsilon", "delta"), [(3, "1e-6"), (1, "1e-6"), ("0.1", "1e-5"), (10, "1e-9"), (3, "0.5")])
 def test_the_cap_is_the_tight_conversion(epsilon: int | str, delta: str) -> None:
     rho = largest_rho(epsilon=Fraction(epsilon), delta=Fraction(delta))
     assert converted_delta(float(rho), float(Fraction(epsilon))) <= float(delta) * (1 + 1e-6)
     beyond = float(rho) * (1 + 1e-5) + 1e-11
     assert converted_delta(beyond, float(Fraction(epsilon))) > float(delta)
     classic = Fraction(epsilon) - rho
-    assert float(classic) < 2 * math.sqrt(float(rho) * math.log(1 / float(delta))), (
-        "tighter than the classic bound"
-    )
+    assert float(classic) < 2 * math.sqrt(float(rho) * math.log(1 / float(delta))), "tighter than the classic bound"
 
 
 def test_extreme_parameters_have_a_cap() -> None:
@@ -179,6 +175,4 @@ def test_conversions_round_against_the_optimist(epsilon_units: int, delta_units:
     if rho:
         back = smallest_epsilon(rho=rho, delta=delta)
         assert back <= epsilon + Fraction(1, 10**9), "another order, found in floats, costs next to nothing"
-        assert smallest_epsilon(rho=rho + 2 * RHO_GRID, delta=delta) > epsilon - Fraction(1, 10**6) * (
-            1 + epsilon
-        )
+        assert smallest_epsilon(rho=rho + 2 * RHO_GRID, delta=delta) > epsilon - Fraction(1, 10**6) * (1 + epsilon)

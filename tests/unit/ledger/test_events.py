@@ -42,9 +42,7 @@ EVENT = Event(
 
 def test_the_bytes_are_as_documented() -> None:
     expected = (
-        '{"kind":"view","payload":{"what":"report"},"population":"","previous":"'
-        + "0" * 64
-        + '","sequence":1,'
+        '{"kind":"view","payload":{"what":"report"},"population":"","previous":"' + "0" * 64 + '","sequence":1,'
         '"when":"2026-01-02T03:04:05.000006+00:00","who":"Zo\\u00e9"}'
     )
     assert EVENT.body == expected

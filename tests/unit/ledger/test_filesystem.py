@@ -15,7 +15,7 @@ MOUNTS = """\
 server:/export /srv nfs4 rw 0 0
 /dev/sdb1 /srv/local xfs rw 0 0
 //nas/share /mnt/my\\040share cifs rw 0 0
-me@host: /home/me/remote fuse.sshfs rw 0 0
+me@host: /srv/me/remote fuse.sshfs rw 0 0
 /dev/sdc1 /data ext4 rw 0 0
 fileserver /data nfs rw 0 0
 broken
@@ -30,7 +30,7 @@ broken
         ("/srv/local/ledger.sqlite", "xfs", False),
         ("/srvx/ledger.sqlite", "ext4", False),
         ("/mnt/my share/ledger.sqlite", "cifs", True),
-        ("/home/me/remote/ledger.sqlite", "fuse.sshfs", True),
+        ("/srv/me/remote/ledger.sqlite", "fuse.sshfs", True),
         ("/data/ledger.sqlite", "nfs", True),
     ],
 )

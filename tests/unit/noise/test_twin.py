@@ -136,9 +136,7 @@ def select(tape: Tape, runs: list[tuple[Fraction, int]], rate: Fraction) -> list
     gammas = {i: rate * (best - score) for i, (score, m) in enumerate(runs) if m}
     wholes = sorted({int(gamma) for gamma in gammas.values()})
     pools = [[i for i in gammas if int(gammas[i]) == whole] for whole in wholes]
-    weights = [
-        sum(runs[i][1] for i in pool) * exp_minus(Fraction(j)) for j, pool in zip(wholes, pools, strict=True)
-    ]
+    weights = [sum(runs[i][1] for i in pool) * exp_minus(Fraction(j)) for j, pool in zip(wholes, pools, strict=True)]
     ends = [sum(weights[: i + 1], Fraction(0)) / sum(weights) for i in range(len(pools) - 1)]
     while True:
         d, b = 0, 0

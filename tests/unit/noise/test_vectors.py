@@ -45,7 +45,4 @@ def test_a_change_of_bytes_needs_a_new_version() -> None:
     """The digest stands for version 1. Reading other bytes needs a new version, and docs/noise.md."""
     written = json.dumps(make_vectors(), sort_keys=True).encode()
     assert VERSION == 1
-    assert (
-        hashlib.sha256(written).hexdigest()
-        == "6c6faf009e32a18656ef3a8b85d83c8543897a1eedd2fb7a7bbc1aa5361a96b4"
-    )
+    assert hashlib.sha256(written).hexdigest() == "6c6faf009e32a18656ef3a8b85d83c8543897a1eedd2fb7a7bbc1aa5361a96b4"

@@ -73,9 +73,7 @@ def _crowding(figures: Figures) -> Floats:
     return crowding
 
 
-def _report(
-    values: Floats, measure: Measure, silent: Integers, *, steps: Floats | float, decimals: int
-) -> Floats:
+def _report(values: Floats, measure: Measure, silent: Integers, *, steps: Floats | float, decimals: int) -> Floats:
     """The values in reported steps, cut at the published extremes, with the published mean and deviation.
 
     Cutting and rounding move both a little, so the values are shifted and stretched a few times over.

@@ -122,9 +122,7 @@ def _category_column(variable: Variable) -> str:
 
 def _number(name: str, figures: Figures, *, bounds: str, step: str, missing: str | None = None) -> str:
     lines = ["kind: number", f"bounds: {bounds}", f"step: {step}"]
-    return _column(
-        name, figures.measures[name].label, [*lines, *([f"missing: {missing}"] if missing else [])]
-    )
+    return _column(name, figures.measures[name].label, [*lines, *([f"missing: {missing}"] if missing else [])])
 
 
 def _categories(pairs: Iterable[tuple[int, Label]]) -> list[str]:
@@ -132,9 +130,7 @@ def _categories(pairs: Iterable[tuple[int, Label]]) -> list[str]:
 
 
 def _column(name: str, label: Label, lines: list[str]) -> str:
-    return "".join(
-        f"{line}\n" for line in (f"  {name}:", *(f"    {x}" for x in (f"label: {_pair(label)}", *lines)))
-    )
+    return "".join(f"{line}\n" for line in (f"  {name}:", *(f"    {x}" for x in (f"label: {_pair(label)}", *lines))))
 
 
 def _pair(label: Label) -> str:

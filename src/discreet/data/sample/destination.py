@@ -40,15 +40,12 @@ def claim(directory: Path, names: tuple[str, str], *, overwrite: bool) -> tuple[
     except (FileExistsError, NotADirectoryError):
         raise PathInvalid(f"{directory} must be a folder; it is a file. Name another folder.") from None
     except OSError as fault:
-        raise PathInvalid(
-            f"{directory} cannot be created: {fault.strerror}. Name a folder you may write to."
-        ) from None
+        raise PathInvalid(f"{directory} cannot be created: {fault.strerror}. Name a folder you may write to.") from None
     paths = directory / names[0], directory / names[1]
     for path in paths:
         if path.exists() and not overwrite:
             raise PathInvalid(
-                f"{path} exists, and a sample overwrites nothing unasked. "
-                "Name another folder, or ask to overwrite.",
+                f"{path} exists, and a sample overwrites nothing unasked. Name another folder, or ask to overwrite.",
                 file=str(path),
             )
     return paths

@@ -98,9 +98,7 @@ class Figures:
             if sum(variable.counts) != self.rows:
                 raise ValueError(f"{variable.name}: the counts do not add up to {self.rows}")
             if {len(category.by_province) for category in variable.categories} not in ({0}, {provinces}):
-                raise ValueError(
-                    f"{variable.name}: by_province needs {provinces} totals for every category, or none"
-                )
+                raise ValueError(f"{variable.name}: by_province needs {provinces} totals for every category, or none")
 
     @property
     def by_province(self) -> tuple[Variable, ...]:
@@ -140,6 +138,4 @@ def _variable(name: str, entry: dict[str, Any]) -> Variable:
 
 def _measure(name: str, entry: dict[str, Any]) -> Measure:
     sums = tuple(map(float, entry.get("sum_with_codes_by_province", ())))
-    return Measure(
-        name=name, **{**entry, "label": Label(**entry["label"]), "sum_with_codes_by_province": sums}
-    )
+    return Measure(name=name, **{**entry, "label": Label(**entry["label"]), "sum_with_codes_by_province": sums})

@@ -118,9 +118,7 @@ def _draw_stress(rng: np.random.Generator, figures: Figures, ranks: dict[str, In
     skip = np.broadcast_to(tendencies.NOT_WORKING_BY_AGE[:, None, None], score.shape)
     only_proxy = np.broadcast_to(np.array([0.0, np.inf]), score.shape)
     given = ("age_group", "life_stress", "proxy")
-    _draw_ordered(
-        rng, figures, ranks, "work_stress", given=given, score=score, skip=skip, not_stated=only_proxy
-    )
+    _draw_ordered(rng, figures, ranks, "work_stress", given=given, score=score, skip=skip, not_stated=only_proxy)
 
 
 def _levels(figures: Figures, name: str) -> Floats:

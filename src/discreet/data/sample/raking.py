@@ -83,9 +83,7 @@ def round_rows(expected: Floats) -> NDArray[np.int64]:
         whole = np.maximum(np.floor(wanted), 0).astype(np.int64)
         while (short := int(sizes[row] - whole.sum())) != 0:
             owed = np.where(allowed & ((short > 0) | (whole > 0)), wanted - whole, -np.sign(short) * np.inf)
-            order = np.argsort(-np.sign(short) * owed, kind="stable")[
-                : min(abs(short), int(np.isfinite(owed).sum()))
-            ]
+            order = np.argsort(-np.sign(short) * owed, kind="stable")[: min(abs(short), int(np.isfinite(owed).sum()))]
             whole[order] += np.sign(short)
         carried += expected[row] - whole
         counts[row] = whole
@@ -102,17 +100,13 @@ def deal(rng: np.random.Generator, groups: Integers, counts: NDArray[np.int64]) 
     return dealt
 
 
-def draw(
-    rng: np.random.Generator, groups: Integers, seed: Floats, margins: Sequence[Margin]
-) -> NDArray[np.int8]:
+def draw(rng: np.random.Generator, groups: Integers, seed: Floats, margins: Sequence[Margin]) -> NDArray[np.int8]:
     """An answer for each person: the seed says how groups lean, the margins what must come out."""
     sizes = np.bincount(groups, minlength=len(seed))
     return deal(rng, groups, round_rows(fit(seed, sizes, margins)))
 
 
-def rake(
-    weights: Floats, margins: Sequence[WeightMargin], *, least: float, most: float, pinned: Integers
-) -> Floats:
+def rake(weights: Floats, margins: Sequence[WeightMargin], *, least: float, most: float, pinned: Integers) -> Floats:
     """Weights scaled, margin by margin, until all totals hold; kept within [least, most].
 
     The people `pinned` keep the weight they came with, and the others make up for it.

@@ -75,9 +75,7 @@ def lean_profiles() -> Floats:
     sex = np.array([1.0, 0.75])[None, :]
     daily, occasional = DAILY_BY_AGE[:, None] * sex, OCCASIONAL_BY_AGE[:, None] * sex
     former = FORMER_BY_AGE[:, None] * np.array([1.0, 0.85])[None, :]
-    kinds = np.stack(
-        [daily, occasional, former, 1 - daily - occasional - former, np.full_like(daily, 3e-4)], axis=-1
-    )
+    kinds = np.stack([daily, occasional, former, 1 - daily - occasional - former, np.full_like(daily, 3e-4)], axis=-1)
     kind = np.array([_kind(profile) for profile in PROFILES])
     leaning: Floats = kinds[..., kind] * share
     return leaning

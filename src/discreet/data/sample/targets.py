@@ -33,18 +33,14 @@ def national(figures: Figures, variable: Variable, *, people: int, groups: int, 
     return Margin(np.zeros(groups, dtype=np.int64), columns, totals)
 
 
-def provincial(
-    figures: Figures, variable: Variable, ranks: Ranks, *, groups: int, columns: Integers
-) -> Margin:
+def provincial(figures: Figures, variable: Variable, ranks: Ranks, *, groups: int, columns: Integers) -> Margin:
     """The variable's counts by province."""
     weighted = np.array([category.by_province for category in variable.categories]).T
     counts = np.array(variable.counts)
     return _by_province(figures, ranks, weighted=weighted, counts=counts, groups=groups, columns=columns)
 
 
-def provincial_measure(
-    figures: Figures, measure: Measure, ranks: Ranks, *, groups: int, columns: Integers
-) -> Margin:
+def provincial_measure(figures: Figures, measure: Measure, ranks: Ranks, *, groups: int, columns: Integers) -> Margin:
     """How many stated the measure (column 0) and how many did not (column 1), by province."""
     counts = np.array([figures.rows - measure.not_stated_count, measure.not_stated_count])
     weighted = not_stated_by_province(figures, measure)

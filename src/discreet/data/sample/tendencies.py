@@ -37,9 +37,7 @@ def lean(score: Floats, levels: int) -> Floats:
 
 
 # Women outlive men.
-WOMEN_BY_AGE = np.array(
-    [0.96, 0.97, 1, 1.05, 1.1, 1.12, 1.1, 1.08, 1.06, 1.08, 1.1, 1.1, 1.12, 1.15, 1.25, 1.5]
-)
+WOMEN_BY_AGE = np.array([0.96, 0.97, 1, 1.05, 1.1, 1.12, 1.1, 1.08, 1.06, 1.08, 1.1, 1.1, 1.12, 1.15, 1.25, 1.5])
 
 # Married, common-law, widowed/divorced/separated, single, not stated.
 MARITAL_BY_AGE = np.array(
@@ -80,13 +78,9 @@ FORMER_BY_AGE = np.array(
 HEALTH_BY_SMOKER = np.array([0.45, 0.2, 0.12, 0.0])
 # Who is answered for by another member of the household.
 PROXY_BY_AGE = np.array([1.8, 2.0, 2.0, 1.6, 1.0, 0.7, 0.6, 0.6, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.6, 2.6])
-STRESS_BY_AGE = np.array(
-    [-0.5, -0.1, 0.1, 0.2, 0.25, 0.3, 0.35, 0.35, 0.3, 0.25, 0.15, 0, -0.25, -0.4, -0.5, -0.6]
-)
+STRESS_BY_AGE = np.array([-0.5, -0.1, 0.1, 0.2, 0.25, 0.3, 0.35, 0.35, 0.3, 0.25, 0.15, 0, -0.25, -0.4, -0.5, -0.6])
 # The question on stress at work is put to workers of 15 to 75 years; everyone else skips it.
-NOT_WORKING_BY_AGE = np.array(
-    [1, 0.52, 0.25, 0.16, 0.13, 0.13, 0.13, 0.13, 0.13, 0.15, 0.23, 0.40, 0.66, 0.80, 1, 1]
-)
+NOT_WORKING_BY_AGE = np.array([1, 0.52, 0.25, 0.16, 0.13, 0.13, 0.13, 0.13, 0.13, 0.15, 0.23, 0.40, 0.66, 0.80, 1, 1])
 
 # Men, women: metres and kilograms per square metre.
 HEIGHT_BY_AGE = np.array(

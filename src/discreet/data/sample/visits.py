@@ -33,9 +33,7 @@ _CLINICS: Final = (
 )
 
 
-def write_visits(
-    directory: Path, *, people: int = FULL, seed: int = 1, overwrite: bool = False
-) -> tuple[Path, Path]:
+def write_visits(directory: Path, *, people: int = FULL, seed: int = 1, overwrite: bool = False) -> tuple[Path, Path]:
     """Write the visits of the survey of `people` people drawn from `seed`; return the paths of data and card.
 
     The same people, seed and library versions give the same bytes. UsageError when people are not within

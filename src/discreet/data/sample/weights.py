@@ -22,9 +22,7 @@ _FLOOR: Final = 0.15
 _SPREAD: Final = 0.885
 
 
-def draw_weights(
-    rng: np.random.Generator, figures: Figures, ranks: Ranks, stated: dict[str, Integers]
-) -> Floats:
+def draw_weights(rng: np.random.Generator, figures: Figures, ranks: Ranks, stated: dict[str, Integers]) -> Floats:
     """A weight for each person, to the cent. The full survey reaches the published extremes."""
     weight = figures.measures["weight"]
     regions = figures.variables["health_region"]
@@ -41,9 +39,7 @@ def draw_weights(
     return np.round(rake(drawn, margins, least=weight.minimum, most=weight.maximum, pinned=pinned), 2)
 
 
-def _margins(
-    figures: Figures, ranks: Ranks, stated: dict[str, Integers], *, scale: float
-) -> list[WeightMargin]:
+def _margins(figures: Figures, ranks: Ranks, stated: dict[str, Integers], *, scale: float) -> list[WeightMargin]:
     """Published weighted totals, the most exactly wanted last: region and province come out to the cent."""
     margins = [
         WeightMargin(ranks[name], np.array(figures.variables[name].weighted) * scale)
@@ -55,8 +51,6 @@ def _margins(
         margins.append(WeightMargin(province * np.int16(2) + silent, totals.ravel()))
     for variable in reversed(figures.by_province):
         totals = np.array([category.by_province for category in variable.categories]).T * scale
-        margins.append(
-            WeightMargin(province * np.int16(totals.shape[1]) + ranks[variable.name], totals.ravel())
-        )
+        margins.append(WeightMargin(province * np.int16(totals.shape[1]) + ranks[variable.name], totals.ravel()))
     regions = figures.variables["health_region"]
     return [*margins, WeightMargin(ranks["health_region"], np.array(regions.weighted) * scale)]

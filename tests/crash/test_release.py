@@ -1,0 +1,90 @@
+"""kill -9 in the middle of a whole release: one charge, one answer, whatever point was reached."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet
+
+CARD = """
+dataset: t
+unit: {column: pid, rows: 1}
+neighbours: add-remove
+budget: {epsilon: 3}
+columns:
+  pid: {kind: id, type: integer}
+  group: {kind: category, categories: [1, 2, 3]}
+"""
+
+# Asks once, after replacing a function by one that kills the process before or after it did its work.
+ASK = """
+import json, os, signal, sys
+from importlib import import_module
+import discreet
+workspace, place, name, when = sys.argv[1:]
+if place:
+    module, _, attribute = place.partition(":")
+    owner = import_module(module)
+    for part in [part for part in attribute.split(".") if part]:
+        owner = getattr(owner, part)
+    original = getattr(owner, name)
+    def patched(*arguments, **options):
+        if when == "after":
+            original(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(owner, name, patched)
+house = discreet.open(workspace)
+sql = 'SELECT "group", COUNT(*) AS n FROM t GROUP BY "group"'
+answer = house.query(sql, epsilon="0.5", request_id="one", fresh=True)
+print(json.dumps([answer.rows, answer.charge["epsilon"]]))
+"""
+
+POINTS = [
+    ("discreet.ledger.ledger:Ledger", "spend", "after"),
+    ("discreet.release.asking:", "count_cells", "before"),
+    ("discreet.mechanisms.discrete_laplace:DiscreteLaplace", "release", "before"),
+    ("discreet.mechanisms.discrete_laplace:DiscreteLaplace", "release", "after"),
+    ("discreet.ledger.ledger:Ledger", "commit_answer", "before"),
+    ("discreet.ledger.ledger:Ledger", "commit_answer", "after"),
+]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    from discreet.session import Session
+
+    (tmp_path / "t.csv").write_text("pid,group\n" + "".join(f"{i},{1 + i % 3}\n" for i in range(300)), encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(CARD, encoding="utf-8")
+    session = Session.create(tmp_path / "w")
+    session.add(tmp_path / "t.csv", confirm=lambda _: True)
+    session.ledger.close()
+    return tmp_path / "w"
+
+
+def ask(workspace: Path, place: str = "", name: str = "", when: str = "") -> tuple[int, Any]:
+    words = [sys.executable, "-c", ASK, str(workspace), place, name, when]
+    done = subprocess.run(words, capture_output=True, text=True)
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+@pytest.mark.parametrize(("place", "name", "when"), POINTS)
+def test_a_killed_release_is_charged_once_and_answered_once(workspace: Path, place: str, name: str, when: str) -> None:
+    code, _ = ask(workspace, place, name, when)
+    assert code == -signal.SIGKILL
+    code, (rows, charged) = ask(workspace)
+    assert code == 0
+    assert charged == "0", "the charge of the killed process is met, not made again"
+    code, (again, _) = ask(workspace)
+    assert again == rows
+    house = discreet.open(workspace)
+    found = house.verify()
+    assert (found.charges, found.answers) == (1, 1)
+    assert str(house.budget("t").population.epsilon_spent) == "0.5"
+    house.ledger.close()
