@@ -22,9 +22,11 @@ $(READY): pyproject.toml constraints.txt
 	  echo "Python's venv module is missing. On Debian or Ubuntu install it with: sudo apt-get install python3-venv"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[testing]'
+	@$(BIN)/python -m compileall -q src
 	@touch $(READY)
 
 demo: $(READY) ## from nothing to protected counts with intervals, in a fresh workspace under demo/
+	@$(BIN)/python -m compileall -q src
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
 test: $(READY) ## lint, types, import direction and the test suite (with a real PostgreSQL)
@@ -44,6 +46,7 @@ check: $(READY) ## lint, types, unit tests; under a minute
 	$(PYTEST) -q -n $(WORKERS) -m "not long and not statistical" tests/unit
 
 bench: $(READY) ## measure: ingest, noise, ledger, cold start
+	@$(BIN)/python -m compileall -q src benchmarks
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) ## write docs/reference.md anew from the code

@@ -13,6 +13,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line. Exit codes: 0 ok, 1 refused, 2 usage, 3 charged but not answered."""
+    from discreet.cli.startup import start
+
+    start()
     from discreet.cli.app import app
     from discreet.cli.screen import show_error, show_fault
     from discreet.errors import DiscreetError

@@ -1,7 +1,5 @@
 """All commands, in the order in which a newcomer meets them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

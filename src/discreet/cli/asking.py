@@ -1,7 +1,5 @@
 """The analyst's commands: what there is, what may be asked, what is left."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -153,7 +151,10 @@ def query(
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Answer a question in SQL within the budget: noisy counts with an interval on each."""
+    from discreet.cli.startup import leave_numpy_out_of_opendp
     from discreet.session import open_session
+
+    leave_numpy_out_of_opendp()
 
     answer = open_session(workspace).query(
         sql, epsilon=epsilon, analyst=analyst, request_id=request_id, level=level, fresh=fresh
@@ -168,7 +169,7 @@ def query(
         _show_answer(answer, lang)
 
 
-def _show_answer(answer: Answer, lang: str) -> None:
+def _show_answer(answer: "Answer", lang: str) -> None:
     labels = answer.labels(lang)
     nothing = "(no value)" if lang == "en" else "(sans valeur)"
     headings: list[tuple[str, str]] = []
@@ -221,7 +222,7 @@ def budget(
         _show_budget(state)
 
 
-def _show_budget(state: BudgetState) -> None:
+def _show_budget(state: "BudgetState") -> None:
     holders = [
         ("population", state.population),
         *((f"analyst {n}", share) for n, share in state.analysts.items()),

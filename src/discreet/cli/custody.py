@@ -1,7 +1,5 @@
 """The custodian's commands: workspaces, cards, datasets, analysts, populations, samples."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -118,10 +116,10 @@ def add(
         typer.echo(f"What was coerced on the way in: discreet show {dataset.name} --custodian")
 
 
-def _confirmation(session: Session, *, yes: bool) -> Callable[[PopulationTerms], bool]:
+def _confirmation(session: "Session", *, yes: bool) -> "Callable[[PopulationTerms], bool]":
     """How a new population is confirmed: by --yes, at the terminal, or because it is the first of the workspace."""
 
-    def confirm(terms: PopulationTerms) -> bool:
+    def confirm(terms: "PopulationTerms") -> bool:
         if yes:
             return True
         first = not session.populations()
@@ -266,7 +264,7 @@ def sample_visits(
         typer.echo(f"wrote {path}")
 
 
-def _show_report(session: Session, dataset: str, output: Format) -> None:
+def _show_report(session: "Session", dataset: str, output: Format) -> None:
     """The custodian's view of what ingest did."""
     report = session.report(dataset, custodian=True)
     show_banner()
@@ -298,7 +296,7 @@ class _progress:  # noqa: N801 - used as a function that opens a context
         self._label = f"Reading {file.name}"
         self._shown = sys.stderr.isatty()
 
-    def __enter__(self) -> Callable[[int], None]:
+    def __enter__(self) -> "Callable[[int], None]":
         if not self._shown:
             return lambda _: None
         from rich.console import Console

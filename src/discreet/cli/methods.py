@@ -1,7 +1,5 @@
 """Commands that need no data: beliefs, test vectors, and a look at the machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

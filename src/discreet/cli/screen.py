@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import sys
+import textwrap
+import unicodedata
 from collections.abc import Sequence
+from typing import Final
 
 from discreet.errors import DiscreetError
 
 __all__ = ["show_banner", "show_error", "show_fault", "show_json", "show_note", "show_pairs", "show_table"]
+
+_GAP: Final = "   "
+_NARROWEST: Final = 12
 
 
 def show_json(value: object) -> None:
@@ -26,20 +31,45 @@ def show_table(
     footer: Sequence[str] = (),
 ) -> None:
     """A table; each column is (heading, 'left' or 'right'). Lines of the footer follow it, whole."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    headings = [heading for heading, _ in columns]
+    widths = _widths([headings, *rows])
+    lines = [title] if title else []
+    for place, row in enumerate([headings, *rows]):
+        lines += _lines(row, columns, widths)
+        if place == 0:
+            lines.append("─" * (sum(widths) + len(_GAP) * (len(widths) - 1)))
+    sys.stdout.write("\n".join([*lines, *footer]) + "\n")
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for heading, justify in columns:
-        table.add_column(Text(heading), justify="right" if justify == "right" else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    page = io.StringIO()
-    Console(file=page, width=_width(), highlight=False, markup=False, emoji=False).print(table)
-    lines = [*([title] if title else []), *page.getvalue().splitlines(), *footer]
-    sys.stdout.write("\n".join(line.rstrip() for line in lines) + "\n")
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """As wide as the cells; where that is wider than the screen, the widest column gives way and wraps."""
+    widths = [max(_breadth(cell) for cell in column) for column in zip(*rows, strict=True)]
+    room = shutil.get_terminal_size((120, 24)).columns - len(_GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _NARROWEST:
+        widest = widths.index(max(widths))
+        widths[widest] = max(_NARROWEST, widths[widest] - (sum(widths) - room), sorted(widths)[-2] - 1)
+    return widths
+
+
+def _lines(row: Sequence[str], columns: Sequence[tuple[str, str]], widths: Sequence[int]) -> list[str]:
+    wrapped = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+    lines = []
+    for number in range(max(len(cell) for cell in wrapped)):
+        parts = []
+        for cell, (_, side), width in zip(wrapped, columns, widths, strict=True):
+            text = cell[number] if number < len(cell) else ""
+            padding = " " * (width - _breadth(text))
+            parts.append(padding + text if side == "right" else text + padding)
+        lines.append(_GAP.join(parts).rstrip())
+    return lines
+
+
+def _breadth(text: str) -> int:
+    """Columns a text takes on a screen: accents on their own take none, East Asian wide letters two."""
+    if text.isascii():
+        return len(text)
+    letters = [letter for letter in text if not unicodedata.combining(letter)]
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
 
 
 def show_pairs(title: str, pairs: Sequence[tuple[str, str]]) -> None:
@@ -72,8 +102,3 @@ def show_fault(fault: Exception) -> None:
         f"InternalFault: discreet met an unforeseen {type(fault).__name__}. Nothing more is shown, because the details "
         "may depend on rows. The custodian can set DISCREET_DEBUG=1 and try again.\n"
     )
-
-
-def _width() -> int:
-    """The terminal's width; a pipe has none, and gets one that a page can hold."""
-    return shutil.get_terminal_size((120, 24)).columns

@@ -40,9 +40,7 @@ _CAP_KEYS: Final = (
 )
 
 _WEIGHT_KEYS: Final = (
-    Key(
-        "column", "The column that holds the survey weight; it need not be listed again.", "column name", required=True
-    ),
+    Key("column", "The column of the survey weight; it need not be listed again.", "column name", required=True),
     Key(
         "cap",
         "Weights above it are cut to it; it is the sensitivity of a weighted count.",
