@@ -1,8 +1,8 @@
 """An open workspace: folder, ledger and engine together. The command line and Python both come through here.
 
     import discreet
-    house = discreet.open("my-workspace")
-    answer = house.query("SELECT province, COUNT(*) FROM survey GROUP BY province", epsilon="0.5")
+    with discreet.open("my-workspace") as house:
+        answer = house.query("SELECT province, COUNT(*) FROM survey GROUP BY province", epsilon="0.5")
     answer.rows, answer.intervals
 
 Whoever can read the workspace folder is its custodian (docs/promise.md); `Session` runs in that role on behalf of a
@@ -18,7 +18,7 @@ import shutil
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from discreet.data.card import Card, Column, Kind, read_card
 from discreet.data.report import Report, read_report
@@ -43,8 +43,14 @@ def open_session(path: str | Path | None = None) -> Session:
 
 
 def default_analyst() -> str:
-    """DISCREET_ANALYST, else the operating system's user."""
-    return os.environ.get("DISCREET_ANALYST") or getpass.getuser()
+    """DISCREET_ANALYST, else the operating system's user (in letters that names here may have)."""
+    if named := os.environ.get("DISCREET_ANALYST"):
+        return named
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # containers run under numbers without a name
+        user = f"uid{os.getuid()}"
+    return re.sub(r"[^A-Za-z0-9._@-]", "-", user).lstrip("._@-")[:63] or "analyst"
 
 
 class Session:
@@ -53,6 +59,16 @@ class Session:
     def __init__(self, workspace: Workspace, ledger: Ledger) -> None:
         self.workspace = workspace
         self.ledger = ledger
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        self.ledger.close()
 
     # --- the custodian's side -------------------------------------------------------------------------------------
 

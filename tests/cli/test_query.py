@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.cli.clinic import CARD, ROWS, Run
 
 BY_TOWN = "SELECT town, COUNT(*) AS people FROM clinic GROUP BY town"
@@ -160,6 +161,8 @@ def test_from_rows_bounds_make_the_release_unproven_and_leave_a_marker(tmp_path:
     tainted = run("query", "-w", "w", sql, "--epsilon", "0.1", "--format", "json").json()
     assert tainted["differentially_private"] is False
     assert "not differentially private" in tainted["guarantee"]
+    for shown in ("table", "csv", "json"):
+        assert "not differentially private" in run("query", "-w", "w", sql, "--epsilon", "0.1", "--format", shown).out
     after = run("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.1", "--format", "json").json()
     assert "no longer bounds" in after["warnings"][0]
     assert "no longer bounds" in run("budget", "-w", "w").out

@@ -22,8 +22,13 @@ def neutralise(text: str) -> str:
 
 
 def to_csv(answer: Answer, language: str = "en") -> str:
-    """Keys as codes with a label column beside each category, every noisy column with its interval."""
+    """Keys as codes with a label column beside each category, every noisy column with its interval.
+
+    A release that is not differentially private says so in a column of its own, on every line.
+    """
     labels = answer.labels(language)
+    guarantee = answer.noisy.guarantee
+    said = [] if guarantee.differentially_private else [str(guarantee)]
     header: list[str] = []
     for source, name in answer.plan.outputs:
         header.append(name)
@@ -33,7 +38,7 @@ def to_csv(answer: Answer, language: str = "en") -> str:
             header.append(f"{name}_label")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([neutralise(name) for name in header])
+    writer.writerow([neutralise(name) for name in header] + ["guarantee"] * len(said))
     for row, interval in zip(answer.rows, answer.intervals, strict=True):
         cells: list[str] = []
         for source, name in answer.plan.outputs:
@@ -43,5 +48,5 @@ def to_csv(answer: Answer, language: str = "en") -> str:
                 cells += [str(bound) for bound in interval[name]]
             elif name in labels:
                 cells.append(neutralise(labels[name].get(value, "")))
-        writer.writerow(cells)
+        writer.writerow([*cells, *said])
     return out.getvalue()

@@ -1,0 +1,34 @@
+"""A workspace whose ledger is in PostgreSQL, from init to verify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.clinic import CARD, ROWS, Run
+from tests.conformance.ledger.conftest import postgres_dsn
+
+__all__ = ["postgres_dsn"]
+
+
+def test_a_ledger_in_postgresql(tmp_path: Path, run: Run, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "clinic.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "clinic.yaml").write_text(CARD, encoding="utf-8")
+    refused = run("init", "w", "--ledger-dsn-env", "CLINIC_DSN", code=None)
+    assert refused.code != 0
+    assert not (tmp_path / "w").exists()
+    monkeypatch.setenv("CLINIC_DSN", postgres_dsn)
+    run("init", "w", "--ledger-dsn-env", "CLINIC_DSN")
+    run("add", "-w", "w", "clinic.csv")
+    sql = "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town"
+    first = run("query", "-w", "w", sql, "--epsilon", "0.75", "--format", "json").json()
+    again = run("query", "-w", "w", sql, "--epsilon", "0.75", "--format", "json").json()
+    assert again["rows"] == first["rows"]
+    assert run("query", "-w", "w", sql, "--epsilon", "0.5", "--fresh", code=1).err.startswith("BudgetExceeded")
+    assert run("ledger", "verify", "-w", "w", "--format", "json").json()["charges"] == 1
+    assert not list((tmp_path / "w").glob("ledger*"))
+    assert postgres_dsn not in (tmp_path / "w" / "workspace.json").read_text(encoding="utf-8")
+    monkeypatch.setenv("CLINIC_DSN", "host=127.0.0.1 port=1 connect_timeout=2")
+    closed = run("query", "-w", "w", sql, "--epsilon", "0.1", code=1)
+    assert closed.err.startswith("LedgerUnavailable")
