@@ -257,15 +257,19 @@ def ledger_config(workspace: Workspace) -> LedgerConfig:
     )
 
 
+def card_name(file: Path) -> str:
+    """survey.yaml for survey.parquet, survey.csv.gz, …"""
+    return file.name.split(".")[0] + ".yaml"
+
+
 def card_beside(file: Path) -> Path:
-    """survey.yaml beside survey.parquet, survey.csv.gz, …"""
-    stem = file.name.split(".")[0]
-    for ending in (".yaml", ".yml"):
-        beside = file.with_name(stem + ending)
+    """The card that stands beside a data file."""
+    named = file.with_name(card_name(file))
+    for beside in (named, named.with_suffix(".yml")):
         if beside.exists():
             return beside
     raise PathInvalid(
-        f"no card {stem}.yaml stands beside {file.name}. Name one with --card, or draft one with: "
+        f"no card {named.name} stands beside {file.name}. Name one with --card, or draft one with: "
         f"discreet card init {file.name}"
     )
 

@@ -132,6 +132,11 @@ def test_later_cards_agree_with_their_population(
 
 def test_card_init_and_check(tmp_path: Path, run: Run) -> None:
     (tmp_path / "clinic.csv").write_text(ROWS, encoding="utf-8")
+    shown = run("card", "init", "clinic.csv").out
+    assert (tmp_path / "clinic.yaml").read_text(encoding="utf-8") == shown
+    (tmp_path / "clinic.yaml").write_text("mine", encoding="utf-8")
+    assert run("card", "init", "clinic.csv").out == shown
+    assert (tmp_path / "clinic.yaml").read_text(encoding="utf-8") == "mine"
     run("card", "init", "clinic.csv", "--out", "draft.yaml")
     text = (tmp_path / "draft.yaml").read_text(encoding="utf-8")
     assert "DECIDE" in text

@@ -148,11 +148,12 @@ def resume(
     typer.echo(f"'{dataset}' answers again.")
 
 
-@card.command("init", epilog="Example: discreet card init survey.csv > survey.yaml")
+@card.command("init", epilog="Example: discreet card init survey.csv")
 def card_init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The data file to describe.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="CARD.yaml", help="Write here instead of to standard output.")
+        Path | None,
+        typer.Option(metavar="CARD.yaml", help="Where to write. Default: beside the file, where add looks."),
     ] = None,
     from_rows: Annotated[
         bool,
@@ -167,18 +168,30 @@ def card_init(
     ] = None,
     workspace: UnusedWorkspace = None,
 ) -> None:
-    """Draft a card; what only a person may decide is marked DECIDE."""
+    """Draft a card; what only a person may decide is marked DECIDE.
+
+    The draft is written beside the data file, never over another file, and also to a pipe or redirection.
+    """
     from discreet.data.draft import draft_card
     from discreet.errors import PathInvalid
+    from discreet.session import card_name
 
+    card = out or file.with_name(card_name(file))
     if out is not None and out.exists():
         raise PathInvalid(f"{out} exists already and is left as it is. Choose another name for --out.")
     text = draft_card(file, from_rows=from_rows, encoding=encoding, delimiter=delimiter)
-    if out is None:
+    if not sys.stdout.isatty():
         sys.stdout.write(text)
+    try:
+        with card.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        show_note(f"{card} exists already and is left as it is.")
+    except OSError as error:
+        if out is not None:
+            raise PathInvalid(f"{out} cannot be written: {error.strerror}.") from None
     else:
-        out.write_text(text, encoding="utf-8")
-        show_note(f"Wrote {out}. Replace every DECIDE, then run: discreet card check {out}")
+        show_note(f"Wrote {card}. Replace every DECIDE, then run: discreet card check {card}")
 
 
 @card.command("check", epilog="Example: discreet card check survey.yaml")

@@ -149,16 +149,30 @@ def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
 
 
 def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
-    charge = {"epsilon": "0" if receipt.replayed else text(question.epsilon), "delta": "0"}
     return Answer(
         plan=question.plan,
         card=question.card,
         version=question.version,
         noisy=noisy,
         level=question.level,
-        charge=charge,
+        charge=_charge(receipt, question.epsilon),
         remaining=Remaining(population=receipt.population_after, analyst=receipt.analyst_after),
         replayed=receipt.replayed,
         request_id=question.request_id,
         warnings=ledger.state(question.card.population).warnings(),
     )
+
+
+def _charge(receipt: Receipt, epsilon: Decimal) -> dict[str, str]:
+    """What this answer cost the population, exactly: epsilon; under an (epsilon, delta) budget rho as well."""
+    charge = {"epsilon": "0" if receipt.replayed else text(epsilon), "delta": "0"}
+    before, after = receipt.population_before, receipt.population_after
+    if before.rho_spent is None or after.rho_spent is None:
+        return charge
+    spent = Decimal(0) if receipt.replayed else after.rho_spent - before.rho_spent
+    return {
+        **charge,
+        "rho": text(spent),
+        "epsilon_before": text((after if receipt.replayed else before).epsilon_spent),
+        "epsilon_after": text(after.epsilon_spent),
+    }
