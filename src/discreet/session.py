@@ -110,6 +110,7 @@ class Session:
 
         read = read_card(card or card_beside(file))
         terms = read.terms()
+        self._check_dataset(read)
         self._check_population(terms, confirm)
         dataset = add_file(
             self.workspace,
@@ -231,6 +232,19 @@ class Session:
     def populations(self) -> tuple[str, ...]:
         """The populations that have a budget here."""
         return self.ledger.populations()
+
+    def _check_dataset(self, card: Card) -> None:
+        """A dataset stays in its population: before a row is read, not after."""
+        if card.dataset not in self.workspace.names():
+            return
+        home = self.workspace.dataset(card.dataset).card.population
+        if home != card.population:
+            raise PopulationConflict(
+                f"'{card.dataset}' belongs to population '{home}' and cannot move to '{card.population}'. "
+                "Add the file under another dataset name.",
+                dataset=card.dataset,
+                population=home,
+            )
 
     def _check_population(self, terms: PopulationTerms, confirm: Callable[[PopulationTerms], bool]) -> None:
         if terms.population in self.ledger.populations():

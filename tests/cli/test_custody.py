@@ -87,6 +87,14 @@ def test_a_further_population_must_be_confirmed(clinic: Path, run: Run, tmp_path
     assert len(run("budget", "-w", "w", "--format", "json").json()["populations"]) == 2
 
 
+def test_a_dataset_stays_in_its_population(clinic: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "moved.yaml").write_text(CARD.replace("population: patients", "population: more"), encoding="utf-8")
+    words = ("add", "-w", "w", "clinic.csv", "--card", "moved.yaml", "--replace", "--yes")
+    assert run(*words, code=1).err.startswith("PopulationConflict")
+    assert run("datasets", "-w", "w", "--format", "json").json()["datasets"][0]["version"] == 1
+    run("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.1")
+
+
 def test_a_terminal_is_asked_about_a_new_population(tmp_path: Path, run: Run) -> None:
     (tmp_path / "clinic.csv").write_text(ROWS, encoding="utf-8")
     (tmp_path / "clinic.yaml").write_text(CARD, encoding="utf-8")

@@ -24,7 +24,9 @@ def test_json_answer(clinic: Path, run: Run) -> None:
     assert answer["guarantee"] == "pure DP, epsilon = 0.5"
     assert answer["replayed"] is False
     # two rows of one patient may count: scale 2 / 0.5
-    assert answer["mechanisms"] == [{"name": "discrete-laplace", "scale": "4", "sensitivity": "2"}]
+    (mechanism,) = answer["mechanisms"]
+    assert (mechanism["name"], mechanism["scale"], mechanism["sensitivity"]) == ("discrete-laplace", "4", "2")
+    assert "at most 2 rows" in mechanism["derivation"]
     assert "privacy noise only" in answer["interval_meaning"]
     for row, interval in zip(answer["rows"], answer["intervals"], strict=True):
         low, high = interval["people"]

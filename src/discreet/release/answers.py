@@ -20,6 +20,7 @@ from discreet.guarantees.types import CentralGuarantee, Guarantee, PureDP, Unpro
 from discreet.ledger import Balance
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.nodes import CountPlan
+from discreet.plan.sensitivity import count_sensitivity
 
 __all__ = ["INTERVAL_MEANING", "Answer", "Noisy", "Remaining", "interval_level"]
 
@@ -45,7 +46,6 @@ class Noisy:
 
     values: tuple[int, ...]
     mechanism: DiscreteLaplace | None
-    sensitivity: int
     charged: CentralGuarantee
     unproven: str | None
 
@@ -59,7 +59,6 @@ class Noisy:
             "schema": 1,
             "values": list(self.values),
             "scale": str(self.mechanism.scale) if self.mechanism is not None else None,
-            "sensitivity": self.sensitivity,
             "epsilon": text(self.charged.epsilon),
             "unproven": self.unproven,
         }
@@ -74,7 +73,6 @@ class Noisy:
         return cls(
             values=tuple(stored["values"]),
             mechanism=DiscreteLaplace(scale=Fraction(scale)) if scale is not None else None,
-            sensitivity=stored["sensitivity"],
             charged=PureDP(epsilon=stored["epsilon"]),
             unproven=stored["unproven"],
         )
@@ -141,6 +139,7 @@ class Answer:
 
     def to_dict(self, language: str = "en") -> dict[str, object]:
         mechanism = self.noisy.mechanism
+        derived = count_sensitivity(self.plan, self.card)
         used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
         return {
             "rows": self.rows,
@@ -155,7 +154,7 @@ class Answer:
             "unit": str(self.card.unit),
             "neighbours": str(self.card.neighbours),
             "population": self.card.population,
-            "mechanisms": [{**used, "sensitivity": str(self.noisy.sensitivity)}],
+            "mechanisms": [{**used, "sensitivity": str(derived.l1), "derivation": derived.derivation}],
             "dataset": self.card.dataset,
             "version": self.version,
             "plan_hash": self.plan.hash,

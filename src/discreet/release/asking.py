@@ -48,7 +48,7 @@ def ask(question: Question, ledger: Ledger) -> Answer:
         receipt = ledger.spend(_request(question, mechanism, sensitivity, charged))
     stored = receipt.answer
     if stored is None:
-        noisy = _draw(question, ledger, mechanism, sensitivity, charged)
+        noisy = _draw(question, ledger, mechanism, charged)
         stored = _commit(question, ledger, receipt, noisy)
     return _answer(question, ledger, receipt, Noisy.from_bytes(stored))
 
@@ -95,9 +95,7 @@ def _request(question: Question, mechanism: DiscreteLaplace | None, sensitivity:
     )
 
 
-def _draw(
-    question: Question, ledger: Ledger, mechanism: DiscreteLaplace | None, sensitivity: int, charged: PureDP
-) -> Noisy:
+def _draw(question: Question, ledger: Ledger, mechanism: DiscreteLaplace | None, charged: PureDP) -> Noisy:
     unproven = _unproven(question)
     try:
         if unproven is not None:
@@ -115,7 +113,7 @@ def _draw(
             who="discreet",
         )
         raise _unanswered(question, suspended=True) from None
-    return Noisy(tuple(values), mechanism, sensitivity, charged, unproven)
+    return Noisy(tuple(values), mechanism, charged, unproven)
 
 
 def _unproven(question: Question) -> str | None:

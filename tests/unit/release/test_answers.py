@@ -16,12 +16,12 @@ from discreet.release.exports import neutralise
 
 def test_stored_values_come_back_bit_for_bit() -> None:
     for mechanism in (DiscreteLaplace(scale=Fraction(7, 2)), None):
-        noisy = Noisy((1, -2, 2**60), mechanism, 2, PureDP(epsilon="0.1"), None)
+        noisy = Noisy((1, -2, 2**60), mechanism, PureDP(epsilon="0.1"), None)
         assert Noisy.from_bytes(noisy.to_bytes()) == noisy
 
 
 def test_an_unproven_release_never_claims_the_charge_as_its_guarantee() -> None:
-    noisy = Noisy((1,), None, 1, PureDP(epsilon=1), "bounds were read from the rows")
+    noisy = Noisy((1,), None, PureDP(epsilon=1), "bounds were read from the rows")
     assert isinstance(noisy.guarantee, Unproven)
     assert Noisy.from_bytes(noisy.to_bytes()).guarantee == noisy.guarantee
 

@@ -1,7 +1,7 @@
 """The cards of the samples, as YAML text in the card's own language.
 
-A card states only what an agency that ran such a survey would make public: bounds and caps are round numbers
-chosen beforehand, never read from the rows.
+A card states only what an agency that ran such a survey would make public: bounds and caps are round numbers, the
+same for every sample, never read from its rows.
 """
 
 from __future__ import annotations
