@@ -54,6 +54,7 @@ class Witness:
 def run_worker(file: Path, point: str, *, first: int, last: int, after: int = 0) -> tuple[int, str]:
     """One life of a client; `at random` it is killed from outside."""
     dies = "never" if point == RANDOM else point
+    last = last if point != RANDOM else first + 100 * REQUESTS  # more than it can do before it is killed
     command = [sys.executable, str(WORKER), str(file), str(first), str(last), dies, str(after)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as worker:
         if point == RANDOM:

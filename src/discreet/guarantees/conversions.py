@@ -17,7 +17,7 @@ from discreet.errors import ParameterInvalid
 from discreet.guarantees.composition import group
 from discreet.guarantees.enclosures import ln_down, ln_up, sqrt_up
 from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
-from discreet.guarantees.numbers import LARGEST, ExactLike, ceil_to_grid, exact, from_units, text, to_units
+from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact, floor_to_grid, from_units, text
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, Guarantee, PureDP, Unproven
 
 __all__ = [
@@ -57,21 +57,15 @@ def zcdp_to_approx(guarantee: ZCDP, *, delta: ExactLike) -> ApproxDP:
 
 
 def zcdp_within(*, epsilon: ExactLike, delta: ExactLike) -> ZCDP:
-    """The largest ρ on the grid for which ρ-zCDP is (epsilon, delta)-DP: an allowance, so rounded down."""
-    allowed = to_units(exact(epsilon, parameter="epsilon"))
-    fits, fails = 0, LARGEST * 10**9 + 1
-    while fails - fits > 1:
-        # The answer is often far below the limit, so halve the digits while the lower end is still zero.
-        middle = (fits + fails) // 2 if fits else math.isqrt(fails)
-        converted = zcdp_to_approx(ZCDP(rho=from_units(middle)), delta=delta)
-        fits, fails = (middle, fails) if to_units(converted.epsilon) <= allowed else (fits, middle)
-    if not fits:
+    """The largest ρ on the grid for which ρ-zCDP is proven (epsilon, delta)-DP: an allowance, so rounded down."""
+    allowed = exact(epsilon, parameter="epsilon")
+    share = Fraction(exact(delta, parameter="delta", below=1))
+    rho = floor_to_grid(largest_rho(epsilon=Fraction(allowed), delta=share))
+    if not rho:
         raise ParameterInvalid(
-            parameter="epsilon",
-            rule="must leave room for a rho of 1e-9 at this delta",
-            came=text(from_units(allowed)),
+            parameter="epsilon", rule="must leave room for a rho of 1e-9 at this delta", came=text(allowed)
         )
-    return ZCDP(rho=from_units(fits))
+    return ZCDP(rho=rho)
 
 
 def to_approx(guarantee: CentralGuarantee, *, delta: ExactLike) -> ApproxDP:
