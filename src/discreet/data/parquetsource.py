@@ -77,6 +77,6 @@ def flatten_column(array: Any, name: str, source: Source) -> Any:
     try:
         text = array if types.is_string(kind) else array.cast(pa.string())
         text.validate(full=True)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except pa.ArrowException:
         raise source.refusal(f"holds a column that is no number or UTF-8 text, '{clean_name(name)}'") from None
     return text
