@@ -18,6 +18,7 @@
     │   ├── RequestConflict      another plan was charged under the same request id
     │   ├── DatasetSuspended     an engine failed after a charge; the custodian must look
     │   ├── LedgerUnavailable    the ledger is missing, locked away, read-only or full
+    │   │   └── LedgerUnanchored the event stands, but its anchor could not be written
     │   └── LedgerDamaged        the ledger's chain, head or anchor does not hold
     └── ChargedNotAnswered       exit 3: the charge stands, no answer left the house
 
@@ -43,6 +44,7 @@ __all__ = [
     "ExtraMissing",
     "FileRefused",
     "LedgerDamaged",
+    "LedgerUnanchored",
     "LedgerUnavailable",
     "ParameterInvalid",
     "PathInvalid",
@@ -101,8 +103,8 @@ class ChargedNotAnswered(DiscreetError):
             )
         else:
             message = (
-                "the question was charged, but its answer could not be stored and was discarded. Ask again with "
-                f"--request-id {request_id} once the ledger can be written: it costs nothing more."
+                "the question was charged, but no answer left. Ask again with "
+                f"--request-id {request_id}, once the ledger can be written: it costs nothing more."
             )
         super().__init__(message, dataset=dataset, request_id=request_id)
 
@@ -206,6 +208,10 @@ class DatasetSuspended(Refused):
 
 class LedgerUnavailable(Refused):
     """The ledger is missing, locked away, read-only or full. It fails closed: nothing is answered."""
+
+
+class LedgerUnanchored(LedgerUnavailable):
+    """The event stands, but its anchor could not be written. Nothing that the event paid for may leave."""
 
 
 class LedgerDamaged(Refused):

@@ -53,6 +53,16 @@ def default_analyst() -> str:
     return re.sub(r"[^A-Za-z0-9._@-]", "-", user).lstrip("._@-")[:63] or "analyst"
 
 
+def _analyst_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ParameterInvalid(
+            parameter="analyst name",
+            rule="must be letters, digits and . _ @ - (at most 63, no spaces)",
+            came=f"'{name[:40]}'",
+        )
+    return name
+
+
 class Session:
     """A workspace with its ledger."""
 
@@ -82,6 +92,7 @@ class Session:
         anchor: Path | None = None,
     ) -> Session:
         """A new workspace with an empty ledger, and the default analyst registered."""
+        analyst = _analyst_name(default_analyst())
         store = "postgres" if ledger_dsn_env is not None else "sqlite"
         settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=key, anchor=anchor)
         workspace = Workspace.create(path, settings=settings)
@@ -91,7 +102,7 @@ class Session:
             shutil.rmtree(workspace.path)  # made a moment ago, and nothing without its ledger
             raise
         session = cls(workspace, ledger)
-        session.add_analyst(default_analyst())
+        session.add_analyst(analyst)
         return session
 
     def add(
@@ -127,13 +138,7 @@ class Session:
 
     def add_analyst(self, name: str) -> None:
         """Register an analyst; only registered analysts are answered."""
-        if not _NAME.fullmatch(name):
-            raise ParameterInvalid(
-                parameter="analyst name",
-                rule="must be letters, digits and . _ @ - (at most 63, no spaces)",
-                came=f"'{name[:40]}'",
-            )
-        self.ledger.add_analyst(name, who=default_analyst())
+        self.ledger.add_analyst(_analyst_name(name), who=default_analyst())
 
     def change_population(self, card: Path, *, custodian: bool) -> PopulationTerms:
         """Let a card's terms replace those its population has: an event on the ledger."""
@@ -187,8 +192,16 @@ class Session:
                 rule="must be letters, digits and . _ @ - (at most 63)",
                 came="another text",
             )
-        plan = plan_question(sql, lambda name: self.workspace.dataset(name).card)
-        dataset = self.workspace.dataset(plan.dataset)
+        # Read once: a version added meanwhile must not lend its rows to a plan made from the card before it.
+        dataset = None
+
+        def find_card(name: str) -> Card:
+            nonlocal dataset
+            dataset = self.workspace.dataset(name)
+            return dataset.card
+
+        plan = plan_question(sql, find_card)
+        assert dataset is not None
         question = Question(
             plan=plan,
             card=dataset.card,

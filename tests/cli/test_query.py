@@ -167,5 +167,7 @@ def test_from_rows_bounds_make_the_release_unproven_and_leave_a_marker(tmp_path:
         assert "not differentially private" in run("query", "-w", "w", sql, "--epsilon", "0.1", "--format", shown).out
     after = run("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.1", "--format", "json").json()
     assert "no longer bounds" in after["warnings"][0]
-    assert "no longer bounds" in run("budget", "-w", "w").out
+    shown = run("budget", "-w", "w").out
+    assert "no longer bounds" in shown
+    assert "an unproven release of clinic to ana" in shown
     assert len(run("budget", "-w", "w", "--format", "json").json()["populations"][0]["markers"]) == 1

@@ -76,9 +76,9 @@ def show(
 
     session = open_session(workspace)
     if custodian:
-        from discreet.cli.custody import _show_report
+        from discreet.cli.custody import show_report
 
-        _show_report(session, dataset, output)
+        show_report(session, dataset, output)
         return
     face: dict[str, Any] = session.describe(dataset, lang)
     if output is Format.JSON:
@@ -176,7 +176,7 @@ def _show_answer(answer: "Answer", lang: str) -> None:
     for source, name in answer.plan.outputs:
         headings.append((name, "left" if source is not None else "right"))
         if source is None:
-            headings.append((f"{answer.level:%} interval".replace("000%", "%"), "right"))
+            headings.append((f"{answer.level:%} interval", "right"))
     rows = []
     for row, intervals in zip(answer.rows, answer.intervals, strict=True):
         cells: list[str] = []
@@ -240,8 +240,12 @@ def _show_budget(state: "BudgetState") -> None:
     headings += [(f"epsilon {word}", "right") for word in ("budget", "spent", "remaining")]
     if not state.terms.budget.pure:
         headings += [("rho spent", "right"), ("rho cap", "right")]
+    footer = [
+        f"event {marker.sequence}, {marker.when[:10]}: an unproven release of {marker.dataset} to {marker.analyst}"
+        for marker in state.markers
+    ]
     title = f"Population {state.terms.population}: {state.terms.budget}; neighbours {state.terms.neighbours}"
-    show_table(title, headings, rows, footer=state.warnings())
+    show_table(title, headings, rows, footer=[*state.warnings(), *footer])
 
 
 @ledger.command("verify", epilog="Example: discreet ledger verify -w office --anchor HASH")

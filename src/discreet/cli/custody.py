@@ -1,6 +1,7 @@
 """The custodian's commands: workspaces, cards, datasets, analysts, populations, samples."""
 
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +12,12 @@ from discreet.cli.options import Custodian, Format, FormatOption, UnusedWorkspac
 from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from discreet.guarantees.budget import PopulationTerms
     from discreet.session import Session
 
-__all__ = ["register"]
+__all__ = ["register", "show_report"]
 
 card = typer.Typer(help="Draft and check dataset cards.", no_args_is_help=True, rich_markup_mode=None)
 analyst = typer.Typer(help="Register and list analysts.", no_args_is_help=True, rich_markup_mode=None)
@@ -111,7 +112,7 @@ def add(
         )
     typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
     if custodian:
-        _show_report(session, dataset.name, Format.TABLE)
+        show_report(session, dataset.name, Format.TABLE)
     else:
         typer.echo(f"What was coerced on the way in: discreet show {dataset.name} --custodian")
 
@@ -277,7 +278,7 @@ def sample_visits(
         typer.echo(f"wrote {path}")
 
 
-def _show_report(session: "Session", dataset: str, output: Format) -> None:
+def show_report(session: "Session", dataset: str, output: Format) -> None:
     """The custodian's view of what ingest did."""
     report = session.report(dataset, custodian=True)
     show_banner()
@@ -302,25 +303,16 @@ def _show_report(session: "Session", dataset: str, output: Format) -> None:
     show_table("", [("column", "left"), *((name.replace("_", " "), "right") for name in counts)], rows)
 
 
-class _progress:  # noqa: N801 - used as a function that opens a context
-    """A progress bar over rows read, on a terminal only."""
+@contextmanager
+def _progress(file: Path) -> "Iterator[Callable[[int], None]]":
+    """A progress bar over the rows read so far, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    def __init__(self, file: Path) -> None:
-        self._label = f"Reading {file.name}"
-        self._shown = sys.stderr.isatty()
-
-    def __enter__(self) -> "Callable[[int], None]":
-        if not self._shown:
-            return lambda _: None
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"))
-        self._bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-        self._bar.start()
-        task = self._bar.add_task(self._label, total=None)
-        return lambda rows: self._bar.advance(task, rows)
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            self._bar.stop()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"Reading {file.name}", total=None)
+        yield lambda rows: bar.update(task, completed=rows)

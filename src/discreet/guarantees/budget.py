@@ -71,3 +71,11 @@ class PopulationTerms:
             raise ValueError("a population and its unit column have names")
         if self.unit_type not in ("integer", "text"):
             raise ValueError("a unit's id is an integer or text")
+
+    def protects_as(self, other: PopulationTerms) -> bool:
+        """Whether both promise the same to the same people: equal neighbours and unit, whatever the budget."""
+        return (self.neighbours, self.unit_column, self.unit_type) == (
+            other.neighbours,
+            other.unit_column,
+            other.unit_type,
+        )

@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from discreet.errors import BudgetExceeded, DatasetSuspended, PopulationConflict, QueryRefused
+from discreet.errors import (
+    BudgetExceeded,
+    DatasetSuspended,
+    LedgerUnanchored,
+    LedgerUnavailable,
+    PopulationConflict,
+    QueryRefused,
+)
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import BootstrapDP, CentralGuarantee, Unproven
 from discreet.ledger.accounting import balance, caps, cost_of, require_priceable, weigh
@@ -129,9 +136,19 @@ class Ledger:
                 raise terms_conflict(known.terms, terms)
 
     def change(self, terms: PopulationTerms, *, who: str) -> None:
-        """Put other terms in place of a population's; what was spent stays spent."""
+        """Put other terms in place of a population's; what was spent stays spent.
+
+        Whom the charges protect cannot change under them: with the first charge, neighbours and unit are fixed.
+        """
         with self._writing() as book:
-            if book.population(terms.population).terms != terms:
+            known = book.population(terms.population)
+            if known.totals.charges and not known.terms.protects_as(terms):
+                raise PopulationConflict(
+                    f"Population '{terms.population}' has been charged for: its neighbours and unit are fixed, because "
+                    "what was released was priced for them. Its budget may change.",
+                    population=terms.population,
+                )
+            if known.terms != terms:
                 self._append_terms(book, Kind.CHANGED, terms, who=who)
 
     def terms(self, population: str) -> PopulationTerms:
@@ -376,7 +393,10 @@ class Ledger:
             yield book
         self._seen = max(self._seen, book.head.sequence)
         if self._anchor is not None:
-            self._anchor.cover(sequence=book.head.sequence, hash=book.head.hash)
+            try:
+                self._anchor.cover(sequence=book.head.sequence, hash=book.head.hash)
+            except LedgerUnavailable as error:
+                raise LedgerUnanchored(error.message, **error.fields) from None
 
     def _open_book(self, book: Book) -> Book:
         if book.head.sequence < self._seen:

@@ -12,7 +12,14 @@ from pathlib import Path
 
 from discreet.data.card import Card
 from discreet.engines.embedded import count_cells
-from discreet.errors import ChargedNotAnswered, DiscreetError, LedgerUnavailable, QueryRefused
+from discreet.errors import (
+    ChargedNotAnswered,
+    LedgerUnanchored,
+    LedgerUnavailable,
+    PopulationConflict,
+    QueryRefused,
+    Refused,
+)
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import PureDP, Unproven
 from discreet.ledger import Ledger, Receipt, SpendRequest
@@ -41,16 +48,42 @@ class Question:
 
 def ask(question: Question, ledger: Ledger) -> Answer:
     """Answer within the budget, or raise; never both charge and stay silent about it."""
+    _check_terms(question, ledger)
     mechanism, sensitivity = _mechanism(question)
     charged = PureDP(epsilon=question.epsilon)
     receipt = _replay(question, ledger, charged)
     if receipt is None:
-        receipt = ledger.spend(_request(question, mechanism, sensitivity, charged))
-    stored = receipt.answer
-    if stored is None:
-        noisy = _draw(question, ledger, mechanism, charged)
-        stored = _commit(question, ledger, receipt, noisy)
-    return _answer(question, ledger, receipt, Noisy.from_bytes(stored))
+        receipt = _spend(_request(question, mechanism, sensitivity, charged), ledger)
+    try:
+        stored = receipt.answer
+        if stored is None:
+            noisy = _draw(question, ledger, mechanism, charged)
+            stored = ledger.commit_answer(receipt, noisy.to_bytes())
+        return _answer(question, ledger, receipt, Noisy.from_bytes(stored))
+    except (Refused, KeyboardInterrupt):
+        raise _unanswered(question, suspended=False) from None
+
+
+def _check_terms(question: Question, ledger: Ledger) -> None:
+    """A card added before its population's terms changed would price for other neighbours than it is charged for."""
+    if not ledger.terms(question.card.population).protects_as(question.card.terms()):
+        raise PopulationConflict(
+            f"The terms of population '{question.card.population}' have changed since '{question.card.dataset}' was "
+            "added. The custodian adds it again, with a card that agrees and --replace.",
+            population=question.card.population,
+            dataset=question.card.dataset,
+        )
+
+
+def _spend(request: SpendRequest, ledger: Ledger) -> Receipt:
+    try:
+        return ledger.spend(request)
+    except LedgerUnanchored:
+        raise ChargedNotAnswered(dataset=request.dataset, request_id=request.request_id, suspended=False) from None
+    except LedgerUnavailable as error:
+        # A connection lost while committing may have charged: the id makes asking again safe either way.
+        told = f"{error.message} The request id was {request.request_id}."
+        raise LedgerUnavailable(told, **{**error.fields, "request_id": request.request_id}) from None
 
 
 def _mechanism(question: Question) -> tuple[DiscreteLaplace | None, int]:
@@ -102,8 +135,8 @@ def _draw(question: Question, ledger: Ledger, mechanism: DiscreteLaplace | None,
             _mark(question, ledger, unproven)
         exact_cells = count_cells(question.plan, question.data)
         values = mechanism.release(exact_cells) if mechanism is not None else exact_cells
-    except LedgerUnavailable:
-        raise _unanswered(question, suspended=False) from None
+    except Refused:
+        raise
     except Exception:
         # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
         ledger.suspend(
@@ -133,13 +166,6 @@ def _mark(question: Question, ledger: Ledger, reason: str) -> None:
         dataset=question.card.dataset,
         version=question.version,
     )
-
-
-def _commit(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> bytes:
-    try:
-        return ledger.commit_answer(receipt, noisy.to_bytes())
-    except DiscreetError:
-        raise _unanswered(question, suspended=False) from None
 
 
 def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
