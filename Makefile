@@ -45,7 +45,7 @@ check: $(READY) ## lint, types, unit tests; under a minute
 	$(BIN)/lint-imports
 	$(PYTEST) -q -n $(WORKERS) -m "not long and not statistical" tests/unit
 
-bench: $(READY) ## measure: ingest, noise, ledger, cold start
+bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest
 	@$(BIN)/python -m compileall -q src benchmarks
 	$(BIN)/python -m benchmarks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("coldstart", "noise", "ledger", "ingest")
+NAMES = ("coldstart", "sample", "noise", "ledger", "ingest")
 
 
 def main(names: list[str]) -> None:
@@ -14,7 +14,7 @@ def main(names: list[str]) -> None:
             sys.exit(f"no benchmark '{name}'; there are: {', '.join(NAMES)}")
         print(f"\n## {name}", flush=True)
         for what, figure in importlib.import_module(f"benchmarks.{name}").run().items():
-            print(f"{what:60} {figure:12,.3f}", flush=True)
+            print(f"{what:72} {figure:12,.3f}", flush=True)
 
 
 if __name__ == "__main__":
