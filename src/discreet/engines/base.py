@@ -1,0 +1,37 @@
+"""What every engine gives: exact integers for every cell of a plan, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from discreet.plan.algebra import Plan
+
+__all__ = ["Cell", "Engine", "Histogram", "Measured"]
+
+Cell = tuple[int | str | None, ...]
+
+Histogram = Sequence[tuple[int, int]]
+"""(value, how many rows have it), values ascending; what quantiles and extremes are chosen from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The exact aggregates: confidential until a mechanism has run.
+
+    `columns` holds one sequence per measure of the plan, each with one entry per cell: a whole number for counts and
+    sums, a histogram for quantiles and extremes. Cells stand in the order of the product of the keys' cells, the last
+    key varying fastest; with open keys, in the order of `keys` (ascending by code point, NULL last).
+    """
+
+    columns: tuple[Sequence[int] | Sequence[Histogram], ...]
+    keys: tuple[Cell, ...] | None = None
+
+
+class Engine(Protocol):
+    """Runs plans over the datasets it was opened for. Whatever it raises is never shown to an analyst."""
+
+    def measure(self, plan: Plan) -> Measured: ...
+
+    def close(self) -> None: ...

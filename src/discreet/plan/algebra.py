@@ -1,0 +1,396 @@
+"""The plan: what an engine may be asked to do, in frozen nodes over whole numbers.
+
+Values are whole steps, categories are positions in the card's list; a plan never holds a float, and two ways to write
+one question give one plan and one hash. What the nodes mean for one protected unit is said in `calculus`; how they
+read in SQL is said by the engines. Values and conditions follow SQL's three-valued logic: arithmetic with NULL is NULL,
+a comparison with NULL is unknown, and only rows whose condition is true are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import prod
+
+__all__ = [
+    "Absolute",
+    "And",
+    "Case",
+    "Clamp",
+    "Coalesce",
+    "Condition",
+    "Derive",
+    "Extreme",
+    "Field",
+    "Filter",
+    "Greatest",
+    "IsNull",
+    "Join",
+    "Key",
+    "Largest",
+    "Least",
+    "Lookup",
+    "Measure",
+    "Not",
+    "Nothing",
+    "OneOf",
+    "Or",
+    "PerUnit",
+    "Plan",
+    "Plus",
+    "Quantile",
+    "Relation",
+    "Rows",
+    "Scan",
+    "Smallest",
+    "Tally",
+    "TextIn",
+    "Times",
+    "Total",
+    "UnitAggregate",
+    "UnitTotal",
+    "Units",
+    "Value",
+    "Whole",
+    "Within",
+    "scans",
+    "walk",
+]
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of the relation below, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A constant."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plus:
+    """The sum of two or more values."""
+
+    terms: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The product of two values."""
+
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Absolute:
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """The value moved into [low, high]; NULL stays NULL."""
+
+    value: Value
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The least of the values that are there; NULL only when all are NULL."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Greatest:
+    """The greatest of the values that are there; NULL only when all are NULL."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    """The first value that is there."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch whose condition is true."""
+
+    branches: tuple[tuple[Condition, Value], ...]
+    otherwise: Value
+
+
+Value = Field | Whole | Nothing | Plus | Times | Absolute | Clamp | Least | Greatest | Coalesce | Case
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The value is one of these; unknown for NULL. An empty list is false, and unknown for NULL."""
+
+    value: Value
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The value lies between two whole numbers, both included; None leaves a side open (never both)."""
+
+    value: Value
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextIn:
+    """The text column is one of these."""
+
+    field: Field
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """The value (or text column) is absent."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    operand: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    operands: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    operands: tuple[Condition, ...]
+
+
+Condition = OneOf | Within | TextIn | IsNull | Not | And | Or
+
+# --- relations ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The first `rows` rows of every unit of a dataset, before anything else; all columns of its card.
+
+    `version` is 0 for the plan's first dataset, whose version the ledger keeps beside the hash.
+    """
+
+    dataset: str
+    rows: int
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows whose condition is true."""
+
+    source: Relation
+    where: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Derive:
+    """These columns and no others, row by row."""
+
+    source: Relation
+    columns: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many rows of the unit have the value (or text column); how many there are, when it is None."""
+
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTotal:
+    """The sum over the unit's rows that have the value; NULL when none has."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Smallest:
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    value: Value
+
+
+UnitAggregate = Tally | UnitTotal | Smallest | Largest
+
+
+@dataclass(frozen=True, slots=True)
+class PerUnit:
+    """One row for every unit that has rows in the source."""
+
+    source: Relation
+    columns: tuple[tuple[str, UnitAggregate], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Every pair of rows of one unit. The names of the two sides' columns differ."""
+
+    left: Relation
+    right: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Each row with the columns that a public table has for its key; rows without an entry are dropped.
+
+    Entries are (key, values…); keys are all different, so no row is doubled.
+    """
+
+    source: Relation
+    key: Value
+    columns: tuple[str, ...]
+    entries: tuple[tuple[int | None, ...], ...]
+
+
+Relation = Scan | Filter | Derive | PerUnit | Join | Lookup
+
+# --- what is measured -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How many rows have the value (or text column); how many there are, when it is None."""
+
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """How many different units have rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The sum over the rows that have the value; 0 when none has."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A point v with at most a share `rank` of the values below it and at most 1 - rank above it."""
+
+    value: Value
+    rank: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The largest value, or the smallest."""
+
+    value: Value
+    largest: bool
+
+
+Measure = Rows | Units | Total | Quantile | Extreme
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A grouping column. `cells` is its whole public domain in order, with None last where it can be NULL.
+
+    `cells` None means an open domain: the keys come from the rows and pass a threshold.
+    """
+
+    field: Field
+    cells: tuple[int | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Measures over a relation, by keys. What is shown of them is post-processing (`outputs`) and not part of it."""
+
+    source: Relation
+    keys: tuple[Key, ...]
+    measures: tuple[Measure, ...]
+
+    @property
+    def open(self) -> bool:
+        """Whether the list of keys itself comes from the rows."""
+        return any(key.cells is None for key in self.keys)
+
+    @property
+    def cell_count(self) -> int:
+        """Cells of the answer; for closed keys."""
+        return prod(len(key.cells) for key in self.keys if key.cells is not None)
+
+    @property
+    def dataset(self) -> str:
+        """The first dataset: the one whose name stands on the ledger."""
+        return next(scans(self.source)).dataset
+
+    @property
+    def hash(self) -> str:
+        """Identifies what is measured, not its wording: names, aliases and order of outputs do not enter."""
+        measures = sorted(json.dumps(_canonical(measure), separators=(",", ":")) for measure in self.measures)
+        content = [_canonical(self.source), [_canonical(key) for key in self.keys], measures]
+        return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
+
+
+Node = Value | Condition | Relation | UnitAggregate | Measure | Key | Plan
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """The datasets of a relation, from left to right."""
+    return (node for node in walk(relation) if isinstance(node, Scan))
+
+
+def walk(node: object) -> Iterator[object]:
+    """A node and everything below it."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from walk(part)
+    elif hasattr(node, "__dataclass_fields__"):
+        yield node
+        for field in fields(node):  # type: ignore[arg-type]
+            yield from walk(getattr(node, field.name))
+
+
+def _canonical(node: object) -> object:
+    match node:
+        case None | int() | str():
+            return node
+        case Fraction():
+            return str(node)
+        case tuple():
+            return [_canonical(part) for part in node]
+    return [type(node).__name__, *(_canonical(getattr(node, field.name)) for field in fields(node))]  # type: ignore[arg-type]

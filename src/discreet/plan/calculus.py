@@ -1,0 +1,552 @@
+"""The calculus: how far one protected unit can move what is measured, derived from the plan and the cards alone.
+
+Every relation carries `Facts`: the most rows one unit can have in it, whether a unit's presence is fixed by what is
+public, and for every column a `Span` (interval, NULLs, publicness, lineage). Each operator maps the facts of what is
+below it; `sensitivities` reads the bound of a measure off the facts of the relation it is taken over.
+
+The bound rests on one picture: the *share* of a unit is the interval of what all its rows together can add to one
+cell. Adding or removing the unit moves a cell by at most the share's largest absolute value. Replacing it by another
+moves the same cell by at most the share's width, or, when its rows may change cell, takes from one cell and adds to
+another. Proof: docs/proofs/calculus.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Final
+
+from discreet.data.card import Card, Column, Kind, Size
+from discreet.errors import QueryRefused
+from discreet.guarantees.types import Neighbours
+from discreet.plan.algebra import (
+    Absolute,
+    And,
+    Case,
+    Clamp,
+    Coalesce,
+    Condition,
+    Derive,
+    Extreme,
+    Field,
+    Filter,
+    Greatest,
+    IsNull,
+    Join,
+    Key,
+    Least,
+    Lookup,
+    Measure,
+    Not,
+    Nothing,
+    OneOf,
+    Or,
+    PerUnit,
+    Plan,
+    Plus,
+    Quantile,
+    Relation,
+    Rows,
+    Scan,
+    Tally,
+    TextIn,
+    Times,
+    Total,
+    UnitAggregate,
+    Units,
+    UnitTotal,
+    Value,
+    Whole,
+    Within,
+)
+
+__all__ = [
+    "MOST_ROWS",
+    "WIDEST",
+    "Caps",
+    "Facts",
+    "Lineage",
+    "Sensitivities",
+    "Sensitivity",
+    "Span",
+    "facts_of",
+    "lineage_of",
+    "sensitivities",
+    "span_of",
+]
+
+# Single values and products stay inside 64 bits on every engine; sums of 2·10^9 rows then stay inside 128.
+WIDEST: Final = 1 << 62
+MOST_ROWS: Final = 10**9
+
+Lineage = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Upper bounds of a weight by the category of a public column of the same relation; `largest` without one."""
+
+    by: str
+    each: tuple[int, ...]
+    largest: int
+
+    def highest(self, possible: frozenset[int | None] | None) -> int:
+        if possible is None:
+            return self.largest
+        return max((self.largest if place is None else self.each[place] for place in possible), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What is known of a value without its rows, in whole steps.
+
+    `low` and `high` are None for texts and for what is always NULL. `bounded` is false where the card gives no bounds:
+    such a value may be compared and counted, but not summed. `public`: fixed for a unit whatever is confidential of
+    it, and the same on all its rows. `lineage`: the card columns it is made of.
+    """
+
+    low: int | None
+    high: int | None
+    nullable: bool
+    public: bool
+    bounded: bool = True
+    lineage: Lineage = frozenset()
+    caps: Caps | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a relation carries. `steady`: whether a unit has rows here does not depend on what is confidential of it.
+
+    `possible` narrows the categories that a column can still have; `lineage` names the columns that decided which rows
+    are here.
+    """
+
+    rows: int
+    steady: bool
+    spans: Mapping[str, Span]
+    possible: Mapping[str, frozenset[int | None]] = field(default_factory=dict)
+    lineage: Lineage = frozenset()
+
+    def given(self, name: str, cell: int | None) -> Facts:
+        """The facts of the rows in one cell of a key."""
+        return replace(self, possible={**self.possible, name: frozenset({cell})})
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """The most that the cells of a measure move in sum, and in sum of squares, between neighbours; and why.
+
+    For quantiles and extremes it bounds the scores of the candidates, added up over all cells.
+    """
+
+    l1: Fraction
+    squared_l2: Fraction
+    derivation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivities:
+    """One sensitivity for all cells; or, when `key` names a public key, one for each of its cells.
+
+    A unit has rows in one cell of a public key only, so each of its cells may be noised for itself.
+    """
+
+    key: int | None
+    each: tuple[Sensitivity, ...]
+
+    @property
+    def largest(self) -> Sensitivity:
+        return max(self.each, key=lambda one: one.l1)
+
+
+# --- relations ------------------------------------------------------------------------------------------------------
+
+
+def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
+    """What a relation carries, by operator."""
+    match relation:
+        case Scan(dataset, rows):
+            return _scan(cards[dataset], rows)
+        case Filter(source, where):
+            return _filter(facts_of(source, cards), where)
+        case Derive(source, columns):
+            return _derive(facts_of(source, cards), columns)
+        case PerUnit(source, columns):
+            below = facts_of(source, cards)
+            spans = {name: _per_unit(aggregate, below) for name, aggregate in columns}
+            return Facts(rows=1, steady=below.steady, spans=spans, lineage=below.lineage)
+        case Join(left, right):
+            return _join(facts_of(left, cards), facts_of(right, cards))
+        case Lookup():
+            return _lookup(facts_of(relation.source, cards), relation)
+
+
+def _scan(card: Card, rows: int) -> Facts:
+    spans = {column.name: _column_span(card, column) for column in card.columns if column.kind is not Kind.ID}
+    return Facts(rows=min(rows, card.unit.rows), steady=card.size is Size.PUBLIC, spans=spans)
+
+
+def _column_span(card: Card, column: Column) -> Span:
+    lineage = frozenset({(card.dataset, column.name)})
+    if column.kind is Kind.TEXT:
+        return Span(None, None, nullable=True, public=False, lineage=lineage)
+    if column.kind is Kind.CATEGORY:
+        return Span(0, len(column.categories) - 1, nullable=True, public=column.public, lineage=lineage)
+    low, high = column.low_units, column.high_units
+    caps = None
+    if card.weight is not None and card.weight.column == column.name:
+        high = min(high, _steps(card.weight.largest, column))
+        if card.weight.by is not None:
+            codes = [category.code for category in card.column(card.weight.by).categories]
+            each = tuple(min(high, _steps(card.weight.cap_for(code), column)) for code in codes)
+            caps = Caps(card.weight.by, each, high)
+            lineage |= {(card.dataset, card.weight.by)}
+    bounded = column.bounds is not None
+    return Span(low, high, nullable=True, public=column.public, bounded=bounded, lineage=lineage, caps=caps)
+
+
+def _steps(amount: object, column: Column) -> int:
+    return int(Fraction(str(amount)) / Fraction(column.step or 1))
+
+
+def _filter(below: Facts, where: Condition) -> Facts:
+    public, lineage = _read(where, below)
+    spans, possible = dict(below.spans), dict(below.possible)
+    _narrow(where, spans, possible)
+    return Facts(below.rows, below.steady and public, spans, possible, below.lineage | lineage)
+
+
+def _narrow(part: Condition, spans: dict[str, Span], possible: dict[str, frozenset[int | None]]) -> None:
+    """What a condition on a single column, which holds for every row kept, says about that column."""
+    match part:
+        case And(operands):
+            for operand in operands:
+                _narrow(operand, spans, possible)
+        case Within(Field(name), low, high):
+            span = spans[name]
+            start, end = _ends(span)
+            tight_low = start if low is None else max(low, start)
+            tight_high = end if high is None else min(high, end)
+            bounded = span.bounded or (low is not None and high is not None)
+            if tight_low > tight_high:  # no row can be kept; the old interval is as true as any
+                tight_low, tight_high = start, end
+            spans[name] = replace(span, low=tight_low, high=tight_high, nullable=False, bounded=bounded)
+        case OneOf(Field(name), values):
+            kept: frozenset[int | None] = frozenset(values)
+            possible[name] = kept & possible.get(name, kept)
+            _narrow(Within(Field(name), min(values, default=None), max(values, default=None)), spans, possible)
+        case TextIn(Field(name), _) | Not(IsNull(Field(name))):
+            spans[name] = replace(spans[name], nullable=False)
+
+
+def _derive(below: Facts, columns: tuple[tuple[str, Value], ...]) -> Facts:
+    renamed = {value.name: name for name, value in columns if isinstance(value, Field)}
+    spans, possible = {}, {}
+    for name, value in columns:
+        span = span_of(value, below)
+        if isinstance(value, Field):
+            caps = span.caps
+            kept = caps is not None and caps.by in renamed
+            span = replace(span, caps=replace(caps, by=renamed[caps.by]) if caps is not None and kept else None)
+            if value.name in below.possible:
+                possible[name] = below.possible[value.name]
+        spans[name] = span
+    return Facts(below.rows, below.steady, spans, possible, below.lineage)
+
+
+def _per_unit(aggregate: UnitAggregate, below: Facts) -> Span:
+    if isinstance(aggregate, Tally):
+        counted = aggregate.value is None
+        lineage = below.lineage if aggregate.value is None else span_of(aggregate.value, below).lineage
+        return Span(1 if counted else 0, below.rows, nullable=False, public=False, lineage=lineage)
+    span = span_of(aggregate.value, below)
+    if isinstance(aggregate, UnitTotal):
+        low, high = _ends(span)
+        low, high = min(low, below.rows * low), max(high, below.rows * high)
+        return _checked(replace(span, low=low, high=high, public=False, caps=None))
+    return replace(span, caps=None)
+
+
+def _join(left: Facts, right: Facts) -> Facts:
+    rows = left.rows * right.rows
+    if rows > MOST_ROWS:
+        raise QueryRefused(
+            f"one unit could have {rows:,} rows after this join; at most {MOST_ROWS:,} are joined. Aggregate one side "
+            "per unit first, as in (SELECT id, SUM(x) AS total FROM dataset GROUP BY id)."
+        )
+    return Facts(
+        rows=rows,
+        steady=left.steady and right.steady,
+        spans={**left.spans, **right.spans},
+        possible={**left.possible, **right.possible},
+        lineage=left.lineage | right.lineage,
+    )
+
+
+def _lookup(below: Facts, lookup: Lookup) -> Facts:
+    key = span_of(lookup.key, below)
+    spans = dict(below.spans)
+    for place, name in enumerate(lookup.columns, start=1):
+        present = [entry[place] for entry in lookup.entries]
+        values = [value for value in present if value is not None]
+        spans[name] = Span(
+            min(values, default=None),
+            max(values, default=None),
+            nullable=None in present,
+            public=key.public,
+            lineage=key.lineage,
+        )
+    return replace(below, spans=spans, steady=below.steady and key.public, lineage=below.lineage | key.lineage)
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+def span_of(value: Value, facts: Facts) -> Span:
+    """What is known of a value on a row of the relation."""
+    match value:
+        case Field(name):
+            span = facts.spans[name]
+            if span.caps is not None and span.high is not None:
+                high = min(span.high, span.caps.highest(facts.possible.get(span.caps.by)))
+                return replace(span, high=max(high, span.low or 0))
+            return span
+        case Whole(number):
+            return _checked(Span(number, number, nullable=False, public=True))
+        case Nothing():
+            return Span(None, None, nullable=True, public=True)
+        case Plus(terms):
+            spans = [span_of(term, facts) for term in terms]
+            return _strict(spans, lambda parts: _add(_within_reach(parts)))
+        case Times(left, right):
+            return _strict([span_of(left, facts), span_of(right, facts)], _multiply)
+        case Absolute(inner):
+            return _strict([span_of(inner, facts)], lambda parts: _absolute(*parts[0]))
+        case Clamp(inner, low, high):
+            moved = _strict([span_of(inner, facts)], lambda parts: _clamp(parts[0], low, high))
+            return replace(moved, bounded=True)
+        case Least(values):
+            return _chosen([span_of(part, facts) for part in values], least=True)
+        case Greatest(values):
+            return _chosen([span_of(part, facts) for part in values], least=False)
+        case Coalesce(values):
+            spans = [span_of(part, facts) for part in values]
+            reached = next((place for place, span in enumerate(spans, start=1) if not span.nullable), len(spans))
+            return replace(_hull(spans[:reached]), nullable=all(span.nullable for span in spans))
+        case Case(branches, otherwise):
+            hull = _hull([*(span_of(then, facts) for _, then in branches), span_of(otherwise, facts)])
+            read = [_read(condition, facts) for condition, _ in branches]
+            public = hull.public and all(public for public, _ in read)
+            return replace(hull, public=public, lineage=hull.lineage.union(*(lineage for _, lineage in read)))
+
+
+Interval = tuple[int, int]
+
+
+def _within_reach(parts: list[Interval]) -> list[Interval]:
+    """Engines add from left to right, so no sum of some of the terms may overflow either."""
+    _require_reach(sum(max(abs(low), abs(high)) for low, high in parts))
+    return parts
+
+
+def _add(parts: list[Interval]) -> Interval:
+    return sum(low for low, _ in parts), sum(high for _, high in parts)
+
+
+def _multiply(parts: list[Interval]) -> Interval:
+    corners = [left * right for left in parts[0] for right in parts[1]]
+    return min(corners), max(corners)
+
+
+def _absolute(low: int, high: int) -> Interval:
+    return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+
+
+def _clamp(part: Interval, low: int, high: int) -> Interval:
+    return min(max(part[0], low), high), min(max(part[1], low), high)
+
+
+def _strict(spans: list[Span], combine: Callable[[list[Interval]], Interval]) -> Span:
+    """An operator whose result is NULL as soon as one operand is."""
+    joined = _hull(spans)
+    if any(span.low is None for span in spans):
+        return replace(joined, low=None, high=None, nullable=True, caps=None)
+    low, high = combine([_ends(span) for span in spans])
+    return _checked(replace(joined, low=low, high=high))
+
+
+def _chosen(spans: list[Span], *, least: bool) -> Span:
+    """LEAST and GREATEST pass over NULLs: only operands that are always there limit the far side."""
+    hull = _hull(spans)
+    limiting = [span for span in spans if not span.nullable and span.low is not None]
+    if hull.low is None or hull.high is None:
+        return hull
+    low, high = hull.low, hull.high
+    if limiting:
+        ends = [_ends(span) for span in limiting]
+        low, high = (low, min(end for _, end in ends)) if least else (max(start for start, _ in ends), high)
+    return replace(hull, low=low, high=high, nullable=not limiting)
+
+
+def _hull(spans: list[Span]) -> Span:
+    present = [_ends(span) for span in spans if span.low is not None]
+    return Span(
+        low=min((low for low, _ in present), default=None),
+        high=max((high for _, high in present), default=None),
+        nullable=any(span.nullable for span in spans),
+        public=all(span.public for span in spans),
+        bounded=all(span.bounded for span in spans),
+        lineage=frozenset[tuple[str, str]]().union(*(span.lineage for span in spans)),
+    )
+
+
+def _ends(span: Span) -> Interval:
+    """The interval; (0, 0) for what is never there and so never adds anything."""
+    return (0, 0) if span.low is None or span.high is None else (span.low, span.high)
+
+
+def _checked(span: Span) -> Span:
+    _require_reach(max(abs(end) for end in _ends(span)))
+    return span
+
+
+def _require_reach(reach: int) -> None:
+    if reach > WIDEST:
+        raise QueryRefused(
+            "an expression of this statement could leave 64-bit integers. Multiply fewer columns, or CLAMP them first, "
+            "as in CLAMP(x, 0, 1000); or give the columns a coarser step in the card."
+        )
+
+
+def _read(condition: Condition, facts: Facts) -> tuple[bool, Lineage]:
+    """Whether a condition rests on public values alone, and the columns it reads."""
+    match condition:
+        case OneOf(value, _) | Within(value, _, _) | IsNull(value) | TextIn(value, _):
+            span = span_of(value, facts)
+            return span.public, span.lineage
+        case Not(operand):
+            return _read(operand, facts)
+        case And(operands) | Or(operands):
+            read = [_read(operand, facts) for operand in operands]
+            return all(public for public, _ in read), frozenset[tuple[str, str]]().union(*(names for _, names in read))
+
+
+# --- measures -------------------------------------------------------------------------------------------------------
+
+
+def lineage_of(plan: Plan, cards: Mapping[str, Card]) -> Lineage:
+    """Every card column on which an answer depends, beside the units."""
+    facts = facts_of(plan.source, cards)
+    parts: list[Value] = [key.field for key in plan.keys]
+    parts += [
+        measure.value for measure in plan.measures if not isinstance(measure, Units) and measure.value is not None
+    ]
+    return facts.lineage.union(*(span_of(part, facts).lineage for part in parts))
+
+
+def sensitivities(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> Sensitivities:
+    """How far one unit can move a measure of the plan under the population's neighbour relation."""
+    facts = facts_of(plan.source, cards)
+    neighbours = cards[plan.dataset].neighbours
+    place = _slicing_key(plan.keys, facts)
+    if place is None:
+        return Sensitivities(None, (_sensitivity(plan, measure, facts, neighbours),))
+    key = plan.keys[place]
+    each = [_sensitivity(plan, measure, facts.given(key.field.name, cell), neighbours) for cell in key.cells or ()]
+    if all(one.l1 == each[0].l1 for one in each):
+        return Sensitivities(None, (each[0],))
+    return Sensitivities(place, tuple(each))
+
+
+def _slicing_key(keys: Iterable[Key], facts: Facts) -> int | None:
+    """The key, if any, whose cells have weight caps of their own."""
+    by = {span.caps.by for span in facts.spans.values() if span.caps is not None}
+    return next((place for place, key in enumerate(keys) if key.cells is not None and key.field.name in by), None)
+
+
+def _sensitivity(plan: Plan, measure: Measure, facts: Facts, neighbours: Neighbours) -> Sensitivity:
+    moving = not all(facts.spans[key.field.name].public for key in plan.keys)
+    match measure:
+        case Quantile(value, rank):
+            _require_bounds(value, facts)
+            return _score(max(rank, 1 - rank), facts.rows, neighbours, moving)
+        case Extreme(value, _):
+            _require_bounds(value, facts)
+            return _score(Fraction(1), facts.rows, neighbours, moving)
+        case Units():
+            return _units(plan, facts, neighbours, moving)
+        case Rows(value):
+            certain = value is None or not span_of(value, facts).nullable
+            return _moved(facts, (1, 1), certain, neighbours, moving, "counts 1")
+        case Total(value):
+            _require_bounds(value, facts)
+            span = span_of(value, facts)
+            low, high = _ends(span)
+            return _moved(
+                facts, (low, high), not span.nullable, neighbours, moving, f"adds between {low:,} and {high:,}"
+            )
+
+
+def _moved(facts: Facts, row: Interval, certain: bool, neighbours: Neighbours, moving: bool, adds: str) -> Sensitivity:
+    """Counts and sums: the share of a unit, and what its coming, going or changing does to the cells."""
+    k = facts.rows
+    low, high = min(row[0], k * row[0]), max(row[1], k * row[1])
+    if not (certain and facts.steady):
+        low, high = min(low, 0), max(high, 0)
+    reach, width = max(abs(low), abs(high)), high - low
+    unit = f"a unit has at most {_plural(k, 'row')} here and each {adds}"
+    if neighbours is Neighbours.ADD_REMOVE:
+        return _bound(reach, reach**2, f"{unit}: adding or removing it moves {reach:,}")
+    if not moving:
+        stays = "its group is public" if width else "whether it counts, and where, is public"
+        return _bound(width, width**2, f"{unit}, {stays}: replacing it moves {width:,}")
+    squared = max(2 * reach**2, width**2)
+    return _bound(2 * reach, squared, f"{unit} and may leave one cell for another: replacing it moves {2 * reach:,}")
+
+
+def _units(plan: Plan, facts: Facts, neighbours: Neighbours, moving: bool) -> Sensitivity:
+    reached = 1 if not moving else facts.rows if plan.open else min(facts.rows, plan.cell_count)
+    unit = f"a unit counts once in at most {_plural(reached, 'cell')}"
+    if neighbours is Neighbours.ADD_REMOVE:
+        return _bound(reached, reached, f"{unit}: adding or removing it moves {reached:,}")
+    if not moving:
+        width = 0 if facts.steady else 1
+        return _bound(width, width, f"{unit}, which is public: replacing it moves {width}")
+    return _bound(2 * reached, 2 * reached, f"{unit} and may enter as many others: replacing it moves {2 * reached:,}")
+
+
+def _score(step: Fraction, k: int, neighbours: Neighbours, moving: bool) -> Sensitivity:
+    """Scores of candidates: one row that comes or goes moves each by at most `step`, one that changes by at most 1."""
+    rows = f"a unit has at most {_plural(k, 'row')} here"
+    if neighbours is Neighbours.ADD_REMOVE:
+        total, why = k * step, f"each that comes or goes moves a score by at most {step}"
+    elif moving:
+        total, why = (
+            2 * k * step,
+            f"each may leave one cell and enter another, moving a score of each by at most {step}",
+        )
+    else:
+        total, why = Fraction(k), "each that changes moves a score by at most 1"
+    return _bound(total, total**2, f"{rows}; {why}: scores move by {total}")
+
+
+def _bound(l1: int | Fraction, squared_l2: int | Fraction, derivation: str) -> Sensitivity:
+    return Sensitivity(Fraction(l1), Fraction(squared_l2), derivation)
+
+
+def _require_bounds(value: Value, facts: Facts) -> None:
+    span = span_of(value, facts)
+    if span.bounded:
+        return
+    names = ", ".join(f"'{name}'" for _, name in sorted(span.lineage))
+    raise QueryRefused(
+        f"what is summed or ranked needs bounds, and the card gives none for {names}. Add `bounds: [low, high]` to the "
+        "column in the card, or write CLAMP(column, low, high) in the statement.",
+        part="bounds",
+    )
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"

@@ -1,0 +1,52 @@
+"""A statement that was read: what is measured, what is shown of it, and the words for both.
+
+Only `plan` reaches an engine and a hash; the rest dresses the answer and the explanation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.data.card import Labels
+from discreet.plan.algebra import Plan
+from discreet.plan.outputs import Presentation
+
+__all__ = ["KeyFace", "MeasureFace", "Statement"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFace:
+    """How the cells of a key are shown: codes and labels of categories, else whole steps, else texts as they are."""
+
+    name: str
+    codes: tuple[str, ...] = ()
+    labels: tuple[Labels, ...] = ()
+    step: Fraction | None = None
+
+    def shown(self, cell: int | str | None) -> int | float | str | None:
+        """A code, a number, a text; None for the NULL key."""
+        if cell is None or isinstance(cell, str):
+            return cell
+        if self.codes:
+            return self.codes[cell]
+        value = cell * (self.step or Fraction(1))
+        return int(value) if value.denominator == 1 else float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureFace:
+    """What a measure is in the words of the statement, and the size of its whole step."""
+
+    text: str
+    step: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A question as planned. Faces stand in the order of the plan's keys and measures."""
+
+    plan: Plan
+    presentation: Presentation
+    keys: tuple[KeyFace, ...]
+    measures: tuple[MeasureFace, ...]
