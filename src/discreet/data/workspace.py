@@ -3,6 +3,7 @@
     workspace.json                   id, schema, ledger settings, key and anchor paths, salt, allowed roots
     datasets/NAME/current.json       which version answers questions; replaced in one step
     datasets/NAME/vN/                card.yaml, data.parquet, report.json; never changed once there
+                                     (card.yaml and source.json when the rows stay in their own engine)
     staging/                         what is being added; swept when the next file is added
 
 Whoever can read the folder is the custodian, so it is closed to everyone else.
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.data.card import Card, read_card
+from discreet.data.rowsource import RowSource, read_row_source
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 
 __all__ = ["SCHEMA", "Dataset", "LedgerSettings", "Workspace", "WorkspaceSettings", "find_workspace"]
@@ -65,13 +67,14 @@ class WorkspaceSettings:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One version of a prepared dataset."""
+    """One version of a dataset: prepared rows in the workspace, or a table that stays in its engine (`source`)."""
 
     name: str
     version: int
     card: Card
     data: Path
     report: Path
+    source: RowSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +208,7 @@ class Workspace:
             card=read_card(folder / "card.yaml"),
             data=folder / "data.parquet",
             report=folder / "report.json",
+            source=read_row_source(folder),
         )
 
     @property
