@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING, Self
 from discreet.data.card import Card, Column, Kind, read_card
 from discreet.data.report import Report, read_report
 from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
-from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict
+from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
 
 if TYPE_CHECKING:
+    from discreet.data.publictables import PublicTable
     from discreet.release.answers import Answer
 
 __all__ = ["Session", "default_analyst", "open_session"]
@@ -136,6 +137,23 @@ class Session:
         self.ledger.record_dataset(read.population, read.dataset, dataset.version, who=default_analyst())
         return dataset
 
+    def add_public_table(
+        self,
+        file: Path,
+        *,
+        key: str,
+        name: str | None = None,
+        replace: bool = False,
+        encoding: str | None = None,
+        delimiter: str | None = None,
+    ) -> PublicTable:
+        """Store a small file that holds nothing confidential, to join with on `key`."""
+        from discreet.data.publictables import add_public_file
+
+        return add_public_file(
+            self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
+        )
+
     def add_analyst(self, name: str) -> None:
         """Register an analyst; only registered analysts are answered."""
         self.ledger.add_analyst(_analyst_name(name), who=default_analyst())
@@ -219,6 +237,18 @@ class Session:
         """The current version of every dataset, by name."""
         return self.workspace.datasets()
 
+    def public_tables(self) -> tuple[PublicTable, ...]:
+        """The current version of every public table, by name."""
+        from discreet.data.publictables import list_public_tables
+
+        return list_public_tables(self.workspace)
+
+    def public_table(self, name: str) -> PublicTable:
+        """A public table in its current version, or UnknownName with the nearest one."""
+        from discreet.data.publictables import read_public_table
+
+        return read_public_table(self.workspace, name)
+
     def describe(self, dataset: str, language: str = "en") -> dict[str, object]:
         """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
         found = self.workspace.dataset(dataset)
@@ -247,7 +277,13 @@ class Session:
         return self.ledger.populations()
 
     def _check_dataset(self, card: Card) -> None:
-        """A dataset stays in its population: before a row is read, not after."""
+        """A dataset has a name of its own and stays in its population: before a row is read, not after."""
+        if card.dataset in self.workspace.public_names():
+            raise Refused(
+                f"'{card.dataset}' is a public table of this workspace, and a dataset cannot share its name. "
+                "Choose another name in the card.",
+                dataset=card.dataset,
+            )
         if card.dataset not in self.workspace.names():
             return
         home = self.workspace.dataset(card.dataset).card.population

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, methods
+from discreet.cli import asking, custody, methods, public
 
 __all__ = ["app"]
 
@@ -32,5 +32,6 @@ def discreet(
 
 
 custody.register(app)
+public.register(app)
 asking.register(app)
 methods.register(app)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.data.draft import draft_card
     from discreet.data.ingest import add_file
     from discreet.data.paths import allowed_roots, resolve_inside
+    from discreet.data.publictables import PublicColumn, PublicTable
     from discreet.data.report import ColumnReport, Report, WeightReport, read_report
     from discreet.data.sources import Limits
     from discreet.data.workspace import (
@@ -47,6 +48,8 @@ __all__ = [
     "Labels",
     "LedgerSettings",
     "Limits",
+    "PublicColumn",
+    "PublicTable",
     "Report",
     "Size",
     "WeightReport",
@@ -70,6 +73,7 @@ _HOMES = {
     "draft": "draft_card",
     "ingest": "add_file",
     "paths": "allowed_roots resolve_inside",
+    "publictables": "PublicColumn PublicTable",
     "report": "ColumnReport Report WeightReport read_report",
     "sources": "Limits",
     "workspace": "Dataset LedgerSettings Workspace WorkspaceSettings find_workspace",

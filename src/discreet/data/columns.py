@@ -22,6 +22,8 @@ __all__ = [
     "WeightRule",
     "canonical_code",
     "fine_step",
+    "is_reserved",
+    "is_well_named",
 ]
 
 # Sums of 10^9 rows then stay far inside 128 bits on every engine, single values inside a float's integers.
@@ -81,6 +83,16 @@ def canonical_code(value: str) -> str:
     """The form in which codes are compared: '10', '+10' and '10.0' are one code, '010' is another."""
     whole = _WHOLE.fullmatch(value)
     return whole.group(1) if whole else value
+
+
+def is_well_named(name: str) -> bool:
+    """Whether a column may have this name: letters, digits and underscores, at most 63, no digit first."""
+    return _NAME.fullmatch(name) is not None
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name is kept for Discreet's own columns."""
+    return name.lower() == _RESERVED or name.lower().startswith(_RESERVED_PREFIX)
 
 
 def fine_step(low: Decimal, high: Decimal) -> Decimal:
@@ -208,9 +220,9 @@ _FITTING: Final = {
 
 def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
     name = column.name
-    if not _NAME.fullmatch(name):
+    if not is_well_named(name):
         yield "", f"column name '{name}' must be letters, digits and underscores, at most 63, no digit first"
-    if name.lower() == _RESERVED or name.lower().startswith(_RESERVED_PREFIX):
+    if is_reserved(name):
         yield "", f"column name '{name}' is reserved; rename it and give the file's name as source: {name}"
     given = {
         "type": column.type is not None,

@@ -4,6 +4,7 @@
     datasets/NAME/current.json       which version answers questions; replaced in one step
     datasets/NAME/vN/                card.yaml, data.parquet, report.json; never changed once there
                                      (card.yaml and source.json when the rows stay in their own engine)
+    public/NAME/vN.json              a public table to join with; the highest version holds
     staging/                         what is being added; swept when the next file is added
 
 Whoever can read the folder is the custodian, so it is closed to everyone else.
@@ -32,6 +33,7 @@ __all__ = ["SCHEMA", "Dataset", "LedgerSettings", "Workspace", "WorkspaceSetting
 SCHEMA: Final = 1
 _SETTINGS: Final = "workspace.json"
 _VERSION: Final = re.compile(r"v([1-9]\d{0,8})", re.ASCII)
+_PUBLIC_VERSION: Final = re.compile(r"v([1-9]\d{0,8})\.json", re.ASCII)
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 
@@ -200,6 +202,41 @@ class Workspace:
             _sync(self._datasets)
         return self._version(name, version)
 
+    def public_names(self) -> tuple[str, ...]:
+        """The public tables that may be joined with, by name."""
+        if not self._public.is_dir():
+            return ()
+        return tuple(sorted(f.name for f in self._public.iterdir() if f.is_dir() and self.public_version(f.name)))
+
+    def public_version(self, name: str) -> int | None:
+        """The highest version of a public table, or None when there is no such table."""
+        home = self._public / name
+        found = [_PUBLIC_VERSION.fullmatch(f.name) for f in home.iterdir()] if home.is_dir() else []
+        return max((int(match[1]) for match in found if match), default=None)
+
+    def public_file(self, name: str, version: int) -> Path:
+        """Where a version of a public table is stored."""
+        return self._public / name / f"v{version}.json"
+
+    def publish_public(self, name: str, text: str, *, replace: bool) -> int:
+        """Store a public table as its next version, whole or not at all; versions before it stay."""
+        self._public.mkdir(mode=0o700, exist_ok=True)
+        with _locked(self._public / f".{name}.lock"):
+            present = self.public_version(name)
+            if present is not None and not replace:
+                raise Refused(
+                    f"public table '{name}' is in the workspace already. Use --replace to add a new version of it.",
+                    table=name,
+                )
+            if present is None and replace:
+                raise Refused(f"public table '{name}' is not in the workspace. Leave out --replace to add it.")
+            version = (present or 0) + 1
+            (self._public / name).mkdir(mode=0o700, exist_ok=True)
+            write_whole(self.public_file(name, version), text)
+            _sync(self._public)
+            _sync(self.path)
+        return version
+
     def _version(self, name: str, version: int) -> Dataset:
         folder = self._datasets / name / f"v{version}"
         return Dataset(
@@ -214,6 +251,10 @@ class Workspace:
     @property
     def _datasets(self) -> Path:
         return self.path / "datasets"
+
+    @property
+    def _public(self) -> Path:
+        return self.path / "public"
 
     @property
     def _staging(self) -> Path:

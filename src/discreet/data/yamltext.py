@@ -16,7 +16,16 @@ import yaml
 
 from discreet.errors import CardInvalid
 
-__all__ = ["DEPTH_LIMIT", "SIZE_LIMIT", "MappingNode", "Node", "ScalarNode", "SequenceNode", "parse_yaml"]
+__all__ = [
+    "DEPTH_LIMIT",
+    "SIZE_LIMIT",
+    "MappingNode",
+    "Node",
+    "ScalarNode",
+    "SequenceNode",
+    "find_control",
+    "parse_yaml",
+]
 
 SIZE_LIMIT: Final = 1_000_000
 DEPTH_LIMIT: Final = 20
@@ -91,10 +100,19 @@ def _check_characters(text: str) -> None:
 
 
 def _refuse_control(text: str, line: int) -> None:
+    if (character := find_control(text)) is not None:
+        raise _Fault(line, f"control character U+{ord(character):04X} is not allowed")
+
+
+def find_control(text: str) -> str | None:
+    """The first character that steers a terminal or reorders what is seen, or None."""
+    if text.isascii() and text.isprintable():
+        return None
     for character in text:
         category = unicodedata.category(character)
         if category == "Cs" or (category == "Cc" and character not in "\t\n") or character in _REORDERING:
-            raise _Fault(line, f"control character U+{ord(character):04X} is not allowed")
+            return character
+    return None
 
 
 class _Builder:
