@@ -32,7 +32,7 @@ def public_add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, gz, Parquet, SAS, Stata or SPSS.")],
     key: Annotated[str, typer.Option(metavar="COLUMN", help="The column to join on: unique and never absent.")],
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The table's name in questions. Default: the file's.")
+        str | None, typer.Option("--name", metavar="NAME", help="The table's name in questions. Default: the file's.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Add a new version of the table.")] = False,
     encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file. Default: UTF-8.")] = None,
