@@ -278,6 +278,20 @@ def sample_visits(
         typer.echo(f"wrote {path}")
 
 
+@sample.command("ce", epilog="Example: discreet sample ce data")
+def sample_ce(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Write 994 synthetic consumer units, 51 of them rural, after a textbook's example: ce.csv, ce.yaml."""
+    from discreet.data.sample import write_ce
+
+    for path in write_ce(directory, seed=seed, overwrite=overwrite):
+        typer.echo(f"wrote {path}")
+
+
 def show_report(session: "Session", dataset: str, output: Format) -> None:
     """The custodian's view of what ingest did."""
     report = session.report(dataset, custodian=True)

@@ -13,7 +13,7 @@ from typing import Final
 
 from discreet.data.sample.figures import Figures, Label, Variable, load_figures
 
-__all__ = ["CAPS", "survey_card", "visits_card"]
+__all__ = ["CAPS", "ce_card", "survey_card", "visits_card"]
 
 # By province code: weights above are cut.
 CAPS: Final = {
@@ -49,6 +49,14 @@ _CLINICS: Final = (
     Label("Specialist", "Spécialiste"),
     Label("Emergency department", "Service d'urgence"),
     Label("Virtual care", "Soins virtuels"),
+)
+
+
+_REGIONS: Final = (
+    Label("Northeast", "Nord-Est"),
+    Label("Midwest", "Midwest"),
+    Label("South", "Sud"),
+    Label("West", "Ouest"),
 )
 
 
@@ -109,6 +117,36 @@ def visits_card(*, people: int, seed: int) -> str:
             "cost",
             Label("Cost in dollars", "Coût en dollars"),
             ["kind: number", "bounds: [0, 2000]", "step: 0.01"],
+        ),
+    ]
+    return "".join(blocks)
+
+
+def ce_card(*, seed: int) -> str:
+    """The card of the consumer units: incomes within the bounds of the textbook's example, one row for each unit."""
+    blocks = [
+        f"# The sample of consumer units: 994 synthetic households, seed {seed}. No row is a record of a real one.\n"
+        "# 51 are rural and the mean income is 67,593 dollars, as in a textbook's example. See docs/tutorial-ce.md.\n"
+        "dataset: ce\n"
+        f"title: {_pair(Label('Consumer units (sample)', 'Ménages consommateurs (échantillon synthétique)'))}\n"
+        "population: ce-example\n"
+        "unit: {column: unit_id, rows: 1}\n"
+        "neighbours: add-remove\n"
+        "size: private\n"
+        "budget: {epsilon: 3}\n"
+        "columns:\n",
+        _column("unit_id", Label("Consumer unit", "Ménage consommateur"), ["kind: id", "type: integer"]),
+        _column(
+            "urban_rural",
+            Label("Urban or rural", "Urbain ou rural"),
+            ["kind: category", *_categories([(1, Label("Urban", "Urbain")), (2, Label("Rural", "Rural"))])],
+        ),
+        _column("region", Label("Region", "Région"), ["kind: category", *_categories(enumerate(_REGIONS, start=1))]),
+        _column("family_size", Label("Family size", "Taille de la famille"), ["kind: integer", "bounds: [1, 20]"]),
+        _column(
+            "income",
+            Label("Income before taxes, past 12 months, dollars", "Revenu avant impôt, 12 derniers mois, dollars"),
+            ["kind: integer", "bounds: [0, 1000000]"],
         ),
     ]
     return "".join(blocks)

@@ -10,7 +10,7 @@ from typing import Final
 
 from discreet.errors import PathInvalid, UsageError
 
-__all__ = ["FEWEST", "MOST", "check_request", "claim", "whole"]
+__all__ = ["FEWEST", "MOST", "check_request", "check_seed", "claim", "whole"]
 
 FEWEST: Final = 1_000
 MOST: Final = 10_000_000
@@ -25,6 +25,11 @@ def check_request(*, rows: int, seed: int) -> None:
             parameter="rows",
             came=str(rows),
         )
+    check_seed(seed)
+
+
+def check_seed(seed: int) -> None:
+    """UsageError unless the seed is one that a sample can be drawn from."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _SEEDS:
         raise UsageError(
             f"seed must be a whole number from 0 to {_SEEDS - 1}; {seed} came.",
