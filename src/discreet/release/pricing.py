@@ -1,0 +1,181 @@
+"""What a statement costs and how its noise is calibrated: decided before the charge, from text and cards alone.
+
+Guarantee: epsilon = the sum of the shares of the measures; with open keys also delta, for the threshold on units.
+Requires:  the sensitivities of `plan.calculus`; noise and choices drawn independently, measure by measure.
+Proof:     docs/proofs/open-keys.md, docs/proofs/quantiles.md; shares add up by docs/proofs/composition.md
+Refs:      [KKMN09] for the threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from discreet.data.card import Card
+from discreet.errors import ParameterInvalid, QueryRefused
+from discreet.guarantees.numbers import exact, from_units, text, to_units
+from discreet.guarantees.types import ApproxDP, PureDP
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.noise.quantile import laplace_threshold
+from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units
+from discreet.plan.calculus import Sensitivities, facts_of, sensitivities, span_of
+from discreet.plan.statement import Statement
+
+__all__ = ["MeasurePrice", "Pricing", "Threshold", "UsedMechanism", "candidates_of", "price"]
+
+UsedMechanism = DiscreteLaplace | NoisyMax
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurePrice:
+    """One measure: its share of epsilon, and a mechanism for each of its sensitivities.
+
+    A mechanism is None where nobody can move the value: it is then given exactly. `candidates` are the first and the
+    last whole step among which a quantile or an extreme is chosen.
+    """
+
+    epsilon: Decimal
+    sensitivities: Sensitivities
+    mechanisms: tuple[UsedMechanism | None, ...]
+    candidates: tuple[int, int] | None = None
+
+    @property
+    def candidate_count(self) -> int:
+        return 0 if self.candidates is None else self.candidates[1] - self.candidates[0] + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Open keys: a key is shown when the noisy count of units (the measure at `measure`) is at least `least`.
+
+    `keys` is the number of keys that one unit can make come or go; each of them has a part delta / keys.
+    """
+
+    measure: int
+    least: int
+    keys: int
+    delta: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """What is charged, and the mechanisms in the order of the plan's measures."""
+
+    guarantee: PureDP | ApproxDP
+    measures: tuple[MeasurePrice, ...]
+    threshold: Threshold | None = None
+
+
+def price(
+    statement: Statement,
+    cards: Mapping[str, Card],
+    *,
+    epsilon: Decimal,
+    delta: Decimal = Decimal(0),
+    shares: Sequence[Decimal] | None = None,
+) -> Pricing:
+    """The charge and the mechanisms of a statement, or QueryRefused.
+
+    Epsilon is the total; it is split in equal parts, the remainder going to the last measure, unless `shares` says
+    how. Delta is used, and charged, for open keys only.
+    """
+    plan = statement.plan
+    moved = [sensitivities(plan, measure, cards) for measure in plan.measures]
+    _require_noise(moved, cards)
+    split = _split(epsilon, moved) if shares is None else _checked_shares(shares, epsilon, moved)
+    measures = tuple(
+        _price_measure(measure, found, share, candidates_of(plan, measure, cards))
+        for measure, found, share in zip(plan.measures, moved, split, strict=True)
+    )
+    if not plan.open or _units_price(plan, measures).mechanisms[0] is None:
+        return Pricing(PureDP(epsilon=epsilon), measures)
+    if not delta:
+        raise QueryRefused(
+            "these keys are not listed in the card, so which of them are shown depends on the rows: a threshold hides "
+            "rare ones, and it needs a delta. Add --delta, such as --delta 1e-7; the population's budget must have a "
+            "delta too. Or group by columns whose categories or bounds the card lists.",
+            part="delta",
+        )
+    return Pricing(ApproxDP(epsilon=epsilon, delta=delta), measures, _threshold(plan, measures, delta))
+
+
+def candidates_of(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> tuple[int, int] | None:
+    """The first and the last value that a quantile or an extreme can have, in whole steps; None for other measures."""
+    if not isinstance(measure, Quantile | Extreme):
+        return None
+    span = span_of(measure.value, facts_of(plan.source, cards))
+    if span.low is None or span.high is None:
+        raise QueryRefused(
+            "a quantile or an extreme is taken over numbers, and this expression has none.", part="bounds"
+        )
+    return span.low, span.high
+
+
+def _require_noise(moved: Sequence[Sensitivities], cards: Mapping[str, Card]) -> None:
+    fixed = any(one.l1 == 0 for found in moved for one in found.each)
+    if fixed and not all(card.exact_public for card in cards.values()):
+        raise QueryRefused(
+            "this count is fixed by what is public, so noise would protect nobody and an exact answer is not "
+            "given. If it may be published exactly, the card says `exact_public: true`."
+        )
+
+
+def _split(epsilon: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
+    """Equal parts on the grid for what needs noise, the remainder to the last, nothing for the rest."""
+    noisy = [place for place, found in enumerate(moved) if found.largest.l1]
+    split = [Decimal(0)] * len(moved)
+    if not noisy:
+        return split
+    part, rest = divmod(to_units(epsilon), len(noisy))
+    if not part:
+        raise QueryRefused(
+            f"epsilon {text(epsilon)} is shared by {len(noisy)} measures, and a share is at least 1e-9. Ask with a "
+            "larger epsilon, or for fewer outputs.",
+            part="epsilon",
+        )
+    for place in noisy:
+        split[place] = from_units(part)
+    split[noisy[-1]] = from_units(part + rest)
+    return split
+
+
+def _checked_shares(shares: Sequence[Decimal], epsilon: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
+    given = [exact(share, parameter="share", zero=True) for share in shares]
+    needs = [bool(found.largest.l1) for found in moved]
+    if [bool(share) for share in given] != needs or (any(needs) and sum(given) != epsilon):
+        raise ParameterInvalid(
+            parameter="shares",
+            rule="must give every measure that needs noise a part, and no other, and add up to epsilon",
+            came=", ".join(text(share) for share in given),
+        )
+    return given
+
+
+def _price_measure(
+    measure: Measure, found: Sensitivities, share: Decimal, candidates: tuple[int, int] | None
+) -> MeasurePrice:
+    chosen = isinstance(measure, Quantile | Extreme)
+    calibrate = NoisyMax.calibrate if chosen else DiscreteLaplace.calibrate
+    mechanisms = tuple(calibrate(sensitivity=one.l1, epsilon=share) if one.l1 else None for one in found.each)
+    return MeasurePrice(share, found, mechanisms, candidates)
+
+
+def _units_price(plan: Plan, measures: Sequence[MeasurePrice]) -> MeasurePrice:
+    """Every open plan counts units: who is behind a key decides whether it is shown."""
+    return measures[plan.measures.index(Units())]
+
+
+def _threshold(plan: Plan, measures: Sequence[MeasurePrice], delta: Decimal) -> Threshold:
+    """A key held by one unit alone is shown with probability at most delta / keys.
+
+    The sensitivity of the count of units is the number of keys that one unit can make come or go. Where it is 0, the
+    list of keys is public and needs no threshold.
+    """
+    units = _units_price(plan, measures)
+    mechanism, keys = units.mechanisms[0], units.sensitivities.each[0].l1
+    assert isinstance(mechanism, DiscreteLaplace)
+    least = 1 + laplace_threshold(scale=mechanism.scale, probability=Fraction(delta) / keys)
+    return Threshold(measure=plan.measures.index(Units()), least=least, keys=int(keys), delta=delta)
