@@ -56,6 +56,7 @@ __all__ = [
     "Value",
     "Whole",
     "Within",
+    "canonical_text",
     "scans",
     "walk",
 ]
@@ -361,7 +362,7 @@ class Plan:
     @property
     def hash(self) -> str:
         """Identifies what is measured, not its wording: names, aliases and order of outputs do not enter."""
-        measures = sorted(json.dumps(_canonical(measure), separators=(",", ":")) for measure in self.measures)
+        measures = sorted(canonical_text(measure) for measure in self.measures)
         content = [_canonical(self.source), [_canonical(key) for key in self.keys], measures]
         return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
@@ -383,6 +384,11 @@ def walk(node: object) -> Iterator[object]:
         yield node
         for field in fields(node):  # type: ignore[arg-type]
             yield from walk(getattr(node, field.name))
+
+
+def canonical_text(node: Node) -> str:
+    """The one text of a node: equal nodes, and only they, have equal texts."""
+    return json.dumps(_canonical(node), separators=(",", ":"), ensure_ascii=True)
 
 
 def _canonical(node: object) -> object:
