@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import stat
 from collections.abc import Callable
@@ -141,6 +142,20 @@ def test_parquet_types_are_read_by_their_values(workspace: Workspace, tmp_path: 
     assert table.column("flag").categories == ("true", "false")
     assert table.values("money") == (120, 345, None)
     assert table.values("name") == (0, 1, 0)
+
+
+def test_other_formats_and_encodings_give_the_same_table(add: Add, workspace: Workspace, tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    pyreadstat = pytest.importorskip("pyreadstat")
+    text = "region;name;rate\n1;Gaspé;0.5\n2;Sud;\n"
+    plain = add(text)
+    packed = add(gzip.compress(text.encode()), file="packed.csv.gz")
+    latin = add(text.encode("latin-1"), file="latin.csv", encoding="latin-1")
+    frame = polars.DataFrame({"region": [1.0, 2.0], "name": ["Gaspé", "Sud"], "rate": [0.5, None]})
+    pyreadstat.write_sav(frame, str(tmp_path / "spss.sav"))
+    spss = add_public_file(workspace, tmp_path / "spss.sav", key="region")
+    for table in (packed, latin, spss):
+        assert (table.columns, table.rows) == (plain.columns, plain.rows)
 
 
 @pytest.mark.parametrize(
