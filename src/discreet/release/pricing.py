@@ -49,12 +49,11 @@ class MeasurePrice:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Open keys: a key is shown when the noisy count of units (the measure at `measure`) is at least `least`.
+    """Open keys: a key is shown when the noisy count of its units is at least `least`.
 
     `keys` is the number of keys that one unit can make come or go; each of them has a part delta / keys.
     """
 
-    measure: int
     least: int
     keys: int
     delta: Decimal
@@ -178,4 +177,4 @@ def _threshold(plan: Plan, measures: Sequence[MeasurePrice], delta: Decimal) -> 
     mechanism, keys = units.mechanisms[0], units.sensitivities.each[0].l1
     assert isinstance(mechanism, DiscreteLaplace)
     least = 1 + laplace_threshold(scale=mechanism.scale, probability=Fraction(delta) / keys)
-    return Threshold(measure=plan.measures.index(Units()), least=least, keys=int(keys), delta=delta)
+    return Threshold(least=least, keys=int(keys), delta=delta)

@@ -1,0 +1,224 @@
+"""The noisy measures: drawn once from exact aggregates, stored as bytes, read again bit for bit.
+
+`draw` is the only place where exact aggregates meet noise. What it gives, `Noisy`, holds no exact value (but those
+that nobody can move) and everything needed to read it: the mechanism behind every value, the shares, the keys shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from math import prod
+from operator import index
+from typing import Any, Final, cast
+
+from discreet.engines.base import Cell, Histogram, Measured
+from discreet.guarantees.numbers import text
+from discreet.guarantees.types import ApproxDP, Guarantee, PureDP, Unproven
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units, canonical_text
+from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
+from discreet.release.ranking import choose
+
+__all__ = ["Noisy", "NoisyMeasure", "draw", "measure_id", "slices_of"]
+
+SCHEMA: Final = 2
+
+
+def measure_id(measure: Measure) -> str:
+    """What a measure is called in stored answers, wherever it stands in a statement."""
+    return hashlib.sha256(canonical_text(measure).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMeasure:
+    """One measure as drawn: a whole number per cell, and the mechanism behind it.
+
+    With `key`, the cell of that key decides which of the mechanisms was used; without, there is one for all cells.
+    """
+
+    id: str
+    epsilon: Decimal
+    key: int | None
+    mechanisms: tuple[UsedMechanism | None, ...]
+    values: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "epsilon": text(self.epsilon),
+            "key": self.key,
+            "mechanisms": [None if one is None else {"name": one.name, **one.parameters()} for one in self.mechanisms],
+            "values": list(self.values),
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> NoisyMeasure:
+        return cls(
+            id=stored["id"],
+            epsilon=Decimal(stored["epsilon"]),
+            key=stored["key"],
+            mechanisms=tuple(None if one is None else _mechanism(one) for one in stored["mechanisms"]),
+            values=tuple(stored["values"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """The measures as drawn, with what was charged for them. Stored once, replayed bit for bit."""
+
+    measures: tuple[NoisyMeasure, ...]
+    charged: PureDP | ApproxDP
+    unproven: str | None = None
+    keys: tuple[Cell, ...] | None = None
+    threshold: Threshold | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Unproven(self.unproven) if self.unproven is not None else self.charged
+
+    def in_order_of(self, plan: Plan) -> tuple[NoisyMeasure, ...]:
+        """The measures as the plan lists them; a stored answer may come from one that lists them otherwise."""
+        left = list(self.measures)
+        found = []
+        for measure in plan.measures:
+            wanted = measure_id(measure)
+            found.append(next(one for one in left if one.id == wanted))
+            left.remove(found[-1])
+        return tuple(found)
+
+    def to_bytes(self) -> bytes:
+        """Canonical JSON: the same draw always has the same bytes."""
+        stored = {
+            "schema": SCHEMA,
+            "charged": {"epsilon": text(self.charged.epsilon), "delta": _delta(self.charged)},
+            "unproven": self.unproven,
+            "measures": [one.to_dict() for one in sorted(self.measures, key=lambda one: one.id)],
+            "keys": None if self.keys is None else [list(cell) for cell in self.keys],
+            "threshold": None if self.threshold is None else _stored_threshold(self.threshold),
+        }
+        return json.dumps(stored, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Noisy:
+        stored = json.loads(data)
+        charged, keys, threshold = stored["charged"], stored["keys"], stored["threshold"]
+        epsilon, delta = charged["epsilon"], charged["delta"]
+        return cls(
+            measures=tuple(NoisyMeasure.from_dict(one) for one in stored["measures"]),
+            charged=PureDP(epsilon=epsilon) if delta is None else ApproxDP(epsilon=epsilon, delta=delta),
+            unproven=stored["unproven"],
+            keys=None if keys is None else tuple(tuple(cell) for cell in keys),
+            threshold=None if threshold is None else Threshold(**{**threshold, "delta": Decimal(threshold["delta"])}),
+        )
+
+
+def _delta(charged: PureDP | ApproxDP) -> str | None:
+    return None if isinstance(charged, PureDP) else text(charged.delta)
+
+
+def _stored_threshold(threshold: Threshold) -> dict[str, object]:
+    return {"least": threshold.least, "keys": threshold.keys, "delta": text(threshold.delta)}
+
+
+def _mechanism(stored: Mapping[str, str]) -> UsedMechanism:
+    if stored["name"] == NoisyMax.name:
+        return NoisyMax(rate=Fraction(stored["rate"]), monotone=stored["monotone"] == "true")
+    return DiscreteLaplace(scale=Fraction(stored["scale"]))
+
+
+# --- drawing --------------------------------------------------------------------------------------------------------
+
+
+def draw(plan: Plan, pricing: Pricing, measured: Measured, *, unproven: str | None = None) -> Noisy:
+    """Noise for every measure and cell. Only what is shown is drawn: with open keys, the keys that pass first."""
+    _require_cells(plan, measured)
+    if not plan.open:
+        drawn = [
+            _draw_measure(plan, place, pricing, measured.columns[place], None) for place in range(len(plan.measures))
+        ]
+        return Noisy(tuple(drawn), pricing.guarantee, unproven)
+    return _draw_open(plan, pricing, measured, unproven)
+
+
+def _draw_open(plan: Plan, pricing: Pricing, measured: Measured, unproven: str | None) -> Noisy:
+    """The count of units decides which keys are shown; the other measures are drawn for those alone."""
+    keys, threshold, units = list(measured.keys or ()), pricing.threshold, plan.measures.index(Units())
+    counted = _draw_measure(plan, units, pricing, measured.columns[units], keys)
+    passing = [place for place, count in enumerate(counted.values) if threshold is None or count >= threshold.least]
+    passing.sort(key=lambda place: [(part is None, part if part is not None else 0) for part in keys[place]])
+    shown = [keys[place] for place in passing]
+    drawn = []
+    for number, column in enumerate(measured.columns):
+        if number == units:
+            drawn.append(replace(counted, values=tuple(counted.values[place] for place in passing)))
+        else:
+            kept = cast("Sequence[int] | Sequence[Histogram]", [column[place] for place in passing])
+            drawn.append(_draw_measure(plan, number, pricing, kept, shown))
+    return Noisy(tuple(drawn), pricing.guarantee, unproven, tuple(shown), threshold)
+
+
+def _draw_measure(
+    plan: Plan,
+    place: int,
+    pricing: Pricing,
+    column: Sequence[int] | Sequence[Histogram],
+    keys: Sequence[Cell] | None,
+) -> NoisyMeasure:
+    measure, priced = plan.measures[place], pricing.measures[place]
+    key = priced.sensitivities.key
+    if key is None:
+        values = _noise(measure, priced, priced.mechanisms[0], column)
+    else:
+        values = [0] * len(column)
+        members: list[list[int]] = [[] for _ in priced.mechanisms]
+        for cell, number in enumerate(slices_of(plan, key, keys)):
+            members[number].append(cell)
+        for cells, mechanism in zip(members, priced.mechanisms, strict=True):
+            part = cast("Sequence[int] | Sequence[Histogram]", [column[cell] for cell in cells])
+            for cell, value in zip(cells, _noise(measure, priced, mechanism, part), strict=True):
+                values[cell] = value
+    return NoisyMeasure(measure_id(measure), priced.epsilon, key, priced.mechanisms, tuple(values))
+
+
+def _noise(
+    measure: Measure,
+    priced: MeasurePrice,
+    mechanism: UsedMechanism | None,
+    column: Sequence[int] | Sequence[Histogram],
+) -> list[int]:
+    if isinstance(measure, Quantile | Extreme):
+        assert isinstance(mechanism, NoisyMax)
+        assert priced.candidates is not None
+        histograms = cast("Sequence[Histogram]", column)
+        return [choose(measure, one, mechanism, candidates=priced.candidates) for one in histograms]
+    exact = cast("Sequence[int]", column)
+    if mechanism is None:
+        return list(map(index, exact))
+    assert isinstance(mechanism, DiscreteLaplace)
+    return mechanism.release(exact)
+
+
+def slices_of(plan: Plan, key: int, keys: Sequence[Cell] | None) -> list[int]:
+    """For every cell of the answer, which cell of the key at this place it lies in."""
+    cells = plan.keys[key].cells
+    assert cells is not None
+    if keys is not None:
+        where: dict[int | str | None, int] = {cell: number for number, cell in enumerate(cells)}
+        return [where[cell[key]] for cell in keys]
+    inner = prod(len(later.cells or ()) for later in plan.keys[key + 1 :])
+    return [place // inner % len(cells) for place in range(plan.cell_count)]
+
+
+def _require_cells(plan: Plan, measured: Measured) -> None:
+    """An engine that leaves out a cell or a measure is at fault, whatever the rows are."""
+    if plan.open != (measured.keys is not None) or len(measured.columns) != len(plan.measures):
+        raise ValueError("the engine measured something else")
+    count = plan.cell_count if measured.keys is None else len(measured.keys)
+    if any(len(column) != count for column in measured.columns):
+        raise ValueError("the engine gave another number of cells")

@@ -1,0 +1,77 @@
+"""Quantiles and extremes: a choice among all values a column can have, by how well they split the rows.
+
+Guarantee: pure DP, epsilon = 2 * sensitivity * rate, over all cells together.
+Requires:  a unit moves the scores, added up over cells, by at most the sensitivity of `plan.calculus`; the candidates
+           are the whole steps between two public ends.
+Proof:     docs/proofs/quantiles.md
+Refs:      [MT07].
+
+The candidates are never listed: between two neighbouring values of the rows all of them have one score, so they form
+a run, and a run costs as much as a single point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Final
+
+from discreet.engines.base import Histogram
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.plan.algebra import Extreme, Quantile
+
+__all__ = ["DEPTH_LEVEL", "choose", "depth"]
+
+# How surely the chosen extreme does not lie beyond the rows: it decides how deep the choice aims.
+DEPTH_LEVEL: Final = "0.95"
+
+Score = Callable[[int, int], int | Fraction]
+
+
+def choose(
+    measure: Quantile | Extreme, histogram: Histogram, mechanism: NoisyMax, *, candidates: tuple[int, int]
+) -> int:
+    """One of the candidates, likelier the better it splits the rows of a cell."""
+    total = sum(count for _, count in histogram)
+    score = _score(measure, total, mechanism, candidates)
+    stretches = list(_stretches(histogram, candidates))
+    chosen = mechanism.release([(score(below, above), length) for _, length, below, above in stretches])
+    return stretches[chosen.run][0] + chosen.offset
+
+
+def depth(mechanism: NoisyMax, *, candidates: tuple[int, int]) -> int:
+    """How many rows a chosen maximum aims to leave above it, a minimum below it; public.
+
+    A score that only counted rows above would be the same for every point beyond the last row, and such points may be
+    many. Aiming this deep, all of them together are chosen with probability at most 1 - DEPTH_LEVEL, when the cell has
+    that many rows.
+    """
+    return mechanism.half_width(DEPTH_LEVEL, candidates=candidates[1] - candidates[0] + 1)
+
+
+def _score(measure: Quantile | Extreme, total: int, mechanism: NoisyMax, candidates: tuple[int, int]) -> Score:
+    """The score of a point by how many rows lie below it and above it; never above 0."""
+    if isinstance(measure, Quantile):
+        rank = measure.rank
+        most_below, most_above = rank * total, (1 - rank) * total
+        return lambda below, above: -max(Fraction(0), below - most_below, above - most_above)
+    aim = depth(mechanism, candidates=candidates)
+    if measure.largest:
+        return lambda _, above: -abs(above - aim)
+    return lambda below, _: -abs(below - aim)
+
+
+def _stretches(histogram: Histogram, candidates: tuple[int, int]) -> Iterator[tuple[int, int, int, int]]:
+    """(first candidate, how many, rows below, rows above) of the maximal stretches between and at the rows' values."""
+    start, last = candidates
+    above = sum(count for _, count in histogram)
+    below = 0
+    for value, count in histogram:
+        if value > start:
+            yield start, value - start, below, above
+        above -= count
+        yield value, 1, below, above
+        below += count
+        start = value + 1
+    if start <= last:
+        yield start, last - start + 1, below, above
