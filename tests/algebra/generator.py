@@ -1,0 +1,268 @@
+"""Random plans over random populations, valid by construction and covering every node.
+
+Everything is drawn from the `random.Random` that is given, so a seed names a case. The calculus may still refuse a
+plan (a product that could overflow, a sum without bounds): `random_plan` then draws another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from random import Random
+from typing import Final, get_args
+
+from discreet.errors import QueryRefused
+from discreet.plan import algebra
+from discreet.plan.algebra import (
+    Absolute,
+    And,
+    Case,
+    Clamp,
+    Coalesce,
+    Condition,
+    Derive,
+    Extreme,
+    Field,
+    Filter,
+    Greatest,
+    IsNull,
+    Join,
+    Key,
+    Largest,
+    Least,
+    Lookup,
+    Measure,
+    Not,
+    Nothing,
+    OneOf,
+    Or,
+    PerUnit,
+    Plan,
+    Plus,
+    Quantile,
+    Relation,
+    Rows,
+    Scan,
+    Smallest,
+    Tally,
+    TextIn,
+    Times,
+    Total,
+    UnitAggregate,
+    Units,
+    UnitTotal,
+    Value,
+    Whole,
+    Within,
+    walk,
+)
+from discreet.plan.calculus import Facts, facts_of, sensitivities
+from tests.algebra.populations import TEXTS, Cards, Table, random_cards, random_tables
+
+__all__ = ["EVERY_NODE", "Example", "nodes_in", "random_example", "random_plan"]
+
+EVERY_NODE: Final = frozenset(
+    node.__name__
+    for family in ("Value", "Condition", "Relation", "UnitAggregate", "Measure")
+    for node in get_args(getattr(algebra, family))
+) | {"Key", "Plan"}
+"""The names of all node classes: what generated plans must cover."""
+
+MOST_ROWS: Final = 30
+WIDEST_KEY: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A population, its rows, and a question that the calculus accepts."""
+
+    seed: int
+    cards: Cards
+    tables: Mapping[str, Table]
+    plan: Plan
+
+
+def random_example(seed: int, *, depth: int = 4, units: int = 5) -> Example:
+    """The case that a seed names."""
+    random = Random(seed)
+    cards = random_cards(random)
+    plan = random_plan(random, cards, depth=depth)
+    return Example(seed, cards, random_tables(random, cards, units=units), plan)
+
+
+def random_plan(random: Random, cards: Cards, *, depth: int = 4) -> Plan:
+    """A question of relations nested up to `depth`, with up to two keys and three measures."""
+    while True:
+        try:
+            plan = _Writer(random, cards).plan(random.randint(0, depth))
+            for measure in plan.measures:
+                sensitivities(plan, measure, cards)
+        except QueryRefused:
+            continue
+        return plan
+
+
+def nodes_in(plan: Plan) -> frozenset[str]:
+    """The names of the node classes that a plan uses."""
+    return frozenset(type(node).__name__ for node in walk(plan))
+
+
+class _Writer:
+    """Draws well-typed parts of a plan; every column that a plan makes has a name of its own."""
+
+    def __init__(self, random: Random, cards: Cards) -> None:
+        self.random = random
+        self.cards = cards
+        self.fresh = count()
+        self.texts = {column.name for card in cards.values() for column in card.columns if column.storage == "text"}
+
+    def plan(self, depth: int) -> Plan:
+        source = self.relation(depth)
+        facts = facts_of(source, self.cards)
+        names = self.random.sample(sorted(facts.spans), min(len(facts.spans), self.random.choice((0, 0, 1, 1, 1, 2))))
+        measures = dict.fromkeys(self.measure(facts) for _ in range(self.random.choice((1, 2, 3))))
+        return Plan(source, tuple(self.key(name, facts) for name in names), tuple(measures))
+
+    def key(self, name: str, facts: Facts) -> Key:
+        """Closed where few values are possible, open for texts and wide numbers."""
+        span = facts.spans[name]
+        if name in self.texts:
+            return Key(Field(name), None)
+        if span.low is None or span.high is None:
+            return Key(Field(name), (None,))
+        if span.high - span.low > WIDEST_KEY:
+            return Key(Field(name), None)
+        return Key(Field(name), (*range(span.low, span.high + 1), *((None,) if span.nullable else ())))
+
+    def measure(self, facts: Facts) -> Measure:
+        draw: tuple[Callable[[], Measure], ...] = (
+            lambda: Rows(None),
+            lambda: Rows(self.countable(facts)),
+            Units,
+            lambda: Total(self.value(facts)),
+            lambda: Total(self.value(facts)),
+            lambda: Quantile(self.value(facts), self.random.choice((Fraction(1, 2), Fraction(1, 10), Fraction(3, 4)))),
+            lambda: Extreme(self.value(facts), self.random.random() < 0.5),
+        )
+        return self.random.choice(draw)()
+
+    def countable(self, facts: Facts) -> Value:
+        texts = sorted(self.texts & facts.spans.keys())
+        return Field(self.random.choice(texts)) if texts and self.random.random() < 0.3 else self.value(facts)
+
+    def name(self) -> str:
+        return f"x{next(self.fresh)}"
+
+    # --- relations
+
+    def relation(self, depth: int) -> Relation:
+        if depth == 0:
+            name = self.random.choice(sorted(self.cards))
+            return Scan(name, self.random.randint(1, self.cards[name].unit.rows))
+        draw = self.random.choice((self.filter, self.filter, self.derive, self.per_unit, self.join, self.lookup))
+        return draw(depth - 1)
+
+    def filter(self, depth: int) -> Relation:
+        source = self.relation(depth)
+        return Filter(source, self.condition(facts_of(source, self.cards)))
+
+    def derive(self, depth: int) -> Relation:
+        source = self.relation(depth)
+        return self.renamed(source, made=self.random.randint(1, 3))
+
+    def renamed(self, source: Relation, *, made: int = 0) -> Derive:
+        """Some or all columns under new names, and new ones."""
+        facts = facts_of(source, self.cards)
+        kept = [name for name in facts.spans if made == 0 or self.random.random() < 0.6]
+        columns: list[tuple[str, Value]] = [(self.name(), Field(name)) for name in kept]
+        self.texts |= {new for (new, _), old in zip(columns, kept, strict=True) if old in self.texts}
+        return Derive(source, (*columns, *((self.name(), self.value(facts)) for _ in range(made))))
+
+    def per_unit(self, depth: int) -> Relation:
+        source = self.relation(depth)
+        facts = facts_of(source, self.cards)
+        return PerUnit(source, tuple((self.name(), self.aggregate(facts)) for _ in range(self.random.randint(1, 3))))
+
+    def aggregate(self, facts: Facts) -> UnitAggregate:
+        draw: tuple[Callable[[], UnitAggregate], ...] = (
+            lambda: Tally(None),
+            lambda: Tally(self.countable(facts)),
+            lambda: UnitTotal(self.value(facts)),
+            lambda: Smallest(self.value(facts)),
+            lambda: Largest(self.value(facts)),
+        )
+        return self.random.choice(draw)()
+
+    def join(self, depth: int) -> Relation:
+        left, right = self.relation(depth), self.relation(self.random.randint(0, depth))
+        facts, others = facts_of(left, self.cards), facts_of(right, self.cards)
+        if facts.rows * others.rows > MOST_ROWS:
+            right = PerUnit(right, ((self.name(), self.aggregate(others)),))
+        elif facts.spans.keys() & others.spans.keys():
+            right = self.renamed(right)
+        return Join(left, right)
+
+    def lookup(self, depth: int) -> Relation:
+        source = self.relation(depth)
+        facts = facts_of(source, self.cards)
+        key = self.value(facts) if self.random.random() < 0.3 else self.field(facts)
+        columns = tuple(self.name() for _ in range(self.random.randint(1, 2)))
+        keys = self.random.sample(range(-2, 7), self.random.randint(1, 6))
+        worth = (None, -4, 0, 1, 9, 10**6)
+        return Lookup(source, key, columns, tuple((at, *self.random.choices(worth, k=len(columns))) for at in keys))
+
+    # --- values
+
+    def field(self, facts: Facts) -> Value:
+        names = sorted(facts.spans.keys() - self.texts)
+        return Field(self.random.choice(names)) if names else Whole(1)
+
+    def value(self, facts: Facts, depth: int = 2) -> Value:
+        if depth == 0 or self.random.random() < 0.4:
+            return self.field(facts) if self.random.random() < 0.85 else self.constant()
+        sort = self.random.choice((Plus, Times, Absolute, Clamp, Least, Greatest, Coalesce, Case))
+        return self.made(sort, facts, depth - 1)
+
+    def constant(self) -> Value:
+        return Nothing() if self.random.random() < 0.1 else Whole(self.random.choice((-3, -1, 0, 1, 2, 10, 1000)))
+
+    def made(self, sort: type, facts: Facts, depth: int) -> Value:
+        one, two, three = (self.value(facts, depth) for _ in range(3))
+        low = self.random.choice((-5, -1, 0, 2))
+        if sort is Times:
+            return Times(one, two)
+        if sort is Absolute:
+            return Absolute(one)
+        if sort is Clamp:
+            return Clamp(one, low, low + self.random.choice((0, 1, 8)))
+        if sort is Case:
+            branch = (self.condition(facts, depth), one)
+            return Case((branch, (self.condition(facts, depth), two)) if low < 0 else (branch,), three)
+        built: Value = sort((one, two) if low < 0 else (one, two, three))
+        return built
+
+    # --- conditions
+
+    def condition(self, facts: Facts, depth: int = 2) -> Condition:
+        sort = self.random.choice((OneOf, OneOf, Within, Within, TextIn, IsNull, Not, And, Or))
+        if sort in {Not, And, Or} and depth > 0:
+            return self.combined(sort, facts, depth - 1)
+        texts = sorted(self.texts & facts.spans.keys())
+        if sort is TextIn and texts:
+            found = self.random.sample(TEXTS, self.random.randint(1, 6))
+            return TextIn(Field(self.random.choice(texts)), tuple(sorted(found)))
+        value = self.field(facts) if self.random.random() < 0.7 else self.value(facts, min(depth, 1))
+        if sort is IsNull:
+            return IsNull(Field(self.random.choice(texts)) if texts and self.random.random() < 0.3 else value)
+        if sort is Within:
+            low = self.random.choice((-3, 0, 1, 2, 4))
+            ends = self.random.choice(((low, None), (None, low), (low, low + 3), (low, low)))
+            return Within(value, *ends)
+        return OneOf(value, tuple(sorted(self.random.sample(range(-1, 6), self.random.randint(0, 4)))))
+
+    def combined(self, sort: type, facts: Facts, depth: int) -> Condition:
+        parts = tuple(self.condition(facts, depth) for _ in range(self.random.choice((2, 2, 3))))
+        built: Condition = Not(parts[0]) if sort is Not else sort(parts)
+        return built
