@@ -94,7 +94,8 @@ class Caps:
     def highest(self, possible: frozenset[int | None] | None) -> int:
         if possible is None:
             return self.largest
-        return max((self.largest if place is None else self.each[place] for place in possible), default=0)
+        listed = (place for place in possible if place is None or 0 <= place < len(self.each))
+        return max((self.largest if place is None else self.each[place] for place in listed), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,9 @@ class Sensitivities:
 
     @property
     def largest(self) -> Sensitivity:
-        return max(self.each, key=lambda one: one.l1)
+        """What holds for all cells."""
+        widest = max(self.each, key=lambda one: one.l1)
+        return replace(widest, squared_l2=max(one.squared_l2 for one in self.each))
 
 
 # --- relations ------------------------------------------------------------------------------------------------------
@@ -185,19 +188,20 @@ def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
 
 def _scan(card: Card, rows: int) -> Facts:
     spans = {column.name: _column_span(card, column) for column in card.columns if column.kind is not Kind.ID}
-    return Facts(rows=min(rows, card.unit.rows), steady=card.size is Size.PUBLIC, spans=spans)
+    return Facts(rows=rows, steady=card.size is Size.PUBLIC, spans=spans)
 
 
 def _column_span(card: Card, column: Column) -> Span:
     lineage = frozenset({(card.dataset, column.name)})
     if column.kind is Kind.TEXT:
-        return Span(None, None, nullable=True, public=False, lineage=lineage)
+        return Span(None, None, nullable=True, public=False, bounded=False, lineage=lineage)
     if column.kind is Kind.CATEGORY:
         return Span(0, len(column.categories) - 1, nullable=True, public=column.public, lineage=lineage)
     low, high = column.low_units, column.high_units
     caps = None
     if card.weight is not None and card.weight.column == column.name:
         high = min(high, _steps(card.weight.largest, column))
+        low = min(low, *(_steps(cap, column) for cap in card.weight.every_cap))  # a cap may cut below the lower bound
         if card.weight.by is not None:
             codes = [category.code for category in card.column(card.weight.by).categories]
             each = tuple(min(high, _steps(card.weight.cap_for(code), column)) for code in codes)
@@ -291,13 +295,8 @@ def _lookup(below: Facts, lookup: Lookup) -> Facts:
     for place, name in enumerate(lookup.columns, start=1):
         present = [entry[place] for entry in lookup.entries]
         values = [value for value in present if value is not None]
-        spans[name] = Span(
-            min(values, default=None),
-            max(values, default=None),
-            nullable=None in present,
-            public=key.public,
-            lineage=key.lineage,
-        )
+        low, high = min(values, default=None), max(values, default=None)
+        spans[name] = _checked(Span(low, high, nullable=None in present, public=key.public, lineage=key.lineage))
     return replace(below, spans=spans, steady=below.steady and key.public, lineage=below.lineage | key.lineage)
 
 
@@ -455,7 +454,7 @@ def sensitivities(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> Se
         return Sensitivities(None, (_sensitivity(plan, measure, facts, neighbours),))
     key = plan.keys[place]
     each = [_sensitivity(plan, measure, facts.given(key.field.name, cell), neighbours) for cell in key.cells or ()]
-    if all(one.l1 == each[0].l1 for one in each):
+    if len({(one.l1, one.squared_l2) for one in each}) == 1:
         return Sensitivities(None, (each[0],))
     return Sensitivities(place, tuple(each))
 
