@@ -6,8 +6,8 @@ integers, and its sensitivity for the card's neighbour relation.
 
 from __future__ import annotations
 
+from discreet.plan.counting import plan_question
 from discreet.plan.nodes import CountPlan
-from discreet.plan.questions import plan_question
 from discreet.plan.sensitivity import Sensitivity, count_sensitivity
 
 __all__ = ["CountPlan", "Sensitivity", "count_sensitivity", "plan_question"]

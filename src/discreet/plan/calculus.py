@@ -319,6 +319,8 @@ def span_of(value: Value, facts: Facts) -> Span:
         case Plus(terms):
             spans = [span_of(term, facts) for term in terms]
             return _strict(spans, lambda parts: _add(_within_reach(parts)))
+        case Times(left, right) if left == right:
+            return _strict([span_of(left, facts)], lambda parts: _square(*parts[0]))
         case Times(left, right):
             return _strict([span_of(left, facts), span_of(right, facts)], _multiply)
         case Absolute(inner):
@@ -357,6 +359,11 @@ def _add(parts: list[Interval]) -> Interval:
 def _multiply(parts: list[Interval]) -> Interval:
     corners = [left * right for left in parts[0] for right in parts[1]]
     return min(corners), max(corners)
+
+
+def _square(low: int, high: int) -> Interval:
+    least, most = _absolute(low, high)
+    return least**2, most**2
 
 
 def _absolute(low: int, high: int) -> Interval:

@@ -1,32 +1,65 @@
-"""SQL text to a plan: `SELECT keys, COUNT(*) FROM dataset [WHERE …] [GROUP BY keys]`.
+"""A statement in SQL to a plan: FROM and WHERE, keys, outputs, and which cells are shown in which order.
 
-Refusals are decided from the text and the card alone. Every part of the parsed statement must be one we know; what is
-not on the list is refused by name, never ignored.
+Refusals are decided from the text, the cards and public tables alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final, cast
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from discreet.data.card import Card, Column, Kind
+from discreet.data.card import Card
 from discreet.errors import QueryRefused, UnknownName
-from discreet.plan.nodes import And, CountPlan, IsNull, Key, Not, Or, Predicate
-from discreet.plan.values import Constant, compare, domain, one_of
+from discreet.plan.aggregates import Aggregates, default_name
+from discreet.plan.algebra import (
+    Derive,
+    Field,
+    Filter,
+    Join,
+    Key,
+    Lookup,
+    Measure,
+    PerUnit,
+    Plan,
+    Relation,
+    Rows,
+    Units,
+    walk,
+)
+from discreet.plan.calculus import facts_of, sensitivities
+from discreet.plan.outputs import (
+    All,
+    Any,
+    Arithmetic,
+    Column,
+    Comparison,
+    KeyShown,
+    Magnitude,
+    Mean,
+    Negation,
+    Order,
+    Output,
+    Pick,
+    Presentation,
+    Selection,
+    Spread,
+)
+from discreet.plan.parsing import FORM, alias_name, chain, identifier, literal, only, parse, refuse
+from discreet.plan.scopes import Scope
+from discreet.plan.statement import KeyFace, MeasureFace, Statement
+from discreet.plan.tables import Catalogue, Tables, is_aggregate, is_unit
+from discreet.plan.typed import Sort, Typed
 
-__all__ = ["LONGEST_TEXT", "MOST_CELLS", "plan_question"]
+__all__ = ["MOST_CELLS", "read_statement"]
 
-LONGEST_TEXT: Final = 10_000
-DEEPEST_NESTING: Final = 50
-MOST_NODES: Final = 2_000
 MOST_CELLS: Final = 1_000_000
 
-_FORM: Final = "Ask: SELECT [columns,] COUNT(*) FROM dataset [WHERE …] [GROUP BY columns]."
-_COMPARISONS: Final[Mapping[type[exp.Expression], str]] = {
+_PARTS: Final = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
+_SIGNS: Final[Mapping[type[exp.Expression], str]] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
@@ -34,199 +67,330 @@ _COMPARISONS: Final[Mapping[type[exp.Expression], str]] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
-_MIRRORED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def plan_question(sql: str, find_card: Callable[[str], Card]) -> CountPlan:
-    """The plan of a statement. `find_card` gives a dataset's card or raises UnknownName."""
-    select = _parse(sql)
-    _only(select, "expressions", "from_", "where", "group")
-    table, alias = _table(select)
-    card = find_card(table)
-    scope = _Scope(card, frozenset({table, alias}))
-    keys = _keys(select, scope)
-    where = select.args.get("where")
-    plan = CountPlan(
-        dataset=card.dataset,
-        rows_per_unit=card.unit.rows,
-        keys=keys,
-        where=scope.predicate(where.this) if where is not None else None,
-        outputs=_outputs(select, scope, keys),
-    )
-    if plan.cell_count > MOST_CELLS:
+def read_statement(sql: str, catalogue: Catalogue) -> tuple[Statement, dict[str, Card]]:
+    """The statement as planned, and the cards of its datasets by name."""
+    select = parse(sql)
+    only(select, *_PARTS)
+    tables = Tables(catalogue)
+    below = tables.read(select, {})
+    statement = _Reader(select, Scope(below.tables), below.relation, tables.cards).read()
+    _check_size(statement.plan)
+    for measure in statement.plan.measures:
+        sensitivities(statement.plan, measure, tables.cards)  # refuses what has no bounds before anything is charged
+    return statement, tables.cards
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One column of SELECT: its node, its alias, and its place among the keys when it is one."""
+
+    node: exp.Expression
+    alias: str | None
+    place: int
+
+
+class _Reader:
+    def __init__(self, select: exp.Select, scope: Scope, relation: Relation, cards: dict[str, Card]) -> None:
+        self._select = select
+        self._scope = scope
+        self._relation = relation
+        self._cards = cards
+        self._facts = facts_of(relation, cards)
+        self._aggregates = Aggregates(scope, self._facts)
+        self._items = [_item(node, place) for place, node in enumerate(select.expressions, start=1)]
+        self._keys = self._read_keys()
+
+    def read(self) -> Statement:
+        columns = self._columns()
+        having, order = self._having(), self._order(columns)
+        limit, offset = self._bound("limit"), self._bound("offset") or 0
+        if not self._aggregates.measures:
+            raise QueryRefused(f"the statement asks for no aggregate, such as COUNT(*). {FORM}")
+        presentation = Presentation(columns, having, order, limit, offset)
+        relation, keys = self._key_fields()
+        measures, faces = self._aggregates.measures, self._aggregates.faces
+        if any(key.cells is None for key in keys):
+            measures, faces = _with_units(measures, faces, self._facts.rows)
+            presentation = self._moved(presentation, measures)
+        plan = Plan(_pruned(relation, keys, measures), keys, measures)
+        names = [KeyFace(typed.text, typed.codes, typed.labels, typed.step) for typed in self._keys]
+        return Statement(plan, presentation, tuple(names), faces)
+
+    # --- keys -------------------------------------------------------------------------------------------------------
+
+    def _read_keys(self) -> list[Typed]:
+        group = self._select.args.get("group")
+        if group is None:
+            return []
+        only(group, "expressions")
+        keys = [self._key(node) for node in group.expressions]
+        if len({key.value for key in keys}) < len(keys):
+            raise QueryRefused("a column stands twice in GROUP BY.")
+        return keys
+
+    def _key(self, node: exp.Expression) -> Typed:
+        """A key: a column, an expression, or the name or number of a column of SELECT."""
+        given = literal(node)
+        if given is not None and given.number is not None and not given.quoted:
+            return self._grouped(self._selected(given.number).node)
+        if isinstance(node, exp.Column) and node.args.get("table") is None:
+            name = identifier(node.this)
+            aliased = [item for item in self._items if item.alias == name]
+            if aliased and not self._scope.knows(name):
+                return replace(self._grouped(aliased[0].node), text=name)
+        return self._grouped(node)
+
+    def _selected(self, number: Fraction) -> _Item:
+        if number.denominator != 1 or not 1 <= number <= len(self._items):
+            raise QueryRefused(f"there is no column {number} in SELECT.")
+        return self._items[int(number) - 1]
+
+    def _grouped(self, node: exp.Expression) -> Typed:
+        if any(is_aggregate(part) for part in node.walk()):
+            raise QueryRefused("an aggregate cannot stand in GROUP BY.")
+        typed = self._scope.value(node)
+        if typed.sort is Sort.UNIT:
+            raise QueryRefused(
+                f"'{typed.text}' identifies the protected unit; single units are never shown. Group by it inside a "
+                "derived table and ask about all of them."
+                if is_unit(typed)
+                else f"'{typed.text}' identifies people; it cannot be asked about."
+            )
+        if typed.fine:
+            raise QueryRefused(
+                f"GROUP BY needs a column whose values are listed in the card; '{typed.text}' is a measured number. "
+                "Cut it into bands, as in CASE WHEN x < 10 THEN 'low' ELSE 'high' END."
+            )
+        if typed.sort is Sort.NOTHING or typed.fixed is not None:
+            raise QueryRefused("GROUP BY needs a column.")
+        if typed.sort is Sort.NUMBER and typed.domain is None and not isinstance(typed.value, Field):
+            raise QueryRefused(
+                "GROUP BY over a computed number needs a list of values: use CASE WHEN … THEN 'name' … END."
+            )
+        return typed
+
+    def _key_fields(self) -> tuple[Relation, tuple[Key, ...]]:
+        """The keys as columns of the relation; computed keys are derived first."""
+        computed = [key for key in self._keys if not isinstance(key.value, Field)]
+        relation, values = self._relation, [key.value for key in self._keys]
+        if computed:
+            used = {node.name for node in walk((tuple(values), self._aggregates.measures)) if isinstance(node, Field)}
+            used |= {span.caps.by for name, span in self._facts.spans.items() if name in used and span.caps is not None}
+            kept = [(name, Field(name)) for name in self._facts.spans if name in used]
+            named = [(f"key {place}", value) for place, value in enumerate(values) if not isinstance(value, Field)]
+            relation = Derive(relation, (*kept, *named))
+            values = [
+                value if isinstance(value, Field) else Field(f"key {place}") for place, value in enumerate(values)
+            ]
+        keys = []
+        for typed, value in zip(self._keys, values, strict=True):
+            domain = typed.domain
+            cells: tuple[int | None, ...] | None = None
+            if domain is not None:
+                if domain.high - domain.low >= MOST_CELLS:
+                    raise QueryRefused(
+                        f"'{typed.text}' can take more than {MOST_CELLS:,} values; group by a coarser one."
+                    )
+                cells = (*range(domain.low, domain.high + 1), *((None,) if domain.nullable else ()))
+            keys.append(Key(cast(Field, value), cells))
+        return relation, tuple(keys)
+
+    # --- outputs ----------------------------------------------------------------------------------------------------
+
+    def _columns(self) -> tuple[Column, ...]:
+        columns: list[Column] = []
+        for item in self._items:
+            shows = self._shows(item.node)
+            if item.alias is not None:
+                name = item.alias
+            elif isinstance(shows, KeyShown):
+                name = self._keys[shows.key].text
+            else:
+                name = _free(default_name(item.node, item.place), {column.name for column in columns})
+            columns.append(Column(name, shows))
+        if len({column.name for column in columns}) < len(columns):
+            raise QueryRefused("two columns of the answer have the same name. Give one an alias with AS.")
+        return tuple(columns)
+
+    def _shows(self, node: exp.Expression) -> KeyShown | Output:
+        place = self._key_place(node)
+        return KeyShown(place) if place is not None else self._aggregates.output(node)
+
+    def _key_place(self, node: exp.Expression) -> int | None:
+        """Which key a node is, or None."""
+        if any(is_aggregate(part) for part in node.walk()) or literal(node) is not None:
+            return None
+        try:
+            value = self._scope.value(node).value
+        except (QueryRefused, UnknownName):
+            if isinstance(node, exp.Column):
+                raise
+            return None
+        return next((place for place, key in enumerate(self._keys) if key.value == value), None)
+
+    def _having(self) -> Selection | None:
+        clause = self._select.args.get("having")
+        return self._selection(clause.this) if clause is not None else None
+
+    def _selection(self, node: exp.Expression) -> Selection:
+        match node:
+            case exp.Paren():
+                return self._selection(node.this)
+            case exp.And() | exp.Or():
+                operands = tuple(self._selection(part) for part in chain(node))
+                return All(operands) if isinstance(node, exp.And) else Any(operands)
+            case exp.Not():
+                return Negation(self._selection(node.this))
+            case exp.Between():
+                only(node, "this", "low", "high")
+                low, high = self._noisy(node.args["low"]), self._noisy(node.args["high"])
+                inner = self._noisy(node.this)
+                return All((Comparison(">=", inner, low), Comparison("<=", inner, high)))
+        sign = _SIGNS.get(type(node))
+        if sign is None:
+            raise refuse(node, "HAVING")
+        only(node, "this", "expression")
+        return Comparison(sign, self._noisy(node.this), self._noisy(node.expression))  # type: ignore[arg-type]
+
+    def _noisy(self, node: exp.Expression) -> Output:
+        """An output by its name or anew; keys are chosen with WHERE."""
+        named = self._by_alias(node)
+        if named is not None:
+            node = named.node
+        shows = self._shows(node)
+        if isinstance(shows, KeyShown):
+            raise QueryRefused("HAVING works on noisy outputs; choose keys with WHERE.", part="HAVING")
+        return shows
+
+    def _by_alias(self, node: exp.Expression) -> _Item | None:
+        if not isinstance(node, exp.Column) or node.args.get("table") is not None:
+            return None
+        name = str(node.this.this)
+        wanted = name if node.this.args.get("quoted") else name.lower()
+        return next((item for item in self._items if item.alias == wanted), None)
+
+    def _order(self, columns: Sequence[Column]) -> tuple[Order, ...]:
+        clause = self._select.args.get("order")
+        if clause is None:
+            return ()
+        only(clause, "expressions")
+        return tuple(self._ordered(node, columns) for node in clause.expressions)
+
+    def _ordered(self, node: exp.Expression, columns: Sequence[Column]) -> Order:
+        only(node, "this", "desc", "nulls_first")
+        descending, first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
+        given, named = literal(node.this), self._by_alias(node.this)
+        if given is not None and given.number is not None:
+            return Order(columns[self._selected(given.number).place - 1].shows, descending, first)
+        by = named.node if named is not None else node.this
+        default = [
+            column for column in columns if isinstance(by, exp.Column) and column.name == str(by.this.this).lower()
+        ]
+        return Order(default[0].shows if default else self._shows(by), descending, first)
+
+    def _bound(self, name: str) -> int | None:
+        clause = self._select.args.get(name)
+        if clause is None:
+            return None
+        only(clause, "expression")
+        given = literal(clause.expression)
+        number = given.number if given is not None and not given.quoted else None
+        if number is None or number.denominator != 1 or not 0 <= number <= MOST_CELLS:
+            raise QueryRefused(f"{name.upper()} takes a whole number.")
+        return int(number)
+
+    def _moved(self, presentation: Presentation, measures: tuple[Measure, ...]) -> Presentation:
+        """With open keys COUNT(*) of single rows is the count of units; places of measures follow."""
+        before = self._aggregates.measures
+        places = [measures.index(Units() if _stands_for_units(m, self._facts.rows) else m) for m in before]
+        return cast(Presentation, _renumbered(presentation, places))
+
+
+def _item(node: exp.Expression, place: int) -> _Item:
+    if isinstance(node, exp.Star):
+        raise QueryRefused(f"SELECT * would show single rows. {FORM}", part="*")
+    if isinstance(node, exp.Alias):
+        only(node, "this", "alias")
+        return _Item(node.this, alias_name(node.args["alias"]), place)
+    return _Item(node, None, place)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or the name with the first free number behind it."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _stands_for_units(measure: Measure, rows: int) -> bool:
+    return rows == 1 and measure == Rows(None)
+
+
+def _with_units(
+    measures: tuple[Measure, ...], faces: tuple[MeasureFace, ...], rows: int
+) -> tuple[tuple[Measure, ...], tuple[MeasureFace, ...]]:
+    """Open keys are chosen by a noisy count of units: one that is asked for anyway, or one more."""
+    found = {Units() if _stands_for_units(m, rows) else m: face for m, face in zip(measures, faces, strict=True)}
+    found.setdefault(Units(), MeasureFace("units of each key (to choose the keys)", Fraction(1)))
+    return tuple(found), tuple(found.values())
+
+
+def _renumbered(node: object, places: Sequence[int]) -> object:
+    from discreet.plan.outputs import Noted
+
+    match node:
+        case Noted(measure, step):
+            return Noted(places[measure], step)
+        case Mean():
+            return replace(node, total=places[node.total], size=places[node.size])
+        case Spread():
+            return replace(node, total=places[node.total], squares=places[node.squares], size=places[node.size])
+        case tuple():
+            return tuple(_renumbered(part, places) for part in node)
+        case Arithmetic() | Magnitude() | Pick() | Comparison() | Negation() | All() | Any() | Column() | Order():
+            changed = {name: _renumbered(getattr(node, name), places) for name in node.__dataclass_fields__}
+            return replace(node, **changed)  # type: ignore[arg-type]
+        case Presentation():
+            return replace(
+                node,
+                columns=_renumbered(node.columns, places),  # type: ignore[arg-type]
+                having=_renumbered(node.having, places),  # type: ignore[arg-type]
+                order=_renumbered(node.order, places),  # type: ignore[arg-type]
+            )
+    return node
+
+
+def _pruned(relation: Relation, keys: tuple[Key, ...], measures: tuple[Measure, ...]) -> Relation:
+    """Public tables reduced to the columns that the plan reads."""
+    used = {node.name for node in walk((relation, keys, measures)) if isinstance(node, Field)}
+
+    def prune(below: Relation) -> Relation:
+        match below:
+            case Lookup():
+                kept = [place for place, name in enumerate(below.columns, start=1) if name in used]
+                return replace(
+                    below,
+                    source=prune(below.source),
+                    columns=tuple(below.columns[place - 1] for place in kept),
+                    entries=tuple((entry[0], *(entry[place] for place in kept)) for entry in below.entries),
+                )
+            case Join(left, right):
+                return Join(prune(left), prune(right))
+            case Filter() | Derive() | PerUnit():
+                return replace(below, source=prune(below.source))
+        return below
+
+    return prune(relation)
+
+
+def _check_size(plan: Plan) -> None:
+    if not plan.open and plan.cell_count > MOST_CELLS:
         raise QueryRefused(
             f"the answer would have {plan.cell_count:,} cells; at most {MOST_CELLS:,} are answered at once. "
             "Group by fewer columns.",
             cells=plan.cell_count,
         )
-    return plan
-
-
-def _parse(sql: str) -> exp.Select:
-    if len(sql) > LONGEST_TEXT:
-        raise QueryRefused(f"the statement has {len(sql):,} characters; at most {LONGEST_TEXT:,} are read.")
-    depth = deepest = 0
-    for character in sql:
-        depth += (character == "(") - (character == ")")
-        deepest = max(deepest, depth)
-    if deepest > DEEPEST_NESTING:
-        raise QueryRefused(f"parentheses nest deeper than {DEEPEST_NESTING}. Write the condition more plainly.")
-    try:
-        statements = [statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None]
-    except (SqlglotError, RecursionError):
-        raise QueryRefused(f"the statement is not SQL that can be read. {_FORM}") from None
-    if len(statements) != 1:
-        raise QueryRefused(f"one statement is answered at a time; {len(statements)} came. {_FORM}")
-    statement = statements[0]
-    if not isinstance(statement, exp.Select):
-        raise QueryRefused(f"only SELECT is answered; {statement.key.upper()} came. {_FORM}")
-    if sum(1 for _ in statement.walk()) > MOST_NODES:
-        raise QueryRefused(f"the statement has more than {MOST_NODES:,} parts. Ask something simpler.")
-    return statement
-
-
-def _only(node: exp.Expression, *allowed: str) -> None:
-    """Refuse a node that carries anything but the named parts."""
-    for name, value in node.args.items():
-        if name not in allowed and value not in (None, False, []):
-            part = name.strip("_").replace("_", " ").upper()
-            raise QueryRefused(f"{node.key.upper()} with {part} is not answered. {_FORM}", part=part)
-
-
-def _table(select: exp.Select) -> tuple[str, str]:
-    source = select.args.get("from_")
-    if source is None:
-        raise QueryRefused(f"the statement names no dataset. {_FORM}")
-    table = source.this
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        raise QueryRefused(f"FROM takes the name of one dataset. {_FORM}")
-    _only(table, "this", "alias")
-    alias = table.args.get("alias")
-    if alias is not None:
-        _only(alias, "this")
-    name = _identifier(table.this)
-    return name, _identifier(alias.this) if alias is not None else name
-
-
-def _identifier(node: exp.Expression) -> str:
-    if not isinstance(node, exp.Identifier):
-        raise QueryRefused(f"a plain name is needed where {node.key.upper()} stands. {_FORM}")
-    name = str(node.this)
-    return name if node.args.get("quoted") else name.lower()
-
-
-def _keys(select: exp.Select, scope: _Scope) -> tuple[Key, ...]:
-    group = select.args.get("group")
-    if group is None:
-        return ()
-    _only(group, "expressions")
-    columns = [scope.column(node) for node in group.expressions]
-    names = [column.name for column in columns]
-    if len(set(names)) < len(names):
-        raise QueryRefused("a column stands twice in GROUP BY.")
-    return tuple(Key(column.name, domain(column)) for column in columns)
-
-
-def _outputs(select: exp.Select, scope: _Scope, keys: tuple[Key, ...]) -> tuple[tuple[str | None, str], ...]:
-    outputs: list[tuple[str | None, str]] = []
-    grouped = {key.column for key in keys}
-    for node in select.expressions:
-        inner, name = node, None
-        if isinstance(node, exp.Alias):
-            _only(node, "this", "alias")
-            inner, name = node.this, _identifier(node.args["alias"])
-        if isinstance(inner, exp.Count):
-            _only(inner, "this", "big_int")
-            if not isinstance(inner.this, exp.Star):
-                raise QueryRefused(f"COUNT takes *, as in COUNT(*). {_FORM}")
-            outputs.append((None, name or "count"))
-        else:
-            column = scope.column(inner)
-            if column.name not in grouped:
-                raise QueryRefused(f"'{column.name}' is selected but not in GROUP BY; single rows are never shown.")
-            outputs.append((column.name, name or column.name))
-    if sum(1 for source, _ in outputs if source is None) != 1:
-        raise QueryRefused(f"the statement needs COUNT(*), once. {_FORM}")
-    if len({name for _, name in outputs}) < len(outputs):
-        raise QueryRefused("two columns of the answer have the same name. Give one an alias with AS.")
-    return tuple(outputs)
-
-
-class _Scope:
-    """Names of one dataset as a statement may use them, and the predicates over them."""
-
-    def __init__(self, card: Card, tables: frozenset[str]) -> None:
-        self._card = card
-        self._tables = tables
-        self._columns = {column.name.lower(): column for column in card.columns}
-
-    def column(self, node: exp.Expression) -> Column:
-        if not isinstance(node, exp.Column):
-            raise QueryRefused(f"the name of a column is needed where {node.key.upper()} stands. {_FORM}")
-        _only(node, "this", "table")
-        table = node.args.get("table")
-        if table is not None and _identifier(table) not in self._tables:
-            raise UnknownName(sort="table", name=_identifier(table), where="the statement", known=self._tables)
-        name = _identifier(node.this)
-        column = self._columns.get(name.lower())
-        if column is None:
-            known = [declared.name for declared in self._card.columns]
-            raise UnknownName(sort="column", name=name, where=f"'{self._card.dataset}'", known=known)
-        if column.kind is Kind.ID:
-            raise QueryRefused(f"'{column.name}' identifies the protected unit; it cannot be asked about.")
-        return column
-
-    def predicate(self, node: exp.Expression) -> Predicate:
-        match node:
-            case exp.Paren():
-                _only(node, "this")
-                return self.predicate(node.this)
-            case exp.And() | exp.Or():
-                _only(node, "this", "expression")
-                operands = tuple(self.predicate(operand) for operand in _flat(node))
-                return And(operands) if isinstance(node, exp.And) else Or(operands)
-            case exp.Not():
-                _only(node, "this")
-                return Not(self.predicate(node.this))
-            case exp.In():
-                _only(node, "this", "expressions")
-                constants = [_constant(value) for value in node.expressions]
-                return one_of(self.column(node.this), constants)
-            case exp.Between():
-                _only(node, "this", "low", "high")
-                column = self.column(node.this)
-                low, high = _constant(node.args["low"]), _constant(node.args["high"])
-                return And((compare(column, ">=", low), compare(column, "<=", high)))
-            case exp.Is() if isinstance(node.expression, exp.Null):
-                _only(node, "this", "expression", "negate")
-                absent = IsNull(self.column(node.this).name)
-                return Not(absent) if node.args.get("negate") else absent
-        return self._comparison(node)
-
-    def _comparison(self, node: exp.Expression) -> Predicate:
-        sign = _COMPARISONS.get(type(node))
-        if sign is None:
-            raise QueryRefused(f"{node.key.upper()} is not answered in WHERE. {_FORM}", part=node.key.upper())
-        _only(node, "this", "expression")
-        if isinstance(node.this, exp.Column):
-            return compare(self.column(node.this), sign, _constant(node.expression))
-        return compare(self.column(node.expression), _MIRRORED[sign], _constant(node.this))
-
-
-def _flat(node: exp.Expression) -> Iterator[exp.Expression]:
-    """The operands of a chain of ANDs or ORs, however they are nested, without recursion."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if type(part) is type(node):
-            waiting += [part.args["expression"], part.this]
-        else:
-            yield part
-
-
-def _constant(node: exp.Expression) -> Constant:
-    negative = isinstance(node, exp.Neg)
-    literal = node.this if negative else node
-    if not isinstance(literal, exp.Literal) or (negative and literal.is_string):
-        raise QueryRefused(f"a number or a quoted text is needed where {node.key.upper()} stands. {_FORM}")
-    return Constant(text=("-" if negative else "") + str(literal.this), quoted=bool(literal.is_string))

@@ -1,0 +1,278 @@
+"""SELECT, HAVING and ORDER BY over aggregates: what must be measured, and what is shown of it.
+
+Each aggregate becomes one or more measures; the same measure is taken once, however often the statement asks for it.
+Means are taken around the middle of the column's bounds, so that their noise does not grow with the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Final, Literal, cast
+
+from sqlglot import exp
+
+from discreet.errors import QueryRefused
+from discreet.plan.algebra import (
+    Case,
+    Extreme,
+    IsNull,
+    Measure,
+    Not,
+    Nothing,
+    Plus,
+    Quantile,
+    Rows,
+    Times,
+    Total,
+    Units,
+    Value,
+    Whole,
+)
+from discreet.plan.calculus import Facts, Span, span_of
+from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
+from discreet.plan.parsing import literal, only, refuse
+from discreet.plan.scopes import Scope, call_name
+from discreet.plan.statement import MeasureFace
+from discreet.plan.tables import is_aggregate, is_unit
+from discreet.plan.typed import Sort, Typed, require_number
+
+__all__ = ["Aggregates", "default_name"]
+
+_SIGNS: Final[Mapping[type[exp.Expression], str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+_SPREADS: Final = {"VARIANCE": False, "VAR": False, "STDDEV": True, "STDDEVSAMP": True}
+_NAMES: Final = {"VARIANCE": "var", "STDDEVSAMP": "stddev"}
+
+Sign = Literal["+", "-", "*", "/"]
+
+
+def default_name(node: exp.Expression, place: int) -> str:
+    """The name of an output without alias: count, sum_height, avg_height, …; column_2 for arithmetic."""
+    if not is_aggregate(node):
+        return f"column_{place}"
+    name = _NAMES.get(call_name(node), call_name(node).lower())
+    inner = node.expressions[0] if isinstance(node, exp.Anonymous) and node.expressions else node.this
+    if isinstance(inner, exp.Distinct):
+        return f"{name}_units"
+    return f"{name}_{str(inner.this.this).lower()}" if isinstance(inner, exp.Column) else name
+
+
+class Aggregates:
+    """Reads outputs over one relation and gathers the measures they need."""
+
+    def __init__(self, scope: Scope, facts: Facts) -> None:
+        self._scope = scope
+        self._facts = facts
+        self._measures: dict[Measure, MeasureFace] = {}
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return tuple(self._measures)
+
+    @property
+    def faces(self) -> tuple[MeasureFace, ...]:
+        return tuple(self._measures.values())
+
+    def note(self, measure: Measure, text: str, step: Fraction = Fraction(1)) -> int:
+        """The place of a measure, taken up when it is new. Counting what is always there counts the rows."""
+        if isinstance(measure, Rows) and measure.value is not None and not span_of(measure.value, self._facts).nullable:
+            measure, text = Rows(None), "COUNT(*)"
+        self._measures.setdefault(measure, MeasureFace(text, step))
+        return list(self._measures).index(measure)
+
+    # --- outputs ----------------------------------------------------------------------------------------------------
+
+    def output(self, node: exp.Expression) -> Output:
+        """An aggregate, a constant, or arithmetic on them."""
+        given = literal(node)
+        if given is not None:
+            if given.quoted or given.number is None:
+                raise QueryRefused("an output is an aggregate, a key, or arithmetic on aggregates; a text came.")
+            return Constant(given.number)
+        if is_aggregate(node):
+            return self._aggregate(node)
+        match node:
+            case exp.Paren():
+                only(node, "this")
+                return self.output(node.this)
+            case exp.Neg():
+                return Arithmetic("-", Constant(Fraction(0)), self.output(node.this))
+            case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
+                only(node, "this", "expression", "typed", "safe")
+                sign = cast(Sign, _SIGNS[type(node)])
+                return Arithmetic(sign, self.output(node.this), self.output(node.expression))
+            case exp.Abs():
+                only(node, "this")
+                return Magnitude(self.output(node.this))
+            case exp.Least() | exp.Greatest():
+                only(node, "this", "expressions", "ignore_nulls")
+                parts = tuple(self.output(part) for part in (node.this, *node.expressions))
+                return Pick(isinstance(node, exp.Least), parts)
+            case exp.Column():
+                name = self._scope.column(node).text
+                raise QueryRefused(f"'{name}' is selected but not in GROUP BY; single rows are never shown.")
+        raise refuse(node, "an output")
+
+    def _aggregate(self, node: exp.Expression) -> Output:
+        name, text = call_name(node), node.sql()
+        if isinstance(node, exp.Count):
+            return Noted(self.note(self._count(node), text), Fraction(1))
+        if name in _SPREADS:
+            return self._spread(self._argument(node), text, root=_SPREADS[name])
+        readers: Mapping[str, Callable[[exp.Expression, str], Output]] = {
+            "SUM": self._sum,
+            "AVG": self._average,
+            "WAVG": self._weighted_average,
+            "MIN": self._extreme,
+            "MAX": self._extreme,
+            "MEDIAN": self._quantile,
+            "QUANTILE": self._quantile,
+        }
+        if name not in readers:
+            raise refuse(node, "an output")
+        return readers[name](node, text)
+
+    def _argument(self, node: exp.Expression) -> Typed:
+        """The single number that an aggregate takes."""
+        if isinstance(node, exp.Anonymous):
+            if len(node.expressions) != 1:
+                raise QueryRefused(f"{call_name(node)} takes one expression.")
+            inner = node.expressions[0]
+        else:
+            only(node, "this", "quantile")
+            inner = node.this
+        if isinstance(inner, exp.Distinct):
+            raise QueryRefused(
+                "DISTINCT is answered for the unit alone, as COUNT(DISTINCT person_id).", part="DISTINCT"
+            )
+        if any(is_aggregate(part) for part in inner.walk()):
+            raise QueryRefused("an aggregate cannot stand inside another.")
+        typed = require_number(self._scope.value(inner), call_name(node))
+        if typed.sort is Sort.NOTHING:
+            raise QueryRefused(f"{call_name(node)}(NULL) is always NULL.")
+        return typed
+
+    def _count(self, node: exp.Expression) -> Measure:
+        only(node, "this", "big_int")
+        inner = node.this
+        if isinstance(inner, exp.Star):
+            return Rows(None)
+        if isinstance(inner, exp.Distinct):
+            only(inner, "expressions")
+            if len(inner.expressions) == 1 and is_unit(self._scope.value(inner.expressions[0])):
+                return Rows(None) if self._facts.rows == 1 else Units()
+            raise QueryRefused(
+                "COUNT(DISTINCT …) is answered for the unit alone: how many values a column takes is decided by rare "
+                "rows. GROUP BY the column instead.",
+                part="DISTINCT",
+            )
+        typed = self._scope.value(inner)
+        if typed.sort is Sort.UNIT or typed.fixed is not None:
+            return Rows(None)
+        return Rows(typed.value)
+
+    # --- sums, means, spreads ---------------------------------------------------------------------------------------
+
+    def _sum(self, node: exp.Expression, text: str) -> Output:
+        typed = self._argument(node)
+        return Noted(self.note(Total(typed.value), text, typed.step), typed.step)
+
+    def _average(self, node: exp.Expression, text: str) -> Output:
+        typed = self._argument(node)
+        low, high, middle = self._bounds(typed)
+        total = self.note(
+            Total(_centred(typed.value, middle)), f"SUM({typed.text} − {_plain(middle * typed.step)})", typed.step
+        )
+        size = self.note(Rows(typed.value), f"COUNT({typed.text})")
+        return Mean(
+            total=total,
+            size=size,
+            total_step=typed.step,
+            size_step=Fraction(1),
+            centre=middle * typed.step,
+            floor=Fraction(1),
+            low=low * typed.step,
+            high=high * typed.step,
+        )
+
+    def _weighted_average(self, node: exp.Expression, text: str) -> Output:
+        typed, weight = self._argument(node), self._weight()
+        low, high, middle = self._bounds(typed)
+        centred = Times(weight.value, _centred(typed.value, middle))
+        present = Case(((Not(IsNull(typed.value)), weight.value),), Nothing())
+        words = f"{weight.text} × ({typed.text} − {_plain(middle * typed.step)})"
+        return Mean(
+            total=self.note(Total(centred), f"SUM({words})", weight.step * typed.step),
+            size=self.note(Total(present), f"SUM({weight.text}) where {typed.text} is there", weight.step),
+            total_step=weight.step * typed.step,
+            size_step=weight.step,
+            centre=middle * typed.step,
+            floor=weight.step,
+            low=low * typed.step,
+            high=high * typed.step,
+        )
+
+    def _weight(self) -> Typed:
+        weights = {weight.value: weight for table in self._scope.tables for weight in table.weights}
+        if len(weights) != 1:
+            found = "no table here has a weight in its card" if not weights else "several tables here have a weight"
+            raise QueryRefused(f"WAVG needs the survey weight, and {found}. Write SUM(w * x) / SUM(w) instead.")
+        return next(iter(weights.values()))
+
+    def _spread(self, typed: Typed, text: str, *, root: bool) -> Output:
+        low, high, middle = self._bounds(typed)
+        centred = _centred(typed.value, middle)
+        shown = f"{typed.text} − {_plain(middle * typed.step)}"
+        return Spread(
+            total=self.note(Total(centred), f"SUM({shown})", typed.step),
+            squares=self.note(Total(Times(centred, centred)), f"SUM(({shown})²)", typed.step**2),
+            size=self.note(Rows(typed.value), f"COUNT({typed.text})"),
+            step=typed.step,
+            high=((high - low) * typed.step) ** 2 / 2,
+            root=root,
+        )
+
+    # --- ranks ------------------------------------------------------------------------------------------------------
+
+    def _extreme(self, node: exp.Expression, text: str) -> Output:
+        typed = self._argument(node)
+        self._bounds(typed)
+        return Noted(self.note(Extreme(typed.value, isinstance(node, exp.Max)), text, typed.step), typed.step)
+
+    def _quantile(self, node: exp.Expression, text: str) -> Output:
+        rank = Fraction(1, 2)
+        if isinstance(node, exp.Quantile):
+            given = literal(node.args["quantile"])
+            number = given.number if given is not None and not given.quoted else None
+            if number is None or not 0 < number < 1:
+                raise QueryRefused("QUANTILE takes a share between 0 and 1, as in QUANTILE(age, 0.9).")
+            rank = number
+        typed = self._argument(node)
+        self._bounds(typed)
+        return Noted(self.note(Quantile(typed.value, rank), text, typed.step), typed.step)
+
+    def _bounds(self, typed: Typed) -> tuple[int, int, int]:
+        """Lowest and highest whole value, and the middle."""
+        span: Span = span_of(typed.value, self._facts)
+        if not span.bounded or span.low is None or span.high is None:
+            raise QueryRefused(
+                f"{typed.text} needs bounds for this. Add `bounds: [low, high]` to the column in the card, or write "
+                "CLAMP(column, low, high) in the statement.",
+                part="bounds",
+            )
+        return span.low, span.high, (span.low + span.high) // 2
+
+
+def _centred(value: Value, middle: int) -> Value:
+    if middle == 0:
+        return value
+    terms = value.terms if isinstance(value, Plus) else (value,)
+    fixed = sum(term.value for term in terms if isinstance(term, Whole)) - middle
+    moving = tuple(term for term in terms if not isinstance(term, Whole))
+    if isinstance(value, Whole):
+        return Whole(value.value - middle)
+    return Plus((*moving, Whole(fixed))) if fixed else (Plus(moving) if len(moving) > 1 else moving[0])
+
+
+def _plain(number: Fraction) -> str:
+    return str(number.numerator) if number.denominator == 1 else f"{float(number):g}"

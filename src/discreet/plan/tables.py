@@ -1,0 +1,484 @@
+"""FROM: datasets, tables derived from them, joins on the unit and to public tables, as one relation.
+
+Every table of a statement hangs on the protected unit. A derived table keeps single rows or aggregates them per unit;
+two tables join on the unit they share, a public table joins on its unique key and so never doubles a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final, Protocol
+
+from sqlglot import exp
+
+from discreet.data.card import Card, Column, Kind
+from discreet.data.publictables import PublicColumn, PublicTable
+from discreet.data.workspace import Dataset
+from discreet.errors import QueryRefused
+from discreet.plan.algebra import (
+    Derive,
+    Field,
+    Filter,
+    Join,
+    Largest,
+    Lookup,
+    PerUnit,
+    Relation,
+    Scan,
+    Smallest,
+    Tally,
+    UnitAggregate,
+    UnitTotal,
+    Value,
+    scans,
+)
+from discreet.plan.calculus import Span, facts_of
+from discreet.plan.parsing import FORM, identifier, only, refuse
+from discreet.plan.scopes import Scope, Table, call_name
+from discreet.plan.typed import Domain, Sort, Typed, require_number
+
+__all__ = ["MOST_JOINS", "UNIT", "Catalogue", "From", "Tables", "is_aggregate", "is_unit"]
+
+MOST_JOINS: Final = 5
+UNIT: Final = "unit"
+
+_PER_UNIT: Final = "COUNT, SUM, MIN and MAX"
+_AGGREGATES: Final = (exp.AggFunc, exp.Median, exp.Quantile)
+_OWN_AGGREGATES: Final = frozenset({"WAVG", "VAR"})
+
+
+class Catalogue(Protocol):
+    """Where names of a statement lead: to a dataset or to a public table."""
+
+    def find(self, name: str) -> Dataset | PublicTable:
+        """What has that name, or UnknownName."""
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    """A relation and the tables by which a statement speaks of it."""
+
+    relation: Relation
+    tables: tuple[Table, ...]
+
+
+def is_unit(typed: Typed) -> bool:
+    return typed.sort is Sort.UNIT and typed.name == UNIT
+
+
+def is_aggregate(node: object) -> bool:
+    return isinstance(node, _AGGREGATES) or (isinstance(node, exp.Anonymous) and call_name(node) in _OWN_AGGREGATES)
+
+
+class Tables:
+    """Reads the FROM of a statement and of the tables derived inside it; `cards` are those of the datasets met."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self.cards: dict[str, Card] = {}
+
+    def read(self, select: exp.Select, named: Mapping[str, exp.Select]) -> From:
+        """The relation of a SELECT after WHERE. `named` are the tables of WITH that it may use."""
+        named = {**named, **self._with(select)}
+        source = select.args.get("from_")
+        if source is None:
+            raise QueryRefused(f"the statement names no dataset. {FORM}")
+        joins = list(select.args.get("joins") or [])
+        if len(joins) > MOST_JOINS:
+            raise QueryRefused(f"at most {MOST_JOINS} joins are answered.", part="JOIN")
+        first = source.this
+        if joins and isinstance(self._public(first, named), PublicTable):
+            first, joins[0] = joins[0].this, _with_table(joins[0], first)
+        together = self._item(first, named)
+        for number, join in enumerate(joins, start=1):
+            together = self._join(together, join, number, named)
+        where = select.args.get("where")
+        if where is None:
+            return together
+        _refuse_aggregates(where.this, "WHERE")
+        condition = Scope(together.tables).condition(where.this)
+        return replace(together, relation=Filter(together.relation, condition))
+
+    # --- one table --------------------------------------------------------------------------------------------------
+
+    def _with(self, select: exp.Select) -> dict[str, exp.Select]:
+        clause = select.args.get("with_")
+        if clause is None:
+            return {}
+        only(clause, "expressions")
+        found: dict[str, exp.Select] = {}
+        for table in clause.expressions:
+            only(table, "this", "alias")
+            only(table.args["alias"], "this")
+            name = identifier(table.args["alias"].this)
+            if name in found:
+                raise QueryRefused(f"WITH names '{name}' twice.")
+            if not isinstance(table.this, exp.Select):
+                raise refuse(table.this, "WITH")
+            found[name] = table.this
+        return found
+
+    def _item(self, node: exp.Expression, named: Mapping[str, exp.Select]) -> From:
+        if isinstance(node, exp.Subquery):
+            only(node, "this", "alias")
+            if not isinstance(node.this, exp.Select):
+                raise refuse(node.this, "FROM")
+            return self._derived(node.this, _alias(node) or "", named)
+        name = _table_name(node)
+        shown = _alias(node) or name
+        if name in named:
+            inner = {other: table for other, table in named.items() if other != name}
+            return self._derived(named[name], shown, inner)
+        found = self._catalogue.find(name)
+        if isinstance(found, PublicTable):
+            raise QueryRefused(
+                f"'{name}' is a public table: read it directly. A question joins it to a dataset, as in "
+                f"FROM dataset JOIN {name} ON dataset.column = {name}.{found.key}."
+            )
+        return self._dataset(found, shown)
+
+    def _dataset(self, found: Dataset, shown: str) -> From:
+        card = found.card
+        others = [other for other in self.cards.values() if other.dataset != card.dataset]
+        for other in others:
+            if other.population != card.population:
+                raise QueryRefused(
+                    f"'{other.dataset}' and '{card.dataset}' are of different populations; only datasets of one "
+                    "population share units and can be asked together."
+                )
+        self.cards[card.dataset] = card
+        scan = Scan(card.dataset, card.unit.rows, version=found.version if others else 0)
+        return From(scan, (_card_table(card, shown),))
+
+    def _public(self, node: exp.Expression, named: Mapping[str, exp.Select]) -> PublicTable | None:
+        if not isinstance(node, exp.Table):
+            return None
+        name = _table_name(node)
+        found = self._catalogue.find(name) if name not in named else None
+        return found if isinstance(found, PublicTable) else None
+
+    # --- derived tables ---------------------------------------------------------------------------------------------
+
+    def _derived(self, select: exp.Select, shown: str, named: Mapping[str, exp.Select]) -> From:
+        if select.args.get("limit") or select.args.get("order") or select.args.get("offset"):
+            raise QueryRefused(
+                "ORDER BY and LIMIT inside a derived table would choose rows by confidential values; use them on the "
+                "outer statement, where they work on noisy outputs."
+            )
+        only(select, "expressions", "from_", "joins", "where", "group", "having", "with_")
+        below = self.read(select, named)
+        if select.args.get("group") is not None:
+            return self._per_unit(select, below, shown)
+        if select.args.get("having") is not None or any(map(is_aggregate, _outside_subqueries(select))):
+            raise QueryRefused(
+                "a derived table aggregates per unit: GROUP BY the unit's column, as in "
+                "(SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id)."
+            )
+        scope = Scope(below.tables)
+        outputs = [(name, scope.value(node)) for name, node in _named(select)]
+        kept = _distinct([weight for table in below.tables for weight in table.weights])
+        weights = tuple(name for name, typed in outputs if typed.value in {weight.value for weight in kept})
+        return self._shown(below.relation, outputs, shown, weights)
+
+    def _per_unit(self, select: exp.Select, below: From, shown: str) -> From:
+        group = select.args["group"]
+        only(group, "expressions")
+        inner = Scope(below.tables)
+        keys = [inner.column(node) for node in group.expressions]
+        if not any(is_unit(key) for key in keys):
+            raise QueryRefused("a derived table aggregates per unit: its GROUP BY names the unit's column.")
+        facts = facts_of(below.relation, self.cards)
+        reader = _UnitReader(inner)
+        columns: dict[str, Typed] = {}
+        for key in keys:
+            name = key.text.lower()
+            if is_unit(key):
+                columns[name] = key
+            elif isinstance(key.value, Field) and facts.spans[key.value.name].public:
+                columns[name] = replace(key, value=reader.field(Largest(key.value)))
+            else:
+                raise QueryRefused(
+                    f"a derived table has one row per unit, and '{key.text}' can differ between a unit's rows. Group "
+                    "by the unit alone, or also by columns that the card declares public."
+                )
+        upper = Scope([Table(table.name, columns) for table in below.tables], aggregate=reader.read)
+        outputs = [(name, upper.value(node)) for name, node in _named(select)]
+        having = select.args.get("having")
+        condition = upper.condition(having.this) if having is not None else None
+        relation: Relation = PerUnit(below.relation, reader.columns())
+        if condition is not None:
+            relation = Filter(relation, condition)
+        return self._shown(relation, outputs, shown, ())
+
+    def _shown(
+        self, relation: Relation, outputs: list[tuple[str, Typed]], shown: str, weights: tuple[str, ...]
+    ) -> From:
+        """A relation with exactly the named columns; its unit is visible when it was selected."""
+        names = [name for name, _ in outputs]
+        if len(set(names)) < len(names):
+            raise QueryRefused("two columns of a derived table have the same name. Give one an alias with AS.")
+        kept = [(name, typed) for name, typed in outputs if typed.sort is not Sort.UNIT]
+        for name, typed in kept:
+            if typed.sort is Sort.NOTHING:
+                raise QueryRefused(f"column '{name}' of a derived table is always NULL.")
+        derived = Derive(relation, tuple((name, typed.value) for name, typed in kept))
+        facts = facts_of(derived, self.cards)
+        columns = {name: replace(typed, text=name) for name, typed in outputs if typed.sort is Sort.UNIT}
+        for name, typed in kept:
+            domain = typed.domain or _domain(facts.spans[name])
+            columns[name] = replace(typed, value=Field(name), text=name, name=name, domain=domain)
+        return From(derived, (Table(shown, columns, tuple(columns[name] for name in weights)),))
+
+    # --- joins ------------------------------------------------------------------------------------------------------
+
+    def _join(self, left: From, join: exp.Expression, number: int, named: Mapping[str, exp.Select]) -> From:
+        only(join, "this", "on", "using", "kind")
+        if str(join.args.get("kind") or "INNER").upper() != "INNER":
+            raise QueryRefused(f"{join.args['kind']} JOIN is not answered; only inner joins are.", part="JOIN")
+        table = self._public(join.this, named)
+        if table is not None:
+            return self._look_up(left, join, table)
+        right = self._item(join.this, named)
+        self._check_scans(left, right)
+        ours, theirs = _sides(join, left, right)
+        if not (is_unit(ours) and is_unit(theirs)):
+            raise QueryRefused(
+                "datasets are joined on the unit they share, as in ON a.person_id = b.person_id, and on nothing else."
+            )
+        right = self._apart(left, right, number)
+        return From(Join(left.relation, right.relation), (*left.tables, *right.tables))
+
+    def _check_scans(self, left: From, right: From) -> None:
+        common = {scan.dataset for scan in scans(left.relation)} & {scan.dataset for scan in scans(right.relation)}
+        if common:
+            raise QueryRefused(
+                f"'{min(common)}' is joined with itself. Aggregate it once per unit, with all the columns needed.",
+                part="JOIN",
+            )
+        names = {table.name for table in left.tables}
+        for table in right.tables:
+            if table.name in names:
+                raise QueryRefused(f"two tables are called '{table.name}'. Give one an alias.")
+
+    def _apart(self, left: From, right: From, number: int) -> From:
+        """The right side with other names for the columns whose names the left side has too."""
+        taken = set(facts_of(left.relation, self.cards).spans)
+        ours = list(facts_of(right.relation, self.cards).spans)
+        if not taken & set(ours):
+            return right
+        names = {name: f"{name}:{number}" if name in taken else name for name in ours}
+        derived = Derive(right.relation, tuple((new, Field(old)) for old, new in names.items()))
+
+        def moved(typed: Typed) -> Typed:
+            if not isinstance(typed.value, Field) or typed.sort is Sort.UNIT:
+                return typed
+            return replace(typed, value=Field(names[typed.value.name]))
+
+        tables = tuple(
+            Table(
+                table.name,
+                {name: moved(typed) for name, typed in table.columns.items()},
+                tuple(moved(weight) for weight in table.weights),
+            )
+            for table in right.tables
+        )
+        return From(derived, tables)
+
+    def _look_up(self, left: From, join: exp.Expression, table: PublicTable) -> From:
+        shown = _alias(join.this) or table.name
+        if any(known.name == shown for known in left.tables):
+            raise QueryRefused(f"two tables are called '{shown}'. Give one an alias.")
+        faces = {column.name.lower(): _public_column(column, shown) for column in table.columns}
+        right = From(left.relation, (Table(shown, faces),))
+        ours, theirs = _sides(join, left, right)
+        if theirs.text.lower() != table.key.lower():
+            raise QueryRefused(f"public table '{table.name}' is joined on its unique key, '{table.key}'.")
+        if ours.sort not in {Sort.CATEGORY, Sort.NUMBER}:
+            raise QueryRefused(f"a public table is joined on a category or a number; '{ours.text}' is neither.")
+        places = [place for place, column in enumerate(table.columns) if column.name.lower() != table.key.lower()]
+        entries: dict[int, tuple[int | None, ...]] = {}
+        for position, key in enumerate(table.values(table.key)):
+            stored = _stored_key(ours, table.column(table.key), key)
+            if stored is not None:
+                entries[stored] = tuple(table.rows[position][place] for place in places)
+        names = tuple(f"{shown}.{table.columns[place].name}" for place in places)
+        relation = Lookup(left.relation, ours.value, names, tuple((key, *entries[key]) for key in sorted(entries)))
+        columns = {name: face for name, face in faces.items() if name != table.key.lower()}
+        columns[table.key.lower()] = replace(ours, text=table.key)
+        return From(relation, (*left.tables, Table(shown, columns)))
+
+
+class _UnitReader:
+    """Aggregates over the rows of one unit, each computed once."""
+
+    def __init__(self, inner: Scope) -> None:
+        self._inner = inner
+        self._found: dict[UnitAggregate, str] = {}
+
+    def field(self, aggregate: UnitAggregate) -> Field:
+        return Field(self._found.setdefault(aggregate, f"u{len(self._found) + 1}"))
+
+    def columns(self) -> tuple[tuple[str, UnitAggregate], ...]:
+        """All of them; a table that only lists its units still counts their rows."""
+        found = self._found or {Tally(None): "u1"}
+        return tuple((name, aggregate) for aggregate, name in found.items())
+
+    def read(self, node: exp.Expression) -> Typed | None:
+        if not is_aggregate(node):
+            return None
+        text = node.sql()
+        if isinstance(node, exp.Count):
+            only(node, "this", "big_int")
+            return Typed(self.field(Tally(self._counted(node.this))), Sort.NUMBER, text)
+        if not isinstance(node, exp.Sum | exp.Min | exp.Max):
+            raise QueryRefused(f"per unit, {_PER_UNIT} are answered; {call_name(node)} came.", part=call_name(node))
+        only(node, "this")
+        inner = require_number(self._inner.value(node.this), call_name(node))
+        made: UnitAggregate = UnitTotal(inner.value)
+        if not isinstance(node, exp.Sum):
+            made = Smallest(inner.value) if isinstance(node, exp.Min) else Largest(inner.value)
+        return Typed(self.field(made), Sort.NUMBER, text, step=inner.step)
+
+    def _counted(self, node: exp.Expression) -> Value | None:
+        if isinstance(node, exp.Star):
+            return None
+        if isinstance(node, exp.Distinct):
+            raise QueryRefused("COUNT(DISTINCT …) is not answered per unit.", part="DISTINCT")
+        typed = self._inner.value(node)
+        return None if typed.sort is Sort.UNIT or typed.fixed is not None else typed.value
+
+
+# --- pieces -----------------------------------------------------------------------------------------------------------
+
+
+def _card_table(card: Card, shown: str) -> Table:
+    columns = {column.name.lower(): _card_column(card, column) for column in card.columns}
+    weights = (columns[card.weight.column.lower()],) if card.weight is not None else ()
+    return Table(shown, columns, weights)
+
+
+def _card_column(card: Card, column: Column) -> Typed:
+    value, name = Field(column.name), column.name
+    if column.kind is Kind.ID:
+        return Typed(value, Sort.UNIT, name, name=UNIT if name == card.unit.column else None)
+    if column.kind is Kind.TEXT:
+        return Typed(value, Sort.TEXT, name, name=name)
+    if column.kind is Kind.CATEGORY:
+        return Typed(
+            value,
+            Sort.CATEGORY,
+            name,
+            codes=tuple(category.code for category in column.categories),
+            labels=tuple(category.label for category in column.categories),
+            domain=Domain(0, len(column.categories) - 1, nullable=True),
+            name=name,
+        )
+    domain = Domain(column.low_units, column.high_units, nullable=True) if column.bounds is not None else None
+    fine = column.kind is Kind.NUMBER
+    return Typed(value, Sort.NUMBER, name, step=Fraction(column.step or 1), domain=domain, name=name, fine=fine)
+
+
+def _public_column(column: PublicColumn, shown: str) -> Typed:
+    value = Field(f"{shown}.{column.name}")
+    domain = Domain(column.low_units, column.high_units, nullable=column.absent)
+    if column.kind is Kind.CATEGORY:
+        return Typed(value, Sort.CATEGORY, column.name, codes=column.categories, domain=domain, name=column.name)
+    fine = column.kind is Kind.NUMBER
+    step = Fraction(column.step or 1)
+    return Typed(value, Sort.NUMBER, column.name, step=step, domain=domain, name=column.name, fine=fine)
+
+
+def _stored_key(ours: Typed, column: PublicColumn, key: int | None) -> int | None:
+    """A key of the public table as our side stores it; None when our side cannot have it."""
+    if key is None:
+        return None
+    if ours.sort is Sort.CATEGORY:
+        return ours.position(column.text(key))
+    if column.kind is not Kind.INTEGER:
+        return None
+    steps = Fraction(key) / ours.step
+    return int(steps) if steps.denominator == 1 else None
+
+
+def _domain(span: Span) -> Domain | None:
+    if span.low is None or span.high is None or not span.bounded:
+        return None
+    return Domain(span.low, span.high, span.nullable)
+
+
+def _sides(join: exp.Expression, left: From, right: From) -> tuple[Typed, Typed]:
+    """The two columns that a join equates: one of the tables so far, one of the new table."""
+    ours, theirs = Scope(left.tables), Scope(right.tables)
+    using = join.args.get("using") or []
+    on = join.args.get("on")
+    if len(using) == 1 and on is None:
+        name = identifier(using[0].this if isinstance(using[0], exp.Column) else using[0])
+        return ours.find(name), theirs.find(name)
+    while isinstance(on, exp.Paren):
+        on = on.this
+    if not isinstance(on, exp.EQ) or not isinstance(on.this, exp.Column) or not isinstance(on.expression, exp.Column):
+        raise QueryRefused("a join equates one column of each table, as in ON a.person_id = b.person_id.", part="JOIN")
+    new = {table.name for table in right.tables}
+    first, second = on.this, on.expression
+    if _names_table(first, new) or _names_table(second, {table.name for table in left.tables}):
+        first, second = second, first
+    return ours.column(first), theirs.column(second)
+
+
+def _names_table(column: exp.Expression, names: set[str]) -> bool:
+    table = column.args.get("table")
+    return table is not None and identifier(table) in names
+
+
+def _table_name(node: exp.Expression) -> str:
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        raise QueryRefused(
+            f"FROM takes the name of a dataset or a derived table; files and functions are not read. {FORM}"
+        )
+    only(node, "this", "alias")
+    return identifier(node.this)
+
+
+def _alias(node: exp.Expression) -> str | None:
+    alias = node.args.get("alias")
+    if alias is None:
+        return None
+    only(alias, "this")
+    return identifier(alias.this)
+
+
+def _with_table(join: exp.Expression, table: exp.Expression) -> exp.Expression:
+    swapped = join.copy()
+    swapped.set("this", table.copy())
+    return swapped
+
+
+def _named(select: exp.Select) -> list[tuple[str, exp.Expression]]:
+    """The columns of a derived table with their names."""
+    found = []
+    for place, node in enumerate(select.expressions, start=1):
+        if isinstance(node, exp.Alias):
+            only(node, "this", "alias")
+            found.append((identifier(node.args["alias"]).lower(), node.this))
+        elif isinstance(node, exp.Column):
+            found.append((identifier(node.this).lower(), node))
+        elif isinstance(node, exp.Star):
+            raise QueryRefused("SELECT * is not answered in a derived table; name its columns.", part="*")
+        else:
+            raise QueryRefused(f"column {place} of a derived table needs a name: … AS name.")
+    return found
+
+
+def _outside_subqueries(select: exp.Select) -> list[exp.Expression]:
+    return [node for part in select.expressions for node in part.walk()]
+
+
+def _refuse_aggregates(node: exp.Expression, where: str) -> None:
+    if any(is_aggregate(part) for part in node.walk()):
+        raise QueryRefused(f"an aggregate cannot stand in {where}; use HAVING.", part=where)
+
+
+def _distinct(weights: list[Typed]) -> list[Typed]:
+    return list({weight.value: weight for weight in weights}.values())
