@@ -18,6 +18,7 @@ from discreet.noise import SystemEntropy, discrete_gaussian, discrete_laplace, p
 
 CELLS = 100_000
 ANSWERS = 1_000_000
+SCALES = (1 / 3, 1, 10, 1e3, 1e6, 1e9)
 DRAWS = 5_000
 ROUNDS = 3
 
@@ -27,18 +28,19 @@ def run() -> dict[str, float]:
 
 
 def _central() -> dict[str, float]:
-    cells = list(range(CELLS))
+    cells, more = list(range(CELLS)), list(range(4 * CELLS))
     figures = {}
-    for epsilon in ("1", "3"):
-        laplace = DiscreteLaplace.calibrate(sensitivity=1, epsilon=epsilon)
+    for scale in SCALES:
+        laplace = DiscreteLaplace(scale=Fraction(scale))
         laplace.release([0])
-        figures[f"discrete Laplace, 100,000 cells, epsilon {epsilon} (s)"] = _best(partial(laplace.release, cells))
+        figures[f"discrete Laplace, 100,000 cells, scale {scale:g} (s)"] = _best(partial(laplace.release, cells))
+        figures[f"discrete Laplace, 400,000 cells, scale {scale:g} (s)"] = _best(partial(laplace.release, more))
     gaussian = DiscreteGaussian.calibrate(squared_sensitivity=1, rho="0.125")
     figures["discrete Gaussian, 100,000 cells, rho 0.125 (s)"] = _best(lambda: gaussian.release(cells))
-    single = _best(lambda: _measure(cells, "laplace", 1.0))
+    single = _best(lambda: _measure(CELLS, "laplace", 1.0))
     figures["OpenDP in a single call, Laplace (s)"] = single
-    figures["  ratio of ours to it, Laplace"] = figures["discrete Laplace, 100,000 cells, epsilon 1 (s)"] / single
-    single = _best(lambda: _measure(cells, "gaussian", 2.0))
+    figures["  ratio of ours to it, Laplace"] = figures["discrete Laplace, 100,000 cells, scale 1 (s)"] / single
+    single = _best(lambda: _measure(CELLS, "gaussian", 2.0))
     figures["OpenDP in a single call, Gaussian (s)"] = single
     figures["  ratio of ours to it, Gaussian"] = figures["discrete Gaussian, 100,000 cells, rho 0.125 (s)"] / single
     return figures
@@ -60,10 +62,10 @@ def _samplers() -> dict[str, float]:
     choice = NoisyMax.calibrate(sensitivity=1, epsilon="0.1")
     share = Fraction(1, 1000)
     return {
-        "own discrete Laplace (microseconds each)": _each(
+        "reference discrete Laplace, one by one (microseconds each)": _each(
             lambda: [discrete_laplace(entropy, scale=scale) for _ in range(DRAWS)]
         ),
-        "own discrete Gaussian (microseconds each)": _each(
+        "reference discrete Gaussian, one by one (microseconds each)": _each(
             lambda: [discrete_gaussian(entropy, variance=variance) for _ in range(DRAWS)]
         ),
         "own Polya, shape 1/1000, scale 10 (microseconds each)": _each(

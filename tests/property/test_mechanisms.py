@@ -57,3 +57,12 @@ def test_a_longer_distance_never_costs_less(one: int, other: int, scale: int) ->
     assert cheap <= dear
     both = laplace.guarantee(sensitivity=near).epsilon + laplace.guarantee(sensitivity=far).epsilon
     assert laplace.guarantee(sensitivity=near + far).epsilon <= both
+
+
+@given(st.lists(st.integers(-(2**100), 2**100)), st.sampled_from([DiscreteLaplace, DiscreteGaussian]))
+def test_a_release_is_the_values_and_noise_that_has_not_seen_them(
+    values: list[int], family: type[DiscreteLaplace | DiscreteGaussian]
+) -> None:
+    noisy = family(scale=Fraction(1, 256)).release(values)  # noise of 0, but for a chance below 1e-110
+    assert noisy == values
+    assert len(family(scale=Fraction(2**40)).release(values)) == len(values)

@@ -14,6 +14,8 @@ from discreet.noise import (
     Run,
     discrete_gaussian,
     discrete_laplace,
+    discrete_laplace_many,
+    gaussian_tail,
     geometric,
     polya,
     respond,
@@ -21,8 +23,10 @@ from discreet.noise import (
     select,
     uniform_below,
 )
+from discreet.noise.bits import expand
+from discreet.noise.chance import toss
 from discreet.noise.enclosure import enclose_exp_minus
-from discreet.noise.quantile import gaussian_half_width, laplace_half_width
+from discreet.noise.quantile import gaussian_half_width, laplace_half_width, laplace_threshold
 from discreet.noise.response import keep_digits
 from discreet.study import SeededEntropy
 
@@ -58,12 +62,39 @@ def test_the_same_bytes_give_the_same_draws(scale: Fraction, seed: int) -> None:
             discrete_laplace(entropy, scale=scale),
             discrete_gaussian(entropy, variance=scale * scale),
             polya(entropy, shape=Fraction(1, 7), scale=scale),
+            discrete_laplace_many(entropy, scale=scale, count=5),
+            gaussian_tail(entropy, variance=scale * scale, start=math.ceil(scale)),
         )
         for entropy in (SeededEntropy(seed), SeededEntropy(seed))
     ]
     assert draws[0] == draws[1]
     assert draws[0][0] >= 0
     assert draws[0][3] >= 0
+    assert draws[0][5] >= scale
+
+
+@given(scales, st.integers(0, 40), seeds)
+def test_many_draws_are_their_columns_put_together(scale: Fraction, count: int, seed: int) -> None:
+    """Cell by cell from the coins, the slow way; the coins themselves are tested elsewhere."""
+    drawn = discrete_laplace_many(SeededEntropy(seed), scale=scale, count=count)
+    entropy, digits = SeededEntropy(seed), expand(scale)
+    signs = [1 - 2 * (byte % 2) for byte in entropy.read(count)]
+    nonzero = toss(entropy, digits.nonzero, count=count)
+    columns = [toss(entropy, chance, count=count) for chance in digits.places]
+    for cell in range(count):
+        magnitude = 1 + sum(column[cell] * 2**place for place, column in enumerate(columns))
+        assert drawn[cell] == signs[cell] * nonzero[cell] * magnitude
+    assert len(drawn) == count
+
+
+@given(scales, st.integers(1, 10**12 - 1).map(lambda units: Fraction(units, 10**12)))
+def test_a_threshold_agrees_with_the_half_width_of_twice_the_chance(scale: Fraction, probability: Fraction) -> None:
+    t = laplace_threshold(scale=scale, probability=probability)
+    if t > 1:
+        assert t == 1 + laplace_half_width(scale=scale, level=1 - 2 * probability)
+    else:
+        # P(Z >= t) <= p is P(Z >= 1-t) >= 1-p: one step further out it is not.
+        assert laplace_threshold(scale=scale, probability=1 - probability) == 2 - t
 
 
 @given(st.integers(1, 10**9), st.integers(2, 500))

@@ -25,6 +25,7 @@ from discreet.noise import (
     SystemEntropy,
     discrete_gaussian,
     discrete_laplace,
+    gaussian_tail,
     geometric,
     polya,
     respond,
@@ -147,6 +148,15 @@ def gaussian_release(scale: Fraction) -> Sampler:
     return lambda n: DiscreteGaussian(scale=scale).release([0] * n)
 
 
+def tail_law(sigma: float) -> Law:
+    """From 2 on: where a draw goes that stopped at the end of what it could hold."""
+    return normalised({z: weight for z, weight in gaussian_law(sigma).items() if z >= 2})
+
+
+def tail_sampler(scale: Fraction) -> Sampler:
+    return each(lambda: gaussian_tail(ENTROPY, variance=scale * scale, start=2))
+
+
 def geometric_sampler(scale: Fraction) -> Sampler:
     return each(lambda: geometric(ENTROPY, scale=scale))
 
@@ -193,6 +203,7 @@ def other_cases() -> list[Case]:
             geometric_sampler(scale),
             scale_faults(geometric_law, geometric_sampler, scale),
         ),
+        Case("gaussian_tail", tail_law(3.5), tail_sampler(scale), scale_faults(tail_law, tail_sampler, scale)),
         Case("polya", polya_law(1 / 3, float(scale)), polya_sampler(scale), polya_faults),
         Case(
             "uniform_below",

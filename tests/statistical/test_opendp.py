@@ -2,7 +2,7 @@
 
 Two samples of n = 8*ln(4/alpha)/gap**2 draws each stay within gap/4 of their own laws but for a probability
 alpha in all, so equal laws come within gap/2 of each other and laws at distance gap do not. alpha = 1e-8 per
-comparison, eight comparisons.
+comparison, twelve comparisons.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.mechanisms.measurement import Family, add_noise
-from discreet.noise import SystemEntropy, discrete_gaussian, discrete_laplace
+from discreet.mechanisms.measurement import Family, draw_noise
+from discreet.noise import SystemEntropy, discrete_gaussian, discrete_laplace, discrete_laplace_many
 
 pytestmark = [pytest.mark.statistical, pytest.mark.long]
 
@@ -44,12 +44,16 @@ def cdf_gap(weight: Callable[[int, float], float], scale: float, faulty: float) 
     return worst
 
 
-def laplace(scale: Fraction) -> int:
-    return discrete_laplace(ENTROPY, scale=scale)
+def laplace(scale: Fraction, n: int) -> list[int]:
+    return [discrete_laplace(ENTROPY, scale=scale) for _ in range(n)]
 
 
-def gaussian(scale: Fraction) -> int:
-    return discrete_gaussian(ENTROPY, variance=scale * scale)
+def laplace_many(scale: Fraction, n: int) -> list[int]:
+    return discrete_laplace_many(ENTROPY, scale=scale, count=n)
+
+
+def gaussian(scale: Fraction, n: int) -> list[int]:
+    return [discrete_gaussian(ENTROPY, variance=scale * scale) for _ in range(n)]
 
 
 def laplace_weight(z: int, scale: float) -> float:
@@ -63,13 +67,17 @@ def gaussian_weight(z: int, scale: float) -> float:
 @pytest.mark.parametrize("scale", [Fraction(3, 4), Fraction(1 / 0.3)])
 @pytest.mark.parametrize(
     ("family", "ours", "weight"),
-    [("laplace", laplace, laplace_weight), ("gaussian", gaussian, gaussian_weight)],
+    [
+        ("laplace", laplace, laplace_weight),
+        ("laplace", laplace_many, laplace_weight),
+        ("gaussian", gaussian, gaussian_weight),
+    ],
 )
 def test_two_samples_agree_and_a_fault_does_not(
-    family: Family, ours: Callable[[Fraction], int], weight: Callable[[int, float], float], scale: Fraction
+    family: Family, ours: Callable[[Fraction, int], list[int]], weight: Callable[[int, float], float], scale: Fraction
 ) -> None:
     gap = cdf_gap(weight, float(scale), float(scale) * 1.25)
     n = math.ceil(8 * math.log(4 / ALPHA) / gap**2)
-    theirs = add_noise([0] * n, family=family, scale=float(scale))
-    assert distance([ours(scale) for _ in range(n)], theirs) < gap / 2
-    assert distance([ours(scale * 5 / 4) for _ in range(n)], theirs) > gap / 2
+    theirs = draw_noise(n, family=family, scale=float(scale))
+    assert distance(ours(scale, n), theirs) < gap / 2
+    assert distance(ours(scale * 5 / 4, n), theirs) > gap / 2

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Final
+from operator import add, index
+from typing import ClassVar
 
 from discreet.guarantees.numbers import ExactLike, exact
 
-__all__ = ["LARGEST_VALUE", "AdditiveMechanism", "Mechanism", "exact_level"]
-
-# A plan shows, from the card alone, that its aggregates stay within this bound; noise of the largest scale
-# then leaves 64 bits with a probability below exp(-1000).
-LARGEST_VALUE: Final = 1 << 62
+__all__ = ["AdditiveMechanism", "Mechanism", "exact_level"]
 
 
 class Mechanism(ABC):
@@ -43,7 +39,8 @@ class AdditiveMechanism(Mechanism):
         """The mean of |noise|, for display."""
 
     @abstractmethod
-    def _add_noise(self, values: list[int]) -> list[int]: ...
+    def _draw(self, count: int) -> list[int]:
+        """This many independent draws of the noise, of any size, without a look at the values."""
 
     def interval(self, value: int, *, level: ExactLike) -> tuple[int, int]:
         """An interval around a noisy value that holds the exact one with at least this probability."""
@@ -51,21 +48,14 @@ class AdditiveMechanism(Mechanism):
         return value - reach, value + reach
 
     def release(self, values: Sequence[int]) -> list[int]:
-        """The values with noise, in their order. Each call is one more release and costs its guarantee."""
-        return self._add_noise(_checked(values))
+        """The values with noise, in their order. Each call is one more release and costs its guarantee.
+
+        Values may be integers of any size: a limit on them would fail or not depending on the rows.
+        """
+        exact_values = list(map(index, values))
+        return list(map(add, exact_values, self._draw(len(exact_values))))
 
 
 def exact_level(level: ExactLike) -> Fraction:
     """A confidence level as an exact fraction strictly between 0 and 1."""
     return Fraction(exact(level, parameter="level", below=1))
-
-
-def _checked(values: Sequence[int]) -> list[int]:
-    """The values as 64-bit integers. The message names the bound only: it must not show an aggregate."""
-    try:
-        wide = array("q", values)
-    except OverflowError:
-        wide = array("q", [LARGEST_VALUE + 1])
-    if wide and (max(wide) > LARGEST_VALUE or min(wide) < -LARGEST_VALUE):
-        raise OverflowError("aggregates must lie within ±2**62; the plan has to show so from the card") from None
-    return wide.tolist()

@@ -16,6 +16,7 @@ from typing import ClassVar, Self
 from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact
 from discreet.guarantees.types import ZCDP
 from discreet.mechanisms.base import AdditiveMechanism, exact_level
+from discreet.mechanisms.measurement import HIGHEST, LOWEST
 from discreet.mechanisms.scale import check_scale, check_sensitivity, round_root_up
 
 __all__ = ["DiscreteGaussian"]
@@ -64,7 +65,17 @@ class DiscreteGaussian(AdditiveMechanism):
         total = 2 * math.fsum(weights) - 1
         return 2 * math.fsum(k * weight for k, weight in enumerate(weights)) / total
 
-    def _add_noise(self, values: list[int]) -> list[int]:
-        from discreet.mechanisms.measurement import add_noise
+    def _draw(self, count: int) -> list[int]:
+        from discreet.mechanisms.measurement import draw_noise
 
-        return add_noise(values, family="gaussian", scale=float(self.scale))
+        return [self._reach_out(drawn) for drawn in draw_noise(count, family="gaussian", scale=float(self.scale))]
+
+    def _reach_out(self, drawn: int) -> int:
+        """The draw itself, or, where OpenDP stopped at the end of 64 bits, one from beyond that end."""
+        if LOWEST < drawn < HIGHEST:
+            return drawn
+        from discreet.noise.entropy import SystemEntropy
+        from discreet.noise.gaussian import gaussian_tail
+
+        beyond = gaussian_tail(SystemEntropy(), variance=self.scale * self.scale, start=abs(drawn))
+        return beyond if drawn > 0 else -beyond

@@ -3,7 +3,7 @@
 Guarantee: pure DP, epsilon = sensitivity / scale, per protected unit.
 Requires:  neighbouring inputs differ by at most `sensitivity` in the sum of absolute differences.
 Proof:     docs/proofs/discrete-laplace.md
-Refs:      [DMNS06], [GRS12]; exact sampler [CKS20].
+Refs:      [DMNS06], [GRS12]; drawn by independent binary digits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class DiscreteLaplace(AdditiveMechanism):
         rate = float(1 / self.scale)
         return 1 / math.sinh(rate) if rate < 700 else 0.0
 
-    def _add_noise(self, values: list[int]) -> list[int]:
-        from discreet.mechanisms.measurement import add_noise
+    def _draw(self, count: int) -> list[int]:
+        from discreet.noise.bits import discrete_laplace_many
+        from discreet.noise.entropy import SystemEntropy
 
-        return add_noise(values, family="laplace", scale=float(self.scale))
+        return discrete_laplace_many(SystemEntropy(), scale=self.scale, count=count)

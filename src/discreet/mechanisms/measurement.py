@@ -1,4 +1,4 @@
-"""Noise drawn by OpenDP, over many cells at once.
+"""Noise drawn by OpenDP, many draws at once: the Gaussian's, and a second Laplace for comparison.
 
 OpenDP is imported when the first noise is drawn, because the import takes longer than most commands. Its
 measurements ask for a process-wide feature flag; the flag is raised only while a measurement is built and put
@@ -12,32 +12,36 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
-__all__ = ["Family", "add_noise"]
+__all__ = ["HIGHEST", "LOWEST", "Family", "draw_noise"]
 
 Family = Literal["laplace", "gaussian"]
+# What OpenDP gives when a draw lies at or beyond the ends of 64 bits.
+LOWEST: Final = -(1 << 63)
+HIGHEST: Final = (1 << 63) - 1
 _SMALLEST_SHARE: Final = 2048
 _building: Final = threading.Lock()
 
 
-def add_noise(values: list[int], *, family: Family, scale: float) -> list[int]:
-    """The values plus independent noise; large batches are shared among the processor's cores."""
-    workers = min(os.cpu_count() or 1, len(values) // _SMALLEST_SHARE)
+def draw_noise(count: int, *, family: Family, scale: float) -> list[int]:
+    """Independent draws within 64 bits; large batches are shared among the processor's cores."""
+    workers = min(os.cpu_count() or 1, count // _SMALLEST_SHARE)
     if workers <= 1:
-        return _measure(values, family, scale)
+        return _measure(count, family, scale)
     from concurrent.futures import ThreadPoolExecutor
 
-    share = -(-len(values) // workers)
-    batches = [values[start : start + share] for start in range(0, len(values), share)]
+    share = -(-count // workers)
+    shares = [min(share, count - start) for start in range(0, count, share)]
     # Threads are enough: the sampling runs outside the interpreter's lock.
     with ThreadPoolExecutor(workers) as pool:
-        drawn = pool.map(lambda batch: _measure(batch, family, scale), batches)
+        drawn = pool.map(lambda part: _measure(part, family, scale), shares)
         return [value for batch in drawn for value in batch]
 
 
-def _measure(values: list[int], family: Family, scale: float) -> list[int]:
+def _measure(count: int, family: Family, scale: float) -> list[int]:
+    """Noise on zeros: OpenDP sees no aggregate, so none can be too large for it."""
     measurement = _build(family, scale)
-    noisy: list[int] = measurement(values)
-    return noisy
+    noise: list[int] = measurement([0] * count)
+    return noise
 
 
 def _build(family: Family, scale: float) -> Callable[[list[int]], Any]:

@@ -5,9 +5,10 @@ docs/noise.md states which bytes each of them reads, so that another implementat
 byte.
 """
 
+from discreet.noise.bits import discrete_laplace_many
 from discreet.noise.coin import bernoulli, bernoulli_exp_minus
 from discreet.noise.entropy import ByteTape, Entropy, SystemEntropy, TapeExhausted
-from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.gaussian import discrete_gaussian, gaussian_tail
 from discreet.noise.laplace import discrete_laplace, geometric
 from discreet.noise.negative_binomial import polya
 from discreet.noise.response import respond, respond_array
@@ -25,6 +26,8 @@ __all__ = [
     "bernoulli_exp_minus",
     "discrete_gaussian",
     "discrete_laplace",
+    "discrete_laplace_many",
+    "gaussian_tail",
     "geometric",
     "polya",
     "respond",

@@ -9,7 +9,7 @@ from typing import Final
 
 from discreet.noise.enclosure import ceil_divide, enclose_exp_minus, lower_erf_of_root
 
-__all__ = ["gaussian_half_width", "laplace_half_width", "selection_half_width"]
+__all__ = ["gaussian_half_width", "laplace_half_width", "laplace_threshold", "selection_half_width"]
 
 _BITS: Final = 192
 _MOST_BITS: Final = 1 << 14
@@ -22,6 +22,20 @@ def laplace_half_width(*, scale: Fraction, level: Fraction) -> int:
     P(|Z| > t) = 2*exp(-(t+1)/scale) / (1 + exp(-1/scale)), compared with 1 - level by enclosures.
     """
     return _smallest(lambda t: _laplace_covers(t, scale, 1 - level))
+
+
+def laplace_threshold(*, scale: Fraction, probability: Fraction) -> int:
+    """The smallest t with P(Z >= t) <= probability for the discrete Laplace law, 0 < probability < 1.
+
+    P(|Z| > u) = 2*P(Z >= u+1) for u >= 0. A t below 1, for a probability above one half, is found on the other side,
+    where P(Z >= 1-u) = 1 - P(Z >= u).
+    """
+    if scale <= 0 or not 0 < probability < 1:
+        raise ValueError("a threshold needs a positive scale and a probability strictly between 0 and 1")
+    above = _smallest(lambda u: _laplace_covers(u, scale, 2 * probability))
+    if above:
+        return 1 + above
+    return 1 - _smallest(lambda u: _laplace_covers(u, scale, 2 * (1 - probability)))
 
 
 def _laplace_covers(t: int, scale: Fraction, missing: Fraction) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
+from discreet.noise.bits import discrete_laplace_many, expand
 from discreet.noise.coin import bernoulli, bernoulli_exp_minus
 from discreet.noise.entropy import ByteTape, Entropy
-from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.gaussian import discrete_gaussian, gaussian_tail
 from discreet.noise.laplace import discrete_laplace, geometric
 from discreet.noise.negative_binomial import polya
 from discreet.noise.response import keep_digits, respond, respond_array
@@ -23,7 +24,7 @@ from discreet.noise.uniform import uniform_array_below, uniform_below
 
 __all__ = ["VERSION", "make_vectors"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 _DRAWS: Final = 6
 _SURPLUS: Final = 4
 _TAPE_LENGTH: Final = 1 << 16
@@ -39,6 +40,7 @@ def make_vectors() -> dict[str, object]:
         *_uniform(),
         *_bernoulli(),
         *_geometric(),
+        *_laplace_many(),
         *_gaussian(),
         *_polya(),
         *_response(),
@@ -97,13 +99,46 @@ def _scaled(sampler: Callable[..., int], scale: Fraction) -> Draw:
     return lambda entropy: sampler(entropy, scale=scale)
 
 
+def _laplace_many() -> Iterator[Vector]:
+    for scale, count in (
+        (Fraction(1, 50), 4),  # no binary digit at all: what lies beyond them is everything
+        (Fraction(1, 3), 5),
+        (Fraction(10, 3), 5),
+        (Fraction(7505999378950827, 2**51), 3),
+        (Fraction(10**6), 8),
+    ):
+        yield from _drawn("discrete_laplace_many", _cells(scale, count), _many_draw(scale, count))
+    # Six digits do not hold; then the coin of exp(-64) ties in eleven bytes, holds in the twelfth, and fails.
+    beyond = "00 00" + "ff" * 6 + "00" * 12 + "ff"
+    yield _given("discrete_laplace_many", _cells(Fraction(1), 1), _many_draw(Fraction(1), 1), beyond)
+    # The first and third cell tie in the coin of not being 0, the third once more.
+    digit = expand(Fraction(1)).nonzero.digit
+    tied = bytes([0, 1, 0, digit(0), 0, digit(0), digit(1) - 1, digit(1), digit(2) + 1])
+    yield _given("discrete_laplace_many", _cells(Fraction(1), 3), _many_draw(Fraction(1), 3), tied.hex())
+
+
+def _cells(scale: Fraction, count: int) -> dict[str, str]:
+    return {"scale": str(scale), "count": str(count)}
+
+
+def _many_draw(scale: Fraction, count: int) -> Draw:
+    return lambda entropy: discrete_laplace_many(entropy, scale=scale, count=count)
+
+
 def _gaussian() -> Iterator[Vector]:
     for variance in (Fraction(1, 4), Fraction(1), Fraction(50, 9), Fraction(10**6)):
         yield from _drawn("discrete_gaussian", {"variance": str(variance)}, _gaussian_draw(variance))
+        for start in (1, 40):
+            parameters = {"variance": str(variance), "start": str(start)}
+            yield from _drawn("gaussian_tail", parameters, _tail_draw(variance, start))
 
 
 def _gaussian_draw(variance: Fraction) -> Draw:
     return lambda entropy: discrete_gaussian(entropy, variance=variance)
+
+
+def _tail_draw(variance: Fraction, start: int) -> Draw:
+    return lambda entropy: gaussian_tail(entropy, variance=variance, start=start)
 
 
 def _polya() -> Iterator[Vector]:

@@ -9,7 +9,9 @@ import pytest
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import ZCDP
+from discreet.mechanisms import measurement
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.measurement import HIGHEST, LOWEST
 
 
 @pytest.mark.parametrize("rho", ["1", "0.5", "0.1", "0.000000001", "1000000", "0.333333333"])
@@ -60,3 +62,28 @@ def test_release_keeps_order_and_length() -> None:
     sharp = DiscreteGaussian(scale=Fraction(1, 64))
     for count in (0, 1, 5000):
         assert sharp.release(range(count)) == list(range(count))
+
+
+@pytest.mark.parametrize("value", [2**62 + 1, 2**63, -(2**63) - 1, -(2**80), 10**40])
+def test_values_of_any_size_are_released(value: int) -> None:
+    sharp = DiscreteGaussian(scale=Fraction(1, 64))
+    assert sharp.release([value, 3, -value]) == [value, 3, -value]
+    noise = [noisy - value for noisy in DiscreteGaussian(scale=Fraction(2**52)).release([value] * 50)]
+    assert len(set(noise)) == 50
+    assert max(map(abs, noise)) < 2**60
+
+
+def test_opendp_stops_at_the_ends_of_64_bits() -> None:
+    """What the draw from beyond them relies on."""
+    drawn = measurement.draw_noise(200, family="gaussian", scale=2.0**100)
+    assert set(drawn) == {LOWEST, HIGHEST}
+
+
+def test_a_draw_that_stopped_at_an_end_goes_on_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = [HIGHEST, LOWEST, 7, HIGHEST - 1, LOWEST + 1] * 20
+    monkeypatch.setattr(measurement, "draw_noise", lambda count, **_: ends[:count])
+    wide = DiscreteGaussian(scale=Fraction(2**52)).release([0] * 100)
+    assert all(value >= HIGHEST for value in wide[0::5])
+    assert all(value <= LOWEST for value in wide[1::5])
+    assert len(set(wide[0::5])) == len(set(wide[1::5])) == 20
+    assert wide[2:5] == [7, HIGHEST - 1, LOWEST + 1]

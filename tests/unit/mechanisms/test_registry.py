@@ -92,16 +92,28 @@ def test_importing_mechanisms_leaves_heavy_packages_alone() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("cells", [14, 200_000])
+def test_laplace_noise_needs_no_heavy_package_at_any_length(cells: int) -> None:
+    script = (
+        "import sys; from fractions import Fraction; "
+        "from discreet.mechanisms.discrete_laplace import DiscreteLaplace; "
+        f"DiscreteLaplace(scale=Fraction(10)).release([0] * {cells}); "
+        "print([name for name in ('numpy', 'opendp', 'scipy', 'pyarrow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_opendps_flag_is_put_back_as_it_was_found() -> None:
     script = """
 from fractions import Fraction
 from opendp.mod import GLOBAL_FEATURES, enable_features
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-laplace = DiscreteLaplace(scale=Fraction(1))
-laplace.release([1] * 5000)
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+gaussian = DiscreteGaussian(scale=Fraction(1))
+gaussian.release([1] * 5000)
 before = "contrib" in GLOBAL_FEATURES
 enable_features("contrib")
-laplace.release([1])
+gaussian.release([1])
 print(before, "contrib" in GLOBAL_FEATURES)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Half-widths reach their level and, where promised, not one step further than needed."""
+"""Half-widths and thresholds reach their level and, where promised, not one step further than needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from statistics import NormalDist
 import pytest
 
 from discreet.noise import quantile
-from discreet.noise.quantile import gaussian_half_width, laplace_half_width, selection_half_width
+from discreet.noise.quantile import gaussian_half_width, laplace_half_width, laplace_threshold, selection_half_width
 
 LEVELS = [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(95, 100), 1 - Fraction(1, 10**9)]
 SCALES = [Fraction(1, 20), Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(29)]
@@ -83,3 +83,43 @@ def test_selection_bound_is_met_and_one_step_less_is_not() -> None:
     assert 1000 * math.exp(-t / 4) <= 0.01 < 1000 * math.exp(-(t - 1) / 4)
     with pytest.raises(ValueError, match="candidate"):
         selection_half_width(rate=Fraction(1), candidates=0, level=Fraction(1, 2))
+
+
+def chance_at_or_above(scale: Fraction, t: int) -> Fraction:
+    """P(Z >= t), all but exactly."""
+    with localcontext() as context:
+        context.prec = 120
+        rate = Decimal(scale.denominator) / Decimal(scale.numerator)
+        a, tail = (-rate).exp(), (-rate * (t if t > 0 else 1 - t)).exp()
+        upper = Fraction(tail / (1 + a))
+    return upper if t > 0 else 1 - upper
+
+
+@pytest.mark.parametrize(
+    "probability",
+    [Fraction(1, 10**12), Fraction(1, 10**6), Fraction(1, 20), Fraction(1, 2), Fraction(9, 10), 1 - Fraction(1, 10**9)],
+)
+@pytest.mark.parametrize("scale", [*SCALES, Fraction(10**6), Fraction(10**9), Fraction(2**52), Fraction(2**90)])
+def test_a_threshold_is_the_smallest_that_is_rare_enough(scale: Fraction, probability: Fraction) -> None:
+    t = laplace_threshold(scale=scale, probability=probability)
+    assert chance_at_or_above(scale, t) <= probability < chance_at_or_above(scale, t - 1)
+
+
+def test_thresholds_by_hand() -> None:
+    """P(Z >= 1) = 1/(1+e) = .2689 and P(Z >= 0) = .7311 at scale 1."""
+    for text, t in [("0.7310", 1), ("0.7311", 0), ("0.2690", 1), ("0.2689", 2), ("0.9010", 0), ("0.9011", -1)]:
+        assert laplace_threshold(scale=Fraction(1), probability=Fraction(text)) == t
+
+
+def test_a_threshold_never_errs_below_next_to_a_step() -> None:
+    """Within 1e-60 of the step the enclosures are refined until they decide."""
+    step = chance_at_or_above(Fraction(5), 40)
+    near = Fraction(1, 10**60)
+    assert laplace_threshold(scale=Fraction(5), probability=step + near) == 40
+    assert laplace_threshold(scale=Fraction(5), probability=step - near) == 41
+
+
+@pytest.mark.parametrize(("scale", "probability"), [(0, Fraction(1, 2)), (1, 0), (1, 1), (1, 2), (-1, Fraction(1, 2))])
+def test_a_threshold_needs_a_law_and_a_probability(scale: int, probability: Fraction) -> None:
+    with pytest.raises(ValueError, match="a threshold needs"):
+        laplace_threshold(scale=Fraction(scale), probability=Fraction(probability))

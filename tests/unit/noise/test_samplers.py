@@ -17,6 +17,7 @@ from discreet.noise import (
     bernoulli_exp_minus,
     discrete_gaussian,
     discrete_laplace,
+    gaussian_tail,
     geometric,
     polya,
     uniform_array_below,
@@ -108,6 +109,13 @@ def test_discrete_laplace_has_its_law(walk: Walk) -> None:
     assert_law(law, lambda z: math.tanh(1) * math.exp(-2 * abs(z)))
 
 
+@pytest.mark.parametrize("start", [1, 2, 3])
+def test_a_gaussian_tail_has_its_law(walk: Walk, start: int) -> None:
+    law = walk(lambda entropy: gaussian_tail(entropy, variance=Fraction(1), start=start))
+    total = sum(math.exp(-z * z / 2) for z in range(start, 40))
+    assert_law(law, lambda z: math.exp(-z * z / 2) / total if z >= start else 0.0)
+
+
 def test_polya_has_its_law(walk: Walk) -> None:
     shape, ratio = 0.5, math.exp(-2)
     law = walk(lambda entropy: polya(entropy, shape=Fraction(1, 2), scale=Fraction(1, 2)))
@@ -135,6 +143,8 @@ def test_a_shifted_law_would_be_found(walk: Walk) -> None:
         lambda tape: geometric(tape, scale=Fraction(0)),
         lambda tape: discrete_laplace(tape, scale=Fraction(-1)),
         lambda tape: discrete_gaussian(tape, variance=Fraction(0)),
+        lambda tape: gaussian_tail(tape, variance=Fraction(0), start=1),
+        lambda tape: gaussian_tail(tape, variance=Fraction(1), start=0),
         lambda tape: polya(tape, shape=Fraction(0), scale=Fraction(1)),
     ],
 )

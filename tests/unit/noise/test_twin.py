@@ -87,12 +87,56 @@ def laplace(tape: Tape, scale: Fraction) -> int:
             return -m if negative else m
 
 
+def column(tape: Tape, p: Fraction, count: int) -> list[bool]:
+    drawn = [0] * count
+    below: dict[int, bool] = {}
+    j = 0
+    while len(below) < count:
+        j += 1
+        digits = int(p * 256**j)
+        for place in [place for place in range(count) if place not in below]:
+            drawn[place] = drawn[place] * 256 + tape.number(1)
+            if drawn[place] != digits:
+                below[place] = drawn[place] < digits
+    return [below[place] for place in range(count)]
+
+
+def laplace_many(tape: Tape, scale: Fraction, count: int) -> list[int]:
+    assert count <= 65_536
+    m = 0
+    while 2**m < 45 * scale:
+        m += 1
+    negative = [tape.number(1) % 2 == 1 for _ in range(count)]
+    e = exp_minus(1 / scale)
+    nonzero = column(tape, 2 * e / (1 + e), count)
+    sizes = [1] * count
+    for i in range(m):
+        e = exp_minus(2**i / scale)
+        for place, holds in enumerate(column(tape, e / (1 + e), count)):
+            sizes[place] += holds * 2**i
+    going = list(range(count))
+    while going:
+        held = column(tape, exp_minus(2**m / scale), len(going))
+        going = [place for place, holds in zip(going, held, strict=True) if holds]
+        for place in going:
+            sizes[place] += 2**m
+    signed = [-size if minus else size for size, minus in zip(sizes, negative, strict=True)]
+    return [size if present else 0 for size, present in zip(signed, nonzero, strict=True)]
+
+
 def gaussian(tape: Tape, variance: Fraction) -> int:
     t = isqrt(int(variance)) + 1
     while True:
         y = laplace(tape, Fraction(t))
         if exp_coin(tape, (abs(y) - variance / t) ** 2 / (2 * variance)):
             return y
+
+
+def gaussian_tail(tape: Tape, variance: Fraction, start: int) -> int:
+    while True:
+        g = geometric(tape, variance / start)
+        if exp_coin(tape, g**2 / (2 * variance)):
+            return start + g
 
 
 def polya(tape: Tape, shape: Fraction, scale: Fraction) -> int:
@@ -167,6 +211,10 @@ def draw(vector: dict[str, Any], tape: Tape) -> object:
             return geometric(tape, exact["scale"])
         case "discrete_laplace":
             return laplace(tape, exact["scale"])
+        case "discrete_laplace_many":
+            return laplace_many(tape, exact["scale"], int(exact["count"]))
+        case "gaussian_tail":
+            return gaussian_tail(tape, exact["variance"], int(exact["start"]))
         case "discrete_gaussian":
             return gaussian(tape, exact["variance"])
         case "polya":

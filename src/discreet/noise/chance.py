@@ -1,0 +1,79 @@
+"""Columns of coins whose probability comes from exp(-x), by comparing uniform bytes with its digits.
+
+A uniform real lies below p as soon as one of its digits does. Digits are bytes here: the first settles all but
+one coin in 256, and only the coins that tie read another. p is irrational, so every tie ends and the digits are
+never in doubt. How many bytes a coin reads depends on ties alone, not on which side it falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from discreet.noise.enclosure import ceil_divide, enclose_exp_minus
+from discreet.noise.entropy import Entropy
+
+__all__ = ["Chance", "toss"]
+
+_WORD: Final = 8
+_TIE: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The probability times*e / (1 + plus*e), where e = exp(-exponent)."""
+
+    exponent: Fraction
+    times: int = 1
+    plus: int = 1
+
+    def __post_init__(self) -> None:
+        if self.exponent <= 0 or self.plus < 0 or not 1 <= self.times <= 1 + self.plus:
+            raise ValueError("a chance needs exponent > 0, plus >= 0 and 1 <= times <= 1 + plus")
+
+    def digit(self, place: int) -> int:
+        """The byte at a place of the binary expansion, counted from 0 after the point."""
+        return _leading(self, place // _WORD + 1) >> 8 * (_WORD - 1 - place % _WORD) & 255
+
+
+@lru_cache(maxsize=4096)
+def _leading(chance: Chance, words: int) -> int:
+    """floor(p * 2**(64*words)), from enclosures that are refined until both ends agree."""
+    bits, guard = 8 * _WORD * words, 32
+    while True:
+        precision = bits + guard
+        low, high = enclose_exp_minus(chance.exponent, bits=precision)
+        one = 1 << precision
+        below = (chance.times * low << precision) // (one + chance.plus * low) >> guard
+        above = ceil_divide(chance.times * high << precision, one + chance.plus * high) >> guard
+        above = min(above, (1 << bits) - 1)  # p < 1, however small the exponent is
+        if below == above:
+            return below
+        guard *= 2
+
+
+def toss(entropy: Entropy, chance: Chance, *, count: int) -> bytearray:
+    """`count` independent coins, each a byte: 1 with exactly this chance, else 0."""
+    digit = chance.digit(0)
+    faces = b"\x01" * digit + bytes([_TIE]) + bytes(255 - digit)
+    coins = bytearray(entropy.read(count).translate(faces))
+    tied, place = _find_ties(coins), 0
+    while tied:
+        place += 1
+        digit = chance.digit(place)
+        drawn = entropy.read(len(tied))
+        for position, byte in zip(tied, drawn, strict=True):
+            coins[position] = _TIE if byte == digit else byte < digit
+        tied = [position for position in tied if coins[position] == _TIE]
+    return coins
+
+
+def _find_ties(coins: bytearray) -> list[int]:
+    tied = []
+    position = coins.find(_TIE)
+    while position >= 0:
+        tied.append(position)
+        position = coins.find(_TIE, position + 1)
+    return tied
