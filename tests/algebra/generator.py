@@ -58,7 +58,7 @@ from discreet.plan.algebra import (
     Within,
     walk,
 )
-from discreet.plan.calculus import Facts, facts_of, sensitivities
+from discreet.plan.calculus import Facts, facts_of, sensitivities, span_of
 from tests.algebra.populations import TEXTS, Cards, Table, random_cards, random_tables
 
 __all__ = ["EVERY_NODE", "Example", "nodes_in", "random_example", "random_plan"]
@@ -209,7 +209,8 @@ class _Writer:
         facts = facts_of(source, self.cards)
         key = self.value(facts) if self.random.random() < 0.3 else self.field(facts)
         columns = tuple(self.name() for _ in range(self.random.randint(1, 2)))
-        keys = self.random.sample(range(-2, 7), self.random.randint(1, 6))
+        near = self.near(key, facts)
+        keys = self.random.sample(near, self.random.randint(1, len(near)))
         worth = (None, -4, 0, 1, 9, 10**6)
         return Lookup(source, key, columns, tuple((at, *self.random.choices(worth, k=len(columns))) for at in keys))
 
@@ -256,11 +257,18 @@ class _Writer:
         value = self.field(facts) if self.random.random() < 0.7 else self.value(facts, min(depth, 1))
         if sort is IsNull:
             return IsNull(Field(self.random.choice(texts)) if texts and self.random.random() < 0.3 else value)
+        near = self.near(value, facts)
         if sort is Within:
-            low = self.random.choice((-3, 0, 1, 2, 4))
-            ends = self.random.choice(((low, None), (None, low), (low, low + 3), (low, low)))
-            return Within(value, *ends)
-        return OneOf(value, tuple(sorted(self.random.sample(range(-1, 6), self.random.randint(0, 4)))))
+            low, high = sorted(self.random.choices(near, k=2))
+            return Within(value, *self.random.choice(((low, None), (None, high), (low, high))))
+        return OneOf(value, tuple(sorted(self.random.sample(near, min(len(near), self.random.randint(0, 5))))))
+
+    def near(self, value: Value, facts: Facts) -> list[int]:
+        """Constants that tell values apart: the ends of what is possible, their neighbours, small numbers."""
+        span = span_of(value, facts)
+        low, high = span.low or 0, span.high or 0
+        found = {low, low + 1, (low + high) // 2, high - 1, high, 0, 1, 2, 3}
+        return sorted(number for number in found if low - 1 <= number <= high + 1)
 
     def combined(self, sort: type, facts: Facts, depth: int) -> Condition:
         parts = tuple(self.condition(facts, depth) for _ in range(self.random.choice((2, 2, 3))))

@@ -1,0 +1,327 @@
+"""Neighbours searched by an adversary: how far can one unit move what a plan measures?
+
+One unit of the population comes or goes (add-remove), or changes everything that is confidential of it (replace-one),
+in all datasets at once. A pair of neighbours is climbed from many starts: extreme values, NULLs, values on both sides
+of every constant of the plan, rows that leave a group or a filter, more rows than count. How far a pair is apart is
+told as a share of the derived bound: 1 reaches it, more than 1 refutes the calculus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain
+from random import Random
+from typing import Final
+
+from discreet.data.card import Card, Kind, Size
+from discreet.engines.base import Cell, Histogram
+from discreet.guarantees.types import Neighbours
+from discreet.plan.algebra import (
+    Clamp,
+    Extreme,
+    Field,
+    Lookup,
+    OneOf,
+    Plan,
+    Quantile,
+    TextIn,
+    Whole,
+    Within,
+    scans,
+    walk,
+)
+from discreet.plan.calculus import Sensitivities, facts_of, sensitivities, span_of
+from tests.algebra.interpreter import Aggregate, Datum, Row, Tables, grouped
+from tests.algebra.populations import Cards, cut_weight, extremes
+
+__all__ = ["Found", "Pair", "distance", "neighbouring_tables", "search"]
+
+RANK: Final = 5
+"""How many values an extreme may leave above it; public, and the bound holds for any."""
+
+HOPELESS: Final = Fraction(10**9)
+"""The share of a bound of 0 that was passed."""
+
+PROTECTED: Final[Mapping[str, Datum]] = {"integer": 10**6, "text": "the protected unit"}
+
+State = Mapping[str, tuple[Row, ...]]
+"""The rows of the protected unit by dataset, in their order, without id."""
+
+Seen = Mapping[Cell, list[Aggregate]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What is public of the unit, and its rows in two neighbouring populations."""
+
+    public: Mapping[str, Mapping[str, Datum]]
+    first: State
+    second: State
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The pair that moves a measure most: by how much, and which shares of the derived bounds that is."""
+
+    pair: Pair
+    l1: Fraction
+    squared_l2: Fraction
+    share_l1: Fraction
+    share_l2: Fraction
+
+    def __str__(self) -> str:
+        return (
+            f"l1 moved {self.l1} ({self.share_l1} of the bound), l2² {self.squared_l2} ({self.share_l2}): {self.pair}"
+        )
+
+
+def search(random: Random, plan: Plan, place: int, cards: Cards, others: Tables, *, steps: int, starts: int) -> Found:
+    """The worst pair found for the measure at `place`; `others` are the rows of everybody else."""
+    adversary = _Adversary(random, plan, place, cards, others)
+    best: Found | None = None
+    for start in range(starts):
+        found = adversary.climb(steps, squared=start % 2 == 1)
+        best = found if best is None else _worse(best, found)
+    assert best is not None
+    return best
+
+
+def _worse(one: Found, other: Found) -> Found:
+    """The larger of both shares; the pair is that of the larger sum."""
+    ahead = other if other.share_l1 + other.share_l2 > one.share_l1 + one.share_l2 else one
+    return replace(
+        ahead,
+        l1=max(one.l1, other.l1),
+        squared_l2=max(one.squared_l2, other.squared_l2),
+        share_l1=max(one.share_l1, other.share_l1),
+        share_l2=max(one.share_l2, other.share_l2),
+    )
+
+
+def neighbouring_tables(pair: Pair, cards: Cards, others: Tables) -> tuple[Tables, Tables]:
+    """Both populations as prepared rows, everybody else included."""
+    return _tables(pair.first, cards, others), _tables(pair.second, cards, others)
+
+
+def _tables(state: State, cards: Cards, others: Tables) -> Tables:
+    return {name: [*others.get(name, ()), *_owned(state.get(name, ()), card)] for name, card in cards.items()}
+
+
+def _owned(rows: tuple[Row, ...], card: Card) -> Iterator[Row]:
+    unit = PROTECTED[card.unit_type]
+    return ({card.unit.column: unit, **row, "ord": order} for order, row in enumerate(rows, start=1))
+
+
+# --- how far two populations are apart ------------------------------------------------------------------------------
+
+
+def distance(plan: Plan, place: int, bound: Sensitivities, first: Seen, second: Seen, ends: tuple[int, int]) -> Found:
+    """How far a measure moved. Where each cell of a public key has a bound of its own, the shares add up."""
+    l1, squared = Fraction(0), Fraction(0)
+    slices: dict[int, tuple[Fraction, Fraction]] = {}
+    for cell in first.keys() | second.keys():
+        moved = _cell_distance(plan, place, first.get(cell), second.get(cell), ends)
+        at = 0 if bound.key is None else (plan.keys[bound.key].cells or ()).index(cell[bound.key])
+        before = slices.get(at, (Fraction(0), Fraction(0)))
+        slices[at] = before[0] + moved, before[1] + moved**2
+        l1, squared = l1 + moved, squared + moved**2
+    scored = isinstance(plan.measures[place], Quantile | Extreme)
+    shares = [
+        (_share(one, bound.each[at].l1), _share(one**2 if scored else two, bound.each[at].squared_l2))
+        for at, (one, two) in slices.items()
+    ]
+    nobody = Pair({}, {}, {})
+    return Found(
+        nobody, l1, squared, sum((a for a, _ in shares), Fraction(0)), sum((b for _, b in shares), Fraction(0))
+    )
+
+
+def _share(moved: Fraction, bound: Fraction) -> Fraction:
+    if not moved:
+        return Fraction(0)
+    return moved / bound if bound else HOPELESS
+
+
+def _cell_distance(
+    plan: Plan, place: int, first: list[Aggregate] | None, second: list[Aggregate] | None, ends: tuple[int, int]
+) -> Fraction:
+    measure = plan.measures[place]
+    one, two = (None if seen is None else seen[place] for seen in (first, second))
+    if isinstance(measure, Quantile | Extreme):
+        return _score_distance(measure, _histogram(one), _histogram(two), ends)
+    return Fraction(abs(_number(one) - _number(two)))
+
+
+def _number(aggregate: Aggregate | None) -> int:
+    assert aggregate is None or isinstance(aggregate, int)
+    return aggregate or 0
+
+
+def _histogram(aggregate: Aggregate | None) -> Histogram:
+    assert not isinstance(aggregate, int)
+    return aggregate or ()
+
+
+def _score_distance(measure: Quantile | Extreme, one: Histogram, two: Histogram, ends: tuple[int, int]) -> Fraction:
+    """The most that the score of one candidate moves. Scores change at values only, so their surroundings suffice."""
+    low, high = ends
+    near = {number + by for number, _ in chain(one, two) for by in (-1, 0, 1)} | {low, high}
+    return max(abs(_score(measure, one, at) - _score(measure, two, at)) for at in near if low <= at <= high)
+
+
+def _score(measure: Quantile | Extreme, histogram: Histogram, at: int) -> Fraction:
+    below = sum(rows for value, rows in histogram if value < at)
+    above = sum(rows for value, rows in histogram if value > at)
+    if isinstance(measure, Extreme):
+        return Fraction(-abs((above if measure.largest else below) - RANK))
+    total = sum(rows for _, rows in histogram)
+    return -max(Fraction(0), below - measure.rank * total, above - (1 - measure.rank) * total)
+
+
+# --- the search -----------------------------------------------------------------------------------------------------
+
+
+class _Adversary:
+    """Climbs pairs of neighbours for one measure of a plan."""
+
+    def __init__(self, random: Random, plan: Plan, place: int, cards: Cards, others: Tables) -> None:
+        self.random = random
+        self.plan = replace(plan, measures=(plan.measures[place],))
+        self.bound = sensitivities(plan, plan.measures[place], cards)
+        names = dict.fromkeys(scan.dataset for scan in scans(plan.source))
+        self.cards = {name: cards[name] for name in names}
+        self.replacing = cards[plan.dataset].neighbours is Neighbours.REPLACE_ONE
+        self.tempting = {name: _temptations(plan, card) for name, card in self.cards.items()}
+        measure = plan.measures[place]
+        scored = isinstance(measure, Quantile | Extreme)
+        # Counts and sums of the others cancel out; scores depend on everybody.
+        self.others: Tables = others if scored else {}
+        self.ends = (0, 0)
+        if isinstance(measure, Quantile | Extreme):
+            span = span_of(measure.value, facts_of(plan.source, cards))
+            self.ends = span.low or 0, span.high or 0
+
+    def climb(self, steps: int, *, squared: bool) -> Found:
+        """From the best of a few random pairs, by small changes that never bring it closer together."""
+        starts = [self.look(self.fresh_pair()) for _ in range(1 + steps // 8)]
+
+        def goal(found: Found) -> Fraction:
+            return found.share_l2 if squared else found.share_l1
+
+        best = max(starts, key=goal)
+        for _ in range(steps):
+            found = self.look(self.changed(best.pair))
+            if goal(found) >= goal(best):
+                best = found
+        return best
+
+    def look(self, pair: Pair) -> Found:
+        first, second = (
+            grouped(self.plan, _tables(state, self.cards, self.others), self.cards)
+            for state in (pair.first, pair.second)
+        )
+        return replace(distance(self.plan, 0, self.bound, first, second, self.ends), pair=pair)
+
+    def fresh_pair(self) -> Pair:
+        public = {
+            name: {
+                at: self.random.choice(values) for at, values in tempting.items() if self.cards[name].column(at).public
+            }
+            for name, tempting in self.tempting.items()
+        }
+        # Under a public size a unit is in a dataset of both neighbours, or of neither.
+        missing = {name for name in self.cards if self.random.random() < 0.1}
+        absent: State = dict.fromkeys(self.cards, ())
+        first = self.fresh_state(public, missing)
+        return Pair(public, first, self.fresh_state(public, missing) if self.replacing else absent)
+
+    def fresh_state(self, public: Mapping[str, Mapping[str, Datum]], missing: set[str]) -> State:
+        state = {}
+        for name, card in self.cards.items():
+            rows = [self.fresh_row(name, public[name]) for _ in range(0 if name in missing else self.size(card))]
+            state[name] = tuple(rows[:1] * len(rows) if self.random.random() < 0.6 else rows)
+        return state
+
+    def size(self, card: Card) -> int:
+        most = card.unit.rows
+        sizes = (1, most, most, most, most + 2) if card.size is Size.PUBLIC else (0, 1, most, most, most, most + 2)
+        return self.random.choice(sizes)
+
+    def fresh_row(self, name: str, public: Mapping[str, Datum]) -> Row:
+        card, tempting = self.cards[name], self.tempting[name]
+        row = {column.name: None for column in card.columns if column.kind is not Kind.ID}
+        drawn = {at: public[at] if at in public else self.random.choice(values) for at, values in tempting.items()}
+        return cut_weight(card, {**row, **drawn})
+
+    def changed(self, pair: Pair) -> Pair:
+        """One small change: of what is public in both, or of one of the two."""
+        name = self.random.choice(list(self.cards))
+        if pair.public[name] and self.random.random() < 0.15:
+            at = self.random.choice(list(pair.public[name]))
+            value = self.random.choice(self.tempting[name][at])
+            public = {**pair.public, name: {**pair.public[name], at: value}}
+            first, second = (self.with_value(state, name, at, value) for state in (pair.first, pair.second))
+            return Pair(public, first, second)
+        if self.replacing and self.random.random() < 0.5:
+            return replace(pair, second=self.changed_state(pair.second, name, pair.public[name]))
+        return replace(pair, first=self.changed_state(pair.first, name, pair.public[name]))
+
+    def with_value(self, state: State, name: str, at: str, value: Datum) -> State:
+        return {**state, name: tuple(cut_weight(self.cards[name], {**row, at: value}) for row in state[name])}
+
+    def changed_state(self, state: State, name: str, public: Mapping[str, Datum]) -> State:
+        rows, card = list(state[name]), self.cards[name]
+        if not rows and card.size is Size.PUBLIC:
+            return state
+        free = [at for at in self.tempting[name] if at not in public]
+        move = self.random.randrange(6)
+        if not rows or move == 0 or not free:
+            size = self.size(card)
+            rows = [*rows, *(self.fresh_row(name, public) for _ in range(size - len(rows)))][:size]
+        elif move == 1:
+            rows = [rows[self.random.randrange(len(rows))]] * len(rows)
+        elif move == 2:
+            rows[self.random.randrange(len(rows))] = self.fresh_row(name, public)
+        else:
+            at = self.random.choice(free)
+            value = self.random.choice(self.tempting[name][at])
+            if move < 5:
+                return self.with_value(state, name, at, value)
+            place = self.random.randrange(len(rows))
+            rows[place] = cut_weight(card, {**rows[place], at: value})
+        return {**state, name: tuple(rows)}
+
+
+def _temptations(plan: Plan, card: Card) -> dict[str, tuple[Datum, ...]]:
+    """For every column that the plan reads: its extremes, and values beside the constants of the plan."""
+    read = {node.name for node in walk(plan) if isinstance(node, Field)}
+    numbers = {number + by for number in _constants(plan) for by in (-1, 0, 1)}
+    texts = {text for node in walk(plan) if isinstance(node, TextIn) for text in node.values}
+    tempting: dict[str, tuple[Datum, ...]] = {}
+    for column in card.columns:
+        if column.kind is Kind.ID or column.name not in read:
+            continue
+        ends = extremes(card, column)
+        if column.kind is Kind.TEXT:
+            tempting[column.name] = (*ends[:3], *sorted(texts))
+        elif column.kind is Kind.CATEGORY:
+            tempting[column.name] = ends
+        else:
+            low, high = column.low_units, column.high_units
+            tempting[column.name] = (*ends, low, high, *sorted(at for at in numbers if low <= at <= high))
+    return tempting
+
+
+def _constants(plan: Plan) -> Iterator[int]:
+    for node in walk(plan):
+        match node:
+            case Whole(value):
+                yield value
+            case Clamp(_, low, high) | Within(_, low, high):
+                yield from (end for end in (low, high) if end is not None)
+            case OneOf(_, values):
+                yield from values
+            case Lookup(_, _, _, entries):
+                yield from (entry[0] for entry in entries if entry[0] is not None)
