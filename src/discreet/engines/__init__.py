@@ -1,10 +1,12 @@
 """Engines run a plan and give back exact integers; they draw no noise and are never heard when they fail.
 
-DuckDB, embedded, reads the prepared Parquet of a workspace.
+DuckDB, embedded, reads the prepared Parquet of a workspace; PostgreSQL and Spark read raw tables where they are.
+A plan becomes SQL in `statements`, in the words of `dialects`; `choice` finds the engine of a plan's datasets.
 """
 
 from __future__ import annotations
 
-from discreet.engines.embedded import count_cells
+from discreet.engines.base import Cell, Engine, Histogram, Measured
+from discreet.engines.counting import count_cells
 
-__all__ = ["count_cells"]
+__all__ = ["Cell", "Engine", "Histogram", "Measured", "count_cells"]

@@ -1,80 +1,92 @@
-"""DuckDB inside the process: one prepared Parquet file, read-only, nothing else reachable.
+"""DuckDB inside the process: the prepared Parquet files of a plan's datasets, read-only, nothing else reachable.
 
-Every value in the SQL text is one of our own integers or an escaped literal, and every name comes from a checked card.
+Opening DuckDB takes longer than most questions, so an engine stays open and answers many. Each question runs on a
+cursor of its own, so threads may share an engine; a process that forked opens its own.
 """
 
 from __future__ import annotations
 
-from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
-from discreet.plan.nodes import And, CountPlan, IsNull, Not, OneOf, Or, Predicate, TextIn, Within
+from discreet.engines.base import Measured
+from discreet.engines.cells import arrange
+from discreet.engines.counting import count_cells, count_sql, open_engine
+from discreet.engines.dialects import DUCKDB, Dialect
+from discreet.engines.statements import Table, render
+from discreet.plan.algebra import Plan
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
-__all__ = ["count_cells", "count_sql", "open_engine"]
+    from discreet.data.card import Card
+
+__all__ = ["EmbeddedEngine", "count_cells", "count_sql", "open_database", "open_engine"]
+
+THREADS: Final = 2
+_MANY_CELLS: Final = 5_000
 
 
-def count_cells(plan: CountPlan, data: Path) -> list[int]:
-    """The exact count of every cell, in the order of the keys' domains (the last key varies fastest)."""
-    with open_engine(data) as engine:
-        found = engine.execute(count_sql(plan, data)).fetchall()
-    counts = {tuple(row[:-1]): int(row[-1]) for row in found}
-    return [counts.get(cell, 0) for cell in product(*(key.cells for key in plan.keys))]
+class EmbeddedEngine:
+    """Answers plans over prepared files, by dataset."""
+
+    def __init__(self, files: Mapping[str, tuple[Path, Card]], *, dialect: Dialect = DUCKDB) -> None:
+        self._paths = tuple(str(path) for path, _ in files.values())
+        self._dialect = dialect
+        self._tables = {
+            name: Table(
+                rows=f"read_parquet({dialect.text(str(path))})",
+                columns=frozenset(column.name for column in card.columns),
+                unit=card.unit.column,
+            )
+            for name, (path, card) in files.items()
+        }
+        self._owner = 0
+        self._database: duckdb.DuckDBPyConnection | None = None
+
+    def measure(self, plan: Plan) -> Measured:
+        rendering = render(plan, self._dialect, self._tables)
+        with self._open().cursor() as cursor:
+            if not plan.open and plan.cell_count > _MANY_CELLS:
+                from discreet.engines.cellarrays import arrange_arrays
+
+                return arrange_arrays(plan, rendering, cursor)
+            numbers = cursor.execute(rendering.numbers).fetchall() if rendering.numbers is not None else []
+            histograms = [cursor.execute(text).fetchall() for text in rendering.histograms]
+        return arrange(plan, rendering, numbers, histograms)
+
+    def close(self) -> None:
+        if self._database is not None and self._owner == os.getpid():
+            self._database.close()
+        self._database = None
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        # DuckDB's threads do not survive a fork: the child would wait for them for ever.
+        if self._database is None or self._owner != os.getpid():
+            self._database = open_database(self._paths)
+            self._owner = os.getpid()
+        return self._database
 
 
-def open_engine(data: Path) -> duckdb.DuckDBPyConnection:
-    """A fresh in-memory DuckDB that can read this one file and nothing else."""
+def open_database(paths: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
+    """A fresh in-memory DuckDB that can read these files and nothing else, and writes nothing to disk."""
     import duckdb
 
-    engine = duckdb.connect(":memory:", config={"threads": 2, "autoload_known_extensions": False})
-    engine.execute(f"SET allowed_paths = [{_literal(str(data))}]")
-    engine.execute("SET enable_external_access = false")
-    engine.execute("SET lock_configuration = true")
-    return engine
-
-
-def count_sql(plan: CountPlan, data: Path) -> str:
-    """The statement that counts. Rows beyond a unit's bound are dropped before the predicate sees them."""
-    keys = ", ".join(_name(key.column) for key in plan.keys)
-    select = f"{keys}, count(*)" if keys else "count(*)"
-    where = f"ord <= {plan.rows_per_unit}"
-    if plan.where is not None:
-        where += f" AND {_condition(plan.where)}"
-    group = f" GROUP BY {keys}" if keys else ""
-    return f"SELECT {select} FROM read_parquet({_literal(str(data))}) WHERE {where}{group}"
-
-
-def _condition(predicate: Predicate) -> str:
-    match predicate:
-        case OneOf(column, values):
-            return _membership(column, [str(value) for value in values])
-        case TextIn(column, texts):
-            return _membership(column, [_literal(text) for text in texts])
-        case Within(column, low, high):
-            sides = [f"{_name(column)} >= {low}"] if low is not None else []
-            sides += [f"{_name(column)} <= {high}"] if high is not None else []
-            return f"({' AND '.join(sides)})"
-        case IsNull(column):
-            return f"({_name(column)} IS NULL)"
-        case Not(operand):
-            return f"(NOT {_condition(operand)})"
-        case And(operands):
-            return f"({' AND '.join(_condition(operand) for operand in operands)})"
-        case Or(operands):
-            return f"({' OR '.join(_condition(operand) for operand in operands)})"
-
-
-def _membership(column: str, values: list[str]) -> str:
-    # x <> x is false for a value and unknown for NULL: what IN over an empty list would be.
-    return f"({_name(column)} IN ({', '.join(values)}))" if values else f"({_name(column)} <> {_name(column)})"
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    database = duckdb.connect(
+        ":memory:",
+        config={
+            "threads": THREADS,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+            "temp_directory": "",
+        },
+    )
+    database.execute("SET enable_progress_bar = false")
+    database.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.text, paths))}]")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    return database

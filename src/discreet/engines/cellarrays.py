@@ -1,0 +1,107 @@
+"""Many cells at once: the answers of DuckDB as arrays, put in their places by arithmetic on the keys.
+
+Nothing here is a float: sums arrive as 128-bit integers and are taken apart into 64-bit halves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engines.base import Histogram, Measured
+from discreet.engines.cells import collect, gives_histogram, listed_cells
+from discreet.engines.statements import Rendering
+from discreet.plan.algebra import Key, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+__all__ = ["arrange_arrays"]
+
+
+def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> Measured:
+    """The same as `cells.arrange`, for closed keys."""
+    numbers = _numbers(plan, rendering, cursor)
+    histograms = [_histograms(plan, cursor.execute(text)) for text in rendering.histograms]
+    columns: list[Sequence[int] | Sequence[Histogram]] = [
+        histograms[place] if gives_histogram(measure) else numbers[place]
+        for measure, place in zip(plan.measures, rendering.places, strict=True)
+    ]
+    return Measured(tuple(columns))
+
+
+def _numbers(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> list[list[int]]:
+    if rendering.numbers is None:
+        return []
+    table = cursor.sql(rendering.numbers).to_arrow_table().combine_chunks()
+    width = len(plan.keys)
+    cells = np.zeros(table.num_rows, dtype=np.int64)
+    listed = np.ones(table.num_rows, dtype=np.bool_)
+    for column, key in zip(table.columns, plan.keys, strict=False):
+        places, found = _places(column, key)
+        cells = cells * len(key.cells or ()) + places
+        listed &= found
+    return [_spread(column, cells, listed, plan.cell_count) for column in table.columns[width:]]
+
+
+def _places(column: Any, key: Key) -> tuple[Any, Any]:
+    """Where each value stands among the cells of a key, and whether it does."""
+    import pyarrow as pa
+
+    cells = key.cells or ()
+    missing = np.asarray(column.is_null())
+    values = np.asarray(column.cast(pa.int64()).fill_null(0))
+    numbers = np.array([cell for cell in cells if cell is not None], dtype=np.int64)
+    order = np.argsort(numbers)
+    if len(numbers) == 0:
+        found = np.zeros(len(values), dtype=np.bool_)
+        places = np.zeros(len(values), dtype=np.int64)
+    else:
+        nearest = np.minimum(np.searchsorted(numbers, values, sorter=order), len(numbers) - 1)
+        positions = np.array([place for place, cell in enumerate(cells) if cell is not None], dtype=np.int64)
+        places = positions[order[nearest]]
+        found = numbers[order[nearest]] == values
+    null_place = cells.index(None) if None in cells else -1
+    places = np.where(missing, max(null_place, 0), places)
+    return places, np.where(missing, null_place >= 0, found)
+
+
+def _spread(column: Any, cells: Any, listed: Any, size: int) -> list[int]:
+    import pyarrow as pa
+
+    if pa.types.is_decimal128(column.type):
+        low, high = _halves(column)
+        if not np.array_equal(high, low >> 63):
+            return _spread_wide(low, high, cells, listed, size)
+        values = low
+    else:
+        values = np.asarray(column.cast(pa.int64()))
+    whole = np.zeros(size, dtype=np.int64)
+    whole[cells[listed]] = values[listed]
+    return whole.tolist()
+
+
+def _halves(column: Any) -> tuple[Any, Any]:
+    """The lower and upper 64 bits of 128-bit integers."""
+    array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    words = np.frombuffer(array.buffers()[1], dtype=np.int64)
+    start = 2 * array.offset
+    pairs = words[start : start + 2 * len(array)].reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _spread_wide(low: Any, high: Any, cells: Any, listed: Any, size: int) -> list[int]:
+    whole = [0] * size
+    lower = low.view(np.uint64) if low.flags.c_contiguous else low.copy().view(np.uint64)
+    kept = zip(cells[listed].tolist(), lower[listed].tolist(), high[listed].tolist(), strict=True)
+    for place, small, large in kept:
+        whole[place] = (large << 64) + small
+    return whole
+
+
+def _histograms(plan: Plan, answer: duckdb.DuckDBPyConnection) -> list[Histogram]:
+    found = collect(answer.fetchall(), len(plan.keys))
+    return [found.get(cell, []) for cell in listed_cells(plan)]
