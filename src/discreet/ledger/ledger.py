@@ -343,6 +343,16 @@ class Ledger:
             markers=tuple(read_marker(event) for event in events),
         )
 
+    def standing(self, population: str) -> PopulationStanding:
+        """Terms and totals as they are now: what the next charge would be held against."""
+        with self._reading() as book:
+            return book.population(population)
+
+    def require_analyst(self, name: str) -> None:
+        """Refuse a name that is not registered, as a charge would."""
+        with self._reading() as book:
+            book.require_analyst(name)
+
     def head(self) -> tuple[int, str]:
         """Sequence number and hash of the last event: what an anchor remembers."""
         with self._reading() as book:
