@@ -30,7 +30,7 @@ from discreet.plan.algebra import (
     Units,
     walk,
 )
-from discreet.plan.calculus import facts_of, sensitivities
+from discreet.plan.calculus import facts_of, sensitivities, span_of
 from discreet.plan.outputs import (
     All,
     Any,
@@ -51,7 +51,7 @@ from discreet.plan.outputs import (
 from discreet.plan.parsing import FORM, alias_name, chain, identifier, literal, only, parse, refuse
 from discreet.plan.scopes import Scope
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
-from discreet.plan.tables import Catalogue, Tables, is_aggregate, is_unit
+from discreet.plan.tables import Catalogue, Tables, domain_of, is_aggregate, is_unit
 from discreet.plan.typed import Sort, Typed
 
 __all__ = ["MOST_CELLS", "read_statement"]
@@ -165,10 +165,8 @@ class _Reader:
             )
         if typed.sort is Sort.NOTHING or typed.fixed is not None:
             raise QueryRefused("GROUP BY needs a column.")
-        if typed.sort is Sort.NUMBER and typed.domain is None and not isinstance(typed.value, Field):
-            raise QueryRefused(
-                "GROUP BY over a computed number needs a list of values: use CASE WHEN … THEN 'name' … END."
-            )
+        if typed.sort is Sort.NUMBER and not isinstance(typed.value, Field):
+            return replace(typed, domain=domain_of(span_of(typed.value, self._facts)))
         return typed
 
     def _key_fields(self) -> tuple[Relation, tuple[Key, ...]]:

@@ -39,7 +39,7 @@ from discreet.plan.parsing import FORM, identifier, only, refuse
 from discreet.plan.scopes import Scope, Table, call_name
 from discreet.plan.typed import Domain, Sort, Typed, require_number
 
-__all__ = ["MOST_JOINS", "UNIT", "Catalogue", "From", "Tables", "is_aggregate", "is_unit"]
+__all__ = ["MOST_JOINS", "UNIT", "Catalogue", "From", "Tables", "domain_of", "is_aggregate", "is_unit"]
 
 MOST_JOINS: Final = 5
 UNIT: Final = "unit"
@@ -227,7 +227,7 @@ class Tables:
         facts = facts_of(derived, self.cards)
         columns = {name: replace(typed, text=name) for name, typed in outputs if typed.sort is Sort.UNIT}
         for name, typed in kept:
-            domain = typed.domain or _domain(facts.spans[name])
+            domain = typed.domain or domain_of(facts.spans[name])
             columns[name] = replace(typed, value=Field(name), text=name, name=name, domain=domain)
         return From(derived, (Table(shown, columns, tuple(columns[name] for name in weights)),))
 
@@ -402,7 +402,8 @@ def _stored_key(ours: Typed, column: PublicColumn, key: int | None) -> int | Non
     return int(steps) if steps.denominator == 1 else None
 
 
-def _domain(span: Span) -> Domain | None:
+def domain_of(span: Span) -> Domain | None:
+    """The values that a bounded number can take, as keys."""
     if span.low is None or span.high is None or not span.bounded:
         return None
     return Domain(span.low, span.high, span.nullable)

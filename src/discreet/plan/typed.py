@@ -88,8 +88,9 @@ def scale(typed: Typed, factor: Fraction, text: str) -> Typed:
         return constant(typed.fixed * factor, text)
     if factor == 0:
         return constant(Fraction(0), text)
-    value = typed.value if factor > 0 else _times(Whole(-1), typed.value)
-    return Typed(value, Sort.NUMBER, text, step=typed.step * abs(factor))
+    if factor > 0:
+        return Typed(typed.value, Sort.NUMBER, text, typed.step * factor, domain=typed.domain, fine=typed.fine)
+    return Typed(_times(Whole(-1), typed.value), Sort.NUMBER, text, typed.step * -factor)
 
 
 def negate(typed: Typed, text: str) -> Typed:
