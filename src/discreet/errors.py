@@ -16,6 +16,7 @@
     │   ├── CustodianOnly        the view needs --custodian
     │   ├── BudgetExceeded       the charge does not fit
     │   ├── RequestConflict      another plan was charged under the same request id
+    │   ├── EngineUnavailable    the engine that holds the rows cannot be reached or used
     │   ├── DatasetSuspended     an engine failed after a charge; the custodian must look
     │   ├── LedgerUnavailable    the ledger is missing, locked away, read-only or full
     │   │   └── LedgerUnanchored the event stands, but its anchor could not be written
@@ -41,6 +42,7 @@ __all__ = [
     "CustodianOnly",
     "DatasetSuspended",
     "DiscreetError",
+    "EngineUnavailable",
     "ExtraMissing",
     "FileRefused",
     "LedgerDamaged",
@@ -54,6 +56,7 @@ __all__ = [
     "RequestConflict",
     "UnknownName",
     "UsageError",
+    "WorkloadInvalid",
     "WorkspaceMissing",
     "nearest",
 ]
@@ -150,6 +153,10 @@ class CardUndecided(CardInvalid):
     """The card still holds what only a person may decide."""
 
 
+class WorkloadInvalid(CardInvalid):
+    """The file of a workload breaks a rule of its own language."""
+
+
 class FileRefused(Refused):
     """A data file breaks a limit or cannot be read as its kind. Shown to the custodian who adds it."""
 
@@ -194,6 +201,10 @@ class BudgetExceeded(Refused):
 
 class RequestConflict(Refused):
     """Another plan was charged under the same request id."""
+
+
+class EngineUnavailable(Refused):
+    """The engine that holds the rows cannot be reached or used. Met before a charge, and whatever the rows hold."""
 
 
 class DatasetSuspended(Refused):

@@ -11,7 +11,7 @@ from discreet.data.sources import Limits, open_source
 from discreet.data.workspace import Dataset, Workspace, write_whole
 from discreet.errors import FileRefused, Refused
 
-__all__ = ["add_file"]
+__all__ = ["add_file", "check_presence"]
 
 
 def add_file(
@@ -32,7 +32,7 @@ def add_file(
     """
     from discreet.data.prepare import prepare
 
-    _check_presence(workspace, card.dataset, replace=replace)
+    check_presence(workspace, card.dataset, replace=replace)
     real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
     source = open_source(real, encoding=encoding, delimiter=delimiter, limits=limits)
     with workspace.stage() as folder:
@@ -59,7 +59,8 @@ def add_file(
             ) from None
 
 
-def _check_presence(workspace: Workspace, name: str, *, replace: bool) -> None:
+def check_presence(workspace: Workspace, name: str, *, replace: bool) -> None:
+    """A dataset is replaced only on purpose, and only if it is there."""
     present = name in workspace.names()
     if present and not replace:
         raise Refused(

@@ -75,8 +75,21 @@ def flatten_column(array: Any, name: str, source: Source) -> Any:
     if types.is_floating(kind):
         return array.cast(pa.float32()) if types.is_float16(kind) else array
     try:
-        text = array if types.is_string(kind) else array.cast(pa.string())
+        text = _plain_decimals(array) if types.is_decimal(kind) else array.cast(pa.string())
         text.validate(full=True)
     except pa.ArrowException:
         raise source.refusal(f"holds a column that is no number or UTF-8 text, '{clean_name(name)}'") from None
     return text
+
+
+def _plain_decimals(array: Any) -> Any:
+    """Decimals as text without exponent: Arrow writes a zero with nine places as 0E-9, which no code or id is."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    text = array.cast(pa.string())
+    shortened = compute.fill_null(compute.match_substring(text, "E"), False)
+    if not compute.any(shortened).as_py():
+        return text
+    plain = [None if value is None else format(value, "f") for value in array.to_pylist()]
+    return pa.array(plain, pa.string())

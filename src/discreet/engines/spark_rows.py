@@ -1,0 +1,123 @@
+"""The templates of prepared rows in Spark's words (4.0 or newer).
+
+Spark has no function for NFC and writes some floats with more digits than they need (Java before 19 does). Both come
+from libraries that every Spark 4 carries, called by name: ICU composes texts, Jackson writes shortest decimals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+from discreet.data.card import Card
+from discreet.data.expressions import Form
+from discreet.engines import rows
+
+__all__ = ["COMPOSER", "WRITERS", "SparkTemplates", "prepared_rows"]
+
+COMPOSER: Final = "com.ibm.icu.text.Normalizer"
+WRITERS: Final = {
+    Form.DOUBLE: "com.fasterxml.jackson.core.io.schubfach.DoubleToDecimal",
+    Form.SINGLE: "com.fasterxml.jackson.core.io.schubfach.FloatToDecimal",
+}
+_LARGEST: Final = {Form.DOUBLE: "1.7976931348623157E308D", Form.SINGLE: "3.4028234663852886E38D"}
+_FORMS: Final = {
+    "tinyint": Form.INTEGER,
+    "smallint": Form.INTEGER,
+    "int": Form.INTEGER,
+    "bigint": Form.INTEGER,
+    "decimal": Form.TEXT,
+    "string": Form.TEXT,
+    "varchar": Form.TEXT,
+    "char": Form.TEXT,
+    "double": Form.DOUBLE,
+    "float": Form.SINGLE,
+    "boolean": Form.BOOLEAN,
+}
+# Brackets hold a length or a precision; whatever follows them makes another type, such as an array.
+_KIND: Final = re.compile(r"([a-z]+)(?:\([0-9, ]+\))?")
+
+
+class SparkTemplates(rows.RowTemplates):
+    """Needs ANSI mode and no variable substitution in SQL text, which the session sets."""
+
+    text: ClassVar[str] = "string"
+    wide: ClassVar[str] = "decimal(38, 0)"
+    # Spark itself keeps a projection apart whose results are used more than once.
+    fence: ClassVar[str] = ""
+
+    def form(self, kind: str) -> Form | None:
+        named = _KIND.fullmatch(kind)
+        return _FORMS.get(named[1]) if named else None
+
+    def raw(self, source: str, kind: str) -> str:
+        column = self.name(source)
+        return f"CAST({column} AS string)" if kind.startswith("decimal") else column
+
+    def table(self, name: str) -> str:
+        if name.startswith("parquet.`"):
+            return name
+        return ".".join(map(self.name, name.split(".")))
+
+    def name(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def literal(self, value: str) -> str:
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def whole(self, value: int) -> str:
+        return f"{value}BD" if value >= 0 else f"({value}BD)"
+
+    def trim(self, raw: str) -> str:
+        space = rows.white_space_escapes(chr(92) + "u{:04X}")
+        sound = f"is_valid_utf8({raw}) AND instr({raw}, chr(0)) = 0"
+        return f"CASE WHEN {sound} THEN trim(BOTH '{space}' FROM {raw}) END"
+
+    def compose(self, text: str) -> str:
+        composed = f"reflect('{COMPOSER}', 'compose', {text}, false)"
+        return f"CASE WHEN octet_length({text}) > length({text}) THEN {composed} ELSE {text} END"
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"{text} RLIKE r'^(?:{pattern})\\z'"
+
+    def float_text(self, raw: str, form: Form) -> str:
+        # NaN is above every number in Spark, so it is not finite by this test either.
+        finite = f"abs({raw}) <= {_LARGEST[form]}"
+        text = f"reflect('{WRITERS[form]}', 'toString', {raw})"
+        if form is Form.SINGLE:
+            text = f"CASE WHEN abs({raw}) >= {2**24} AND abs({raw}) < {2**62} THEN {_single(raw)} ELSE {text} END"
+        return f"CASE WHEN {finite} THEN {text} END"
+
+    def quotient(self, numerator: str, divisor: int) -> str:
+        return f"(({numerator}) div {self.whole(divisor)})"
+
+    def position(self, text: str, codes: Sequence[str]) -> str:
+        listed = ", ".join(map(self.literal, codes))
+        return f"(nullif(array_position(array({listed}), {text}), 0) - 1)"
+
+    def pick(self, numbers: Sequence[int], position: str) -> str:
+        return f"element_at(array({', '.join(f'{number}L' for number in numbers)}), CAST({position} + 1 AS int))"
+
+    def digest(self, text: str) -> str:
+        return f"md5({text})"
+
+
+def _single(raw: str) -> str:
+    """A large single float as the coarsest whole number that is nearer to it than to its neighbours.
+
+    Jackson would also take a number halfway, as is right for doubles; the other engines do not for singles.
+    """
+    size, gap = f"CAST(abs({raw}) AS bigint)", f"CAST(reflect('java.lang.Math', 'ulp', {raw}) AS double)"
+    powers = ", ".join(f"{10**zeros}L" for zeros in range(18, -1, -1))
+    down, up = f"{size} - {size} % p", f"{size} - {size} % p + p"
+    sides = f"CASE WHEN 2 * ({size} % p) <= p THEN array({down}, {up}) ELSE array({up}, {down}) END"
+    # Below a power of two the neighbour is half as far.
+    nearer = f"CASE WHEN c < {size} AND ({size} & ({size} - 1)) = 0 THEN 4 ELSE 2 END * abs(c - {size}) < {gap}"
+    found = f"element_at(filter(flatten(transform(array({powers}), p -> {sides})), c -> {nearer}), 1)"
+    return f"CASE WHEN {raw} < 0 THEN '-' ELSE '' END || CAST({found} AS string)"
+
+
+def prepared_rows(card: Card, *, table: str, types: Mapping[str, str], salt: str) -> str:
+    """A SELECT over a raw table that yields the prepared columns, as bigint and string, and `ord`."""
+    return rows.prepared_rows(SparkTemplates(), card, table=table, types=types, salt=salt)
