@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Self
 
 from discreet.data.card import Card, Column, Kind, read_card
 from discreet.data.report import Report, read_report
+from discreet.data.rowsource import RowSource
 from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
 from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
 from discreet.guarantees.budget import PopulationTerms
@@ -64,12 +65,48 @@ def _analyst_name(name: str) -> str:
     return name
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A statement read against one version of each of its datasets, with what decides its price."""
+
+    statement: Statement
+    datasets: Mapping[str, Dataset]
+    analyst: str
+    epsilon: Decimal
+    delta: Decimal
+    level: Decimal
+    assumed: Amounts
+
+    @property
+    def population(self) -> str:
+        return self.datasets[self.statement.plan.dataset].card.population
+
+
+class _Shelf:
+    """Names of a statement, each read once: a version added meanwhile must not lend its rows to a plan made from the
+    card before it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.datasets: dict[str, Dataset] = {}
+
+    def find(self, name: str) -> Dataset | PublicTable:
+        from discreet.data.publictables import read_public_table
+
+        if name in self._workspace.public_names():
+            return read_public_table(self._workspace, name)
+        if name not in self.datasets:
+            self.datasets[name] = self._workspace.dataset(name)
+        return self.datasets[name]
+
+
 class Session:
     """A workspace with its ledger."""
 
     def __init__(self, workspace: Workspace, ledger: Ledger) -> None:
         self.workspace = workspace
         self.ledger = ledger
+        self._engines: dict[frozenset[tuple[str, int]], Engine] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -78,7 +115,10 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Let go of the ledger and of every engine."""
+        for engine in self._engines.values():
+            engine.close()
+        self._engines.clear()
         self.ledger.close()
 
     # --- the custodian's side -------------------------------------------------------------------------------------
@@ -121,20 +161,42 @@ class Session:
         from discreet.data.ingest import add_file
 
         read = read_card(card or card_beside(file))
-        terms = read.terms()
-        self._check_dataset(read)
-        self._check_population(terms, confirm)
-        dataset = add_file(
-            self.workspace,
-            file,
+        return self._enter(
             read,
-            replace=replace,
-            encoding=encoding,
-            delimiter=delimiter,
-            progress=progress,
+            confirm,
+            lambda: add_file(
+                self.workspace,
+                file,
+                read,
+                replace=replace,
+                encoding=encoding,
+                delimiter=delimiter,
+                progress=progress,
+            ),
         )
+
+    def add_table(
+        self,
+        source: RowSource,
+        *,
+        card: Path,
+        replace: bool = False,
+        confirm: Callable[[PopulationTerms], bool] = lambda _: False,
+    ) -> Dataset:
+        """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
+        from discreet.engines.tables import add_table
+
+        read = read_card(card)
+        return self._enter(read, confirm, lambda: add_table(self.workspace, source, read, replace=replace))
+
+    def _enter(self, card: Card, confirm: Callable[[PopulationTerms], bool], store: Callable[[], Dataset]) -> Dataset:
+        """Check a card against the ledger, store its rows or where they are, then write both into the ledger."""
+        terms = card.terms()
+        self._check_dataset(card)
+        self._check_population(terms, confirm)
+        dataset = store()
         self.ledger.register(terms)
-        self.ledger.record_dataset(read.population, read.dataset, dataset.version, who=default_analyst())
+        self.ledger.record_dataset(card.population, card.dataset, dataset.version, who=default_analyst())
         return dataset
 
     def add_public_table(
@@ -177,6 +239,12 @@ class Session:
         if not custodian:
             raise CustodianOnly(view="the ingest report")
         found = self.workspace.dataset(dataset)
+        if found.source.engine != "duckdb":
+            raise Refused(
+                f"'{found.name}' has no ingest report: its rows stay in {found.source.where} and are prepared in every "
+                "query.",
+                dataset=found.name,
+            )
         self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=default_analyst())
         return read_report(found.report)
 
@@ -190,19 +258,24 @@ class Session:
         self,
         sql: str,
         *,
-        epsilon: ExactLike,
+        epsilon: ExactLike | None = None,
+        delta: ExactLike = 0,
+        within: Amounts | str | None = None,
+        assume: Amounts | str | int | None = None,
         analyst: str | None = None,
         request_id: str | None = None,
         level: ExactLike = "0.95",
         fresh: bool = False,
+        confirm: Callable[[Explanation], bool] | None = None,
     ) -> Answer:
-        """Answer one statement; `epsilon` is the total it may cost."""
-        from discreet.plan import plan_question
-        from discreet.release import Question, ask
-        from discreet.release.answers import interval_level
+        """Answer one statement; `epsilon` is the total it may cost, split over its measures.
 
-        exact_epsilon = exact(epsilon, parameter="epsilon")
-        exact_level = interval_level(level)
+        With `within` instead, such as {"people": 500}, the least epsilon that reaches these half-widths is asked with.
+        `confirm` sees what it will cost and how far off it will be, and may still say no.
+        """
+        from discreet.release import Question, ask
+
+        asked = self._read(sql, epsilon, delta, within, assume, analyst, level)
         asked_under = request_id if request_id is not None else uuid.uuid4().hex
         if not _NAME.fullmatch(asked_under):
             raise ParameterInvalid(
@@ -210,28 +283,107 @@ class Session:
                 rule="must be letters, digits and . _ @ - (at most 63)",
                 came="another text",
             )
-        # Read once: a version added meanwhile must not lend its rows to a plan made from the card before it.
-        dataset = None
-
-        def find_card(name: str) -> Card:
-            nonlocal dataset
-            dataset = self.workspace.dataset(name)
-            return dataset.card
-
-        plan = plan_question(sql, find_card)
-        assert dataset is not None
+        if confirm is not None and not confirm(self._explain(asked)):
+            raise Refused("Not asked. Nothing was released or charged.")
         question = Question(
-            plan=plan,
-            card=dataset.card,
-            version=dataset.version,
-            data=dataset.data,
-            analyst=analyst or default_analyst(),
+            statement=asked.statement,
+            datasets=asked.datasets,
+            open_engine=lambda: self._engine(asked.datasets),
+            analyst=asked.analyst,
             request_id=asked_under,
-            epsilon=exact_epsilon,
-            level=exact_level,
+            epsilon=asked.epsilon,
+            delta=asked.delta,
+            level=asked.level,
             fresh=fresh,
         )
         return ask(question, self.ledger)
+
+    def explain(
+        self,
+        sql: str,
+        *,
+        epsilon: ExactLike | None = None,
+        delta: ExactLike = 0,
+        within: Amounts | str | None = None,
+        assume: Amounts | str | int | None = None,
+        analyst: str | None = None,
+        level: ExactLike = "0.95",
+    ) -> Explanation:
+        """What asking would measure, add, charge and leave. The data are not opened."""
+        return self._explain(self._read(sql, epsilon, delta, within, assume, analyst, level))
+
+    def _explain(self, asked: _Asked) -> Explanation:
+        from discreet.release.explaining import explain
+
+        return explain(
+            asked.statement,
+            {name: dataset.card for name, dataset in asked.datasets.items()},
+            epsilon=asked.epsilon,
+            delta=asked.delta,
+            level=asked.level,
+            standing=self.ledger.standing(asked.population),
+            analyst=asked.analyst,
+            assumed=asked.assumed,
+        )
+
+    def _read(
+        self,
+        sql: str,
+        epsilon: ExactLike | None,
+        delta: ExactLike,
+        within: Amounts | str | None,
+        assume: Amounts | str | int | None,
+        analyst: str | None,
+        level: ExactLike,
+    ) -> _Asked:
+        """A statement with its parameters checked and its datasets read once, in one version each."""
+        from discreet.plan.questions import read_statement
+        from discreet.release.accuracy import read_amounts
+        from discreet.release.answers import interval_level
+
+        if (epsilon is None) == (within is None):
+            raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
+        shelf = _Shelf(self.workspace)
+        statement, cards = read_statement(sql, shelf)
+        asked = _Asked(
+            statement=statement,
+            datasets={name: shelf.datasets[name] for name in cards},
+            analyst=analyst or default_analyst(),
+            epsilon=exact(epsilon, parameter="epsilon") if epsilon is not None else Decimal(0),
+            delta=exact(delta, parameter="delta", zero=True, below=1),
+            level=interval_level(level),
+            assumed=read_amounts(assume, option="assume"),
+        )
+        if within is None:
+            return asked
+        return self._solve(asked, read_amounts(within, option="within"))
+
+    def _solve(self, asked: _Asked, widths: Amounts) -> _Asked:
+        from discreet.ledger.accounting import balance, caps
+        from discreet.release.targets import epsilon_within
+
+        standing = self.ledger.standing(asked.population)
+        whole, own = caps(standing.terms.budget)
+        left = [balance(whole, standing.totals), balance(own, standing.analyst(asked.analyst))]
+        epsilon = epsilon_within(
+            asked.statement,
+            {name: dataset.card for name, dataset in asked.datasets.items()},
+            widths,
+            delta=asked.delta,
+            level=asked.level,
+            assumed=asked.assumed,
+            most=min(holder.epsilon_remaining for holder in left),
+        )
+        return replace(asked, epsilon=epsilon)
+
+    def _engine(self, datasets: Mapping[str, Dataset]) -> Engine:
+        """One engine per set of versions, kept open: opening it takes longer than most questions."""
+        from discreet.engines.choice import engine_for
+
+        versions = frozenset((name, dataset.version) for name, dataset in datasets.items())
+        if versions not in self._engines:
+            self._engines[versions] = engine_for(datasets, salt=self.workspace.salt)
+        return self._engines[versions]
 
     def datasets(self) -> tuple[Dataset, ...]:
         """The current version of every dataset, by name."""

@@ -10,10 +10,12 @@ import typer
 
 from discreet.cli.options import Custodian, Format, FormatOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, show_table
+from discreet.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from discreet.data.rowsource import RowSource
     from discreet.guarantees.budget import PopulationTerms
     from discreet.session import Session
 
@@ -80,7 +82,9 @@ def init(
 
 
 def add(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, gz, Parquet, SAS, Stata or SPSS.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="CSV, gz, Parquet, SAS, Stata or SPSS.", show_default=False)
+    ] = None,
     card: Annotated[
         Path | None, typer.Option(metavar="CARD.yaml", help="The card. Default: the YAML beside the file.")
     ] = None,
@@ -93,19 +97,42 @@ def add(
     delimiter: Annotated[
         str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")
     ] = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="postgres|spark", help="Leave the rows in a table of this engine.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="[SCHEMA.]TABLE", help="With --engine: the table or view that holds the rows.")
+    ] = None,
+    dsn_env: Annotated[
+        str | None,
+        typer.Option(metavar="VARIABLE", help="With postgres: the environment variable of the connection string."),
+    ] = None,
+    remote: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="With spark: sc://HOST:PORT (Spark Connect) or a master."),
+    ] = None,
     custodian: Custodian = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Add a data file to the workspace, as its card describes it."""
+    """Add a data file to the workspace, or a table that stays in its engine, as its card describes it."""
     from discreet.session import open_session
 
+    source = _named_table(file, card, engine=engine, table=table, dsn_env=dsn_env, remote=remote)
     session = open_session(workspace)
+    confirm = _confirmation(session, yes=yes)
+    if source is not None and card is not None:
+        dataset = session.add_table(source, card=card, replace=replace, confirm=confirm)
+        typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
+        typer.echo(f"Its rows stay in {source.where}. After they change, add it again with --replace.")
+        return
+    if file is None:
+        raise UsageError("name a data file, or a table with --engine and --table.")
     with _progress(file) as advance:
         dataset = session.add(
             file,
             card=card,
             replace=replace,
-            confirm=_confirmation(session, yes=yes),
+            confirm=confirm,
             encoding=encoding,
             delimiter=delimiter,
             progress=advance,
@@ -115,6 +142,27 @@ def add(
         show_report(session, dataset.name, Format.TABLE)
     else:
         typer.echo(f"What was coerced on the way in: discreet show {dataset.name} --custodian")
+
+
+def _named_table(
+    file: Path | None,
+    card: Path | None,
+    *,
+    engine: str | None,
+    table: str | None,
+    dsn_env: str | None,
+    remote: str | None,
+) -> "RowSource | None":
+    """The table meant by the options, or None when a file is meant."""
+    from discreet.data.rowsource import RowSource
+
+    if engine is None:
+        if table is not None or dsn_env is not None or remote is not None:
+            raise UsageError("--table, --dsn-env and --remote go with --engine postgres or --engine spark.")
+        return None
+    if file is not None or card is None:
+        raise UsageError("--engine takes --table and --card, and no file.")
+    return RowSource(engine, table=table, dsn_env=dsn_env, remote=remote)
 
 
 def _confirmation(session: "Session", *, yes: bool) -> "Callable[[PopulationTerms], bool]":
