@@ -1,6 +1,6 @@
 """The only door out: charge, noise, stored answer, and what a reader is told about it.
 
-`ask` takes a plan through ledger, engine and mechanism; an `Answer` cannot be built without a guarantee.
+`ask` takes a statement through price, ledger, engine and mechanisms; an `Answer` cannot be built without a guarantee.
 """
 
 from __future__ import annotations

@@ -1,35 +1,49 @@
 """What leaves the house: noisy values, intervals, the charge, and the sentences that say what they mean.
 
-`Noisy` is the part drawn once and stored; an `Answer` dresses it for one reader: names, labels, interval level, what
-was charged now and what remains. Everything but the values follows from the question, the card and the ledger.
+An `Answer` dresses the stored `Noisy` for one reader: names, labels, order, interval level, what was charged now and
+what remains. Everything but the noisy values follows from the question, the cards and the ledger.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
+from typing import TYPE_CHECKING
 
-from discreet.data.card import Card, Kind
+from discreet.data.card import Card
+from discreet.engines.base import Cell
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
-from discreet.guarantees.types import CentralGuarantee, Guarantee, PureDP, Unproven
 from discreet.ledger import Balance
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.nodes import CountPlan
-from discreet.plan.sensitivity import count_sensitivity
-
-__all__ = ["INTERVAL_MEANING", "Answer", "Noisy", "Remaining", "interval_level"]
-
-INTERVAL_MEANING = (
-    "privacy noise only: covers the exact count of the prepared data (rows bounded per unit) with at least the stated "
-    "probability, cell by cell; sampling and measurement error come on top"
+from discreet.plan.algebra import Plan
+from discreet.plan.outputs import KeyShown, Output, measures_used
+from discreet.plan.statement import Statement
+from discreet.release.describing import describe_mechanisms, interval_meaning
+from discreet.release.evaluation import (
+    enclose,
+    evaluate,
+    is_whole,
+    joint_level,
+    measures_with_noise,
+    reach,
+    shown,
+    shown_interval,
 )
+from discreet.release.noising import Noisy, NoisyMeasure, slices_of
+from discreet.release.presenting import arrange
+from discreet.release.pricing import candidates_of
 
-Key = str | int | None
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["Answer", "Remaining", "interval_level"]
+
+Shown = int | float | str | None
 
 
 def interval_level(level: ExactLike) -> Decimal:
@@ -38,44 +52,6 @@ def interval_level(level: ExactLike) -> Decimal:
     if value > Decimal("0.999999"):
         raise ParameterInvalid(parameter="level", rule="must be at most 0.999999", came=text(value))
     return value
-
-
-@dataclass(frozen=True, slots=True)
-class Noisy:
-    """The values as drawn, with what was charged for them. Stored once, replayed bit for bit."""
-
-    values: tuple[int, ...]
-    mechanism: DiscreteLaplace | None
-    charged: CentralGuarantee
-    unproven: str | None
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return Unproven(self.unproven) if self.unproven is not None else self.charged
-
-    def to_bytes(self) -> bytes:
-        assert isinstance(self.charged, PureDP)
-        stored = {
-            "schema": 1,
-            "values": list(self.values),
-            "scale": str(self.mechanism.scale) if self.mechanism is not None else None,
-            "epsilon": text(self.charged.epsilon),
-            "unproven": self.unproven,
-        }
-        return json.dumps(stored, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Noisy:
-        from fractions import Fraction
-
-        stored = json.loads(data)
-        scale = stored["scale"]
-        return cls(
-            values=tuple(stored["values"]),
-            mechanism=DiscreteLaplace(scale=Fraction(scale)) if scale is not None else None,
-            charged=PureDP(epsilon=stored["epsilon"]),
-            unproven=stored["unproven"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +76,11 @@ def _left(balance: Balance) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answered question."""
+    """One answered question. `cards` and `versions` are those of its datasets, by name."""
 
-    plan: CountPlan
-    card: Card
-    version: int
+    statement: Statement
+    cards: Mapping[str, Card]
+    versions: Mapping[str, int]
     noisy: Noisy
     level: Decimal
     charge: Mapping[str, str]
@@ -113,40 +89,55 @@ class Answer:
     request_id: str
     warnings: tuple[str, ...] = ()
 
-    @cached_property
-    def rows(self) -> list[dict[str, Key]]:
-        """One object per cell; categories as codes, the NULL key as None."""
-        return [
-            {name: keys[source] if source is not None else value for source, name in self.plan.outputs}
-            for keys, value in self._cells()
-        ]
+    @property
+    def plan(self) -> Plan:
+        return self.statement.plan
+
+    @property
+    def card(self) -> Card:
+        """The card of the first dataset: the one on the ledger."""
+        return self.cards[self.plan.dataset]
+
+    @property
+    def version(self) -> int:
+        return self.versions[self.plan.dataset]
 
     @cached_property
-    def intervals(self) -> list[dict[str, list[int]]]:
-        """The same shape as rows, for the noisy columns."""
-        half = self.noisy.mechanism.half_width(self.level) if self.noisy.mechanism is not None else 0
-        names = [name for source, name in self.plan.outputs if source is None]
-        return [{name: [value - half, value + half] for name in names} for value in self.noisy.values]
+    def rows(self) -> list[dict[str, Shown]]:
+        """One object per cell shown; categories as codes, the NULL key as None."""
+        columns = {column.name: self._column(column.shows) for column in self.statement.presentation.columns}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    @cached_property
+    def intervals(self) -> list[dict[str, list[int | float | None]]]:
+        """The same shape as rows, for the noisy columns: [low, high], None where there is no bound."""
+        columns = {
+            column.name: self._intervals(column.shows)
+            for column in self.statement.presentation.columns
+            if not isinstance(column.shows, KeyShown)
+        }
+        if not columns:
+            return [{} for _ in self._places]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def labels(self, language: str) -> dict[str, dict[str, str]]:
         """Code to label for every category column of the answer."""
         found: dict[str, dict[str, str]] = {}
-        for source, name in self.plan.outputs:
-            column = self.card.column(source) if source is not None else None
-            if column is not None and column.kind is Kind.CATEGORY:
-                found[name] = {category.code: category.label.text(language) for category in column.categories}
+        for column in self.statement.presentation.columns:
+            if isinstance(column.shows, KeyShown) and (face := self.statement.keys[column.shows.key]).labels:
+                pairs = zip(face.codes, face.labels, strict=True)
+                found[column.name] = {code: label.text(language) for code, label in pairs}
         return found
 
     def to_dict(self, language: str = "en") -> dict[str, object]:
-        mechanism = self.noisy.mechanism
-        derived = count_sensitivity(self.plan, self.card)
-        used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
-        return {
+        """Every field of the JSON answer; docs/answers.md says what each means."""
+        threshold = self.noisy.threshold
+        described: dict[str, object] = {
             "rows": self.rows,
             "labels": self.labels(language),
             "intervals": self.intervals,
             "level": text(self.level),
-            "interval_meaning": INTERVAL_MEANING,
+            "interval_meaning": interval_meaning(self.statement, threshold),
             "charge": dict(self.charge),
             "remaining": self.remaining.to_dict(),
             "guarantee": str(self.noisy.guarantee),
@@ -154,24 +145,98 @@ class Answer:
             "unit": str(self.card.unit),
             "neighbours": str(self.card.neighbours),
             "population": self.card.population,
-            "mechanisms": [{**used, "sensitivity": str(derived.l1), "derivation": derived.derivation}],
+            "mechanisms": describe_mechanisms(self.statement, self.cards, self._measures, self.level),
+        }
+        if threshold is not None:
+            delta = text(threshold.delta)
+            described["threshold"] = {"least_units": threshold.least, "keys": threshold.keys, "delta": delta}
+        return {
+            **described,
             "dataset": self.card.dataset,
             "version": self.version,
+            "datasets": dict(self.versions),
             "plan_hash": self.plan.hash,
             "request_id": self.request_id,
             "replayed": self.replayed,
             "warnings": list(self.warnings),
         }
 
-    def _cells(self) -> Iterator[tuple[dict[str, Key], int]]:
-        domains = [[_shown(self.card, key.column, stored) for stored in key.cells] for key in self.plan.keys]
-        names = [key.column for key in self.plan.keys]
-        for cell, value in zip(product(*domains), self.noisy.values, strict=True):
-            yield dict(zip(names, cell, strict=True)), value
+    def to_arrow(self) -> pyarrow.Table:
+        """A table of keys and values with `NAME_low` and `NAME_high`; what it promises is in its metadata."""
+        from discreet.release.exports import to_arrow
+
+        return to_arrow(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a data frame; needs the extra 'pandas'."""
+        from discreet.release.exports import to_pandas
+
+        return to_pandas(self)
+
+    # --- reading the stored measures --------------------------------------------------------------------------------
+
+    @cached_property
+    def _measures(self) -> tuple[NoisyMeasure, ...]:
+        return self.noisy.in_order_of(self.plan)
+
+    @cached_property
+    def _cells(self) -> Sequence[Cell]:
+        if self.noisy.keys is not None:
+            return self.noisy.keys
+        return list(product(*(key.cells or () for key in self.plan.keys)))
+
+    @cached_property
+    def _values(self) -> list[tuple[int, ...]]:
+        """The noisy measures of every cell."""
+        return list(zip(*(measure.values for measure in self._measures), strict=True))
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return arrange(self.statement.presentation, self._cells, self._values)
+
+    def _column(self, shows: KeyShown | Output) -> list[Shown]:
+        if isinstance(shows, KeyShown):
+            face = self.statement.keys[shows.key]
+            return [face.shown(self._cells[place][shows.key]) for place in self._places]
+        whole = is_whole(shows)
+        return [shown(evaluate(shows, self._values[place]), whole=whole) for place in self._places]
+
+    def _intervals(self, output: Output) -> list[list[int | float | None]]:
+        margins = self._margins(sorted(measures_used(output)))
+        if margins is None:
+            return [[None, None] for _ in self._places]
+        whole = is_whole(output)
+        found = []
+        for place in self._places:
+            values = self._values[place]
+            box = {number: margin.around(values[number], place) for number, margin in margins.items()}
+            found.append(shown_interval(enclose(output, box), whole=whole))
+        return found
+
+    def _margins(self, used: Sequence[int]) -> dict[int, Margin] | None:
+        """How far the measures of an output may be off, all at once; None when no interval is wide enough."""
+        noisy = measures_with_noise(used, [measure.mechanisms for measure in self._measures])
+        level = joint_level(self.level, len(noisy))
+        return None if level is None else {place: self._margin(place, level) for place in used}
+
+    def _margin(self, place: int, level: Decimal) -> Margin:
+        measure = self._measures[place]
+        ends = candidates_of(self.plan, self.plan.measures[place], self.cards)
+        halves = tuple(reach(one, level) if isinstance(one, DiscreteLaplace) else 0 for one in measure.mechanisms)
+        slices = None if measure.key is None else slices_of(self.plan, measure.key, self.noisy.keys)
+        return Margin(halves, slices, ends)
 
 
-def _shown(card: Card, name: str, stored: int | None) -> Key:
-    if stored is None:
-        return None
-    column = card.column(name)
-    return column.categories[stored].code if column.kind is Kind.CATEGORY else stored
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """How far to each side of a noisy value the exact one may be, by slice; for what was chosen, between which ends."""
+
+    halves: tuple[int, ...]
+    slices: Sequence[int] | None = None
+    ends: tuple[int, int] | None = None
+
+    def around(self, value: int, place: int) -> tuple[int, int]:
+        if self.ends is not None:
+            return self.ends
+        half = self.halves[0 if self.slices is None else self.slices[place]]
+        return value - half, value + half

@@ -1,81 +1,171 @@
 """One way through: lease and durable charge, exact cells, noise, stored answer, and only then the answer leaves.
 
-What can go wrong before the charge depends on the text, the card and the ledger alone. What goes wrong after it is
+What can go wrong before the charge depends on the text, the cards and the ledger alone. What goes wrong after it is
 told in a fixed sentence, and the charge stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 
 from discreet.data.card import Card
-from discreet.engines.embedded import count_cells
+from discreet.data.workspace import Dataset
+from discreet.engines.base import Engine
 from discreet.errors import (
     ChargedNotAnswered,
+    DatasetSuspended,
+    LedgerDamaged,
     LedgerUnanchored,
     LedgerUnavailable,
     PopulationConflict,
-    QueryRefused,
     Refused,
 )
 from discreet.guarantees.numbers import text
-from discreet.guarantees.types import PureDP, Unproven
+from discreet.guarantees.types import ApproxDP, PureDP, Unproven
 from discreet.ledger import Ledger, Receipt, SpendRequest
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.nodes import CountPlan
-from discreet.plan.sensitivity import count_sensitivity
-from discreet.release.answers import Answer, Noisy, Remaining
+from discreet.plan.calculus import lineage_of
+from discreet.plan.statement import Statement
+from discreet.release.answers import Answer, Remaining
+from discreet.release.describing import ledger_mechanisms
+from discreet.release.noising import Noisy, draw
+from discreet.release.pricing import Pricing, price
 
-__all__ = ["Question", "ask"]
+__all__ = [
+    "Question",
+    "ask",
+    "check_terms",
+    "describe_charge",
+    "draw_noisy",
+    "dress",
+    "open_for",
+    "spend",
+    "unproven_reason",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A plan with everything that decides its price: who asks, under which id, at which epsilon."""
+    """A statement with everything that decides its price: who asks, under which id, at which epsilon.
 
-    plan: CountPlan
-    card: Card
-    version: int
-    data: Path
+    `datasets` holds every dataset of the plan by name. `open_engine` is called before the charge and may refuse from
+    what the workspace says; whoever opens engines closes them.
+    """
+
+    statement: Statement
+    datasets: Mapping[str, Dataset]
+    open_engine: Callable[[], Engine]
     analyst: str
     request_id: str
     epsilon: Decimal
     level: Decimal
+    delta: Decimal = Decimal(0)
     fresh: bool = False
+
+    @property
+    def dataset(self) -> Dataset:
+        """The first dataset: the one whose name and version stand on the ledger."""
+        return self.datasets[self.statement.plan.dataset]
+
+    @property
+    def cards(self) -> dict[str, Card]:
+        return {name: dataset.card for name, dataset in self.datasets.items()}
+
+    @property
+    def population(self) -> str:
+        return self.dataset.card.population
 
 
 def ask(question: Question, ledger: Ledger) -> Answer:
     """Answer within the budget, or raise; never both charge and stay silent about it."""
-    _check_terms(question, ledger)
-    mechanism, sensitivity = _mechanism(question)
-    charged = PureDP(epsilon=question.epsilon)
-    receipt = _replay(question, ledger, charged)
+    check_terms(question, ledger)
+    pricing = price(question.statement, question.cards, epsilon=question.epsilon, delta=question.delta)
+    receipt = _replay(question, ledger, pricing.guarantee)
+    engine = None
     if receipt is None:
-        receipt = _spend(_request(question, mechanism, sensitivity, charged), ledger)
+        _check_suspension(question, ledger)
+        engine = open_for(question)
+        receipt = spend(_request(question, pricing), ledger)
     try:
         stored = receipt.answer
         if stored is None:
-            noisy = _draw(question, ledger, mechanism, charged)
+            assert engine is not None, "only a charge comes without an answer"
+            noisy = draw_noisy(question, ledger, pricing, engine)
             stored = ledger.commit_answer(receipt, noisy.to_bytes())
-        return _answer(question, ledger, receipt, Noisy.from_bytes(stored))
+        return dress(question, ledger, receipt, Noisy.from_bytes(stored))
     except (Refused, KeyboardInterrupt):
         raise _unanswered(question, suspended=False) from None
 
 
-def _check_terms(question: Question, ledger: Ledger) -> None:
+# --- before the charge ----------------------------------------------------------------------------------------------
+
+
+def check_terms(question: Question, ledger: Ledger) -> None:
     """A card added before its population's terms changed would price for other neighbours than it is charged for."""
-    if not ledger.terms(question.card.population).protects_as(question.card.terms()):
-        raise PopulationConflict(
-            f"The terms of population '{question.card.population}' have changed since '{question.card.dataset}' was "
-            "added. The custodian adds it again, with a card that agrees and --replace.",
-            population=question.card.population,
-            dataset=question.card.dataset,
-        )
+    terms = ledger.terms(question.population)
+    for card in question.cards.values():
+        assert card.population == question.population, "a plan is about one population"
+        if not terms.protects_as(card.terms()):
+            raise PopulationConflict(
+                f"The terms of population '{card.population}' have changed since '{card.dataset}' was "
+                "added. The custodian adds it again, with a card that agrees and --replace.",
+                population=card.population,
+                dataset=card.dataset,
+            )
 
 
-def _spend(request: SpendRequest, ledger: Ledger) -> Receipt:
+def _check_suspension(question: Question, ledger: Ledger) -> None:
+    """The charge looks at the first dataset itself."""
+    for name in question.datasets:
+        if name != question.dataset.name and ledger.suspended(name):
+            raise DatasetSuspended(dataset=name)
+
+
+def open_for(question: Question) -> Engine:
+    try:
+        return question.open_engine()
+    except Refused:
+        raise
+    except Exception:
+        raise Refused(
+            f"the engine that holds the rows of '{question.dataset.name}' cannot be reached. Nothing was charged; ask "
+            "again later, or ask the custodian.",
+            dataset=question.dataset.name,
+        ) from None
+
+
+def _replay(question: Question, ledger: Ledger, charged: PureDP | ApproxDP) -> Receipt | None:
+    if question.fresh:
+        return None
+    found = ledger.find_answer(
+        population=question.population,
+        dataset=question.dataset.name,
+        version=question.dataset.version,
+        plan_hash=question.statement.plan.hash,
+        at_least=charged,
+        analyst=question.analyst,
+    )
+    if found is None:
+        return None
+    return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
+
+
+def _request(question: Question, pricing: Pricing) -> SpendRequest:
+    return SpendRequest(
+        population=question.population,
+        dataset=question.dataset.name,
+        version=question.dataset.version,
+        analyst=question.analyst,
+        request_id=question.request_id,
+        plan_hash=question.statement.plan.hash,
+        mechanisms=ledger_mechanisms(question.statement, pricing),
+        guarantee=pricing.guarantee,
+    )
+
+
+def spend(request: SpendRequest, ledger: Ledger) -> Receipt:
+    """Charge, and tell the request id wherever the ledger cannot say what became of it."""
     try:
         return ledger.spend(request)
     except LedgerUnanchored:
@@ -86,72 +176,38 @@ def _spend(request: SpendRequest, ledger: Ledger) -> Receipt:
         raise LedgerUnavailable(told, **{**error.fields, "request_id": request.request_id}) from None
 
 
-def _mechanism(question: Question) -> tuple[DiscreteLaplace | None, int]:
-    sensitivity = count_sensitivity(question.plan, question.card).l1
-    if sensitivity == 0:
-        if not question.card.exact_public:
-            raise QueryRefused(
-                "this count is fixed by what is public, so noise would protect nobody and an exact answer is not "
-                "given. If it may be published exactly, the card says `exact_public: true`."
-            )
-        return None, 0
-    return DiscreteLaplace.calibrate(sensitivity=sensitivity, epsilon=question.epsilon), sensitivity
+# --- after the charge -----------------------------------------------------------------------------------------------
 
 
-def _replay(question: Question, ledger: Ledger, charged: PureDP) -> Receipt | None:
-    if question.fresh:
-        return None
-    found = ledger.find_answer(
-        population=question.card.population,
-        dataset=question.card.dataset,
-        version=question.version,
-        plan_hash=question.plan.hash,
-        at_least=charged,
-        analyst=question.analyst,
-    )
-    if found is None:
-        return None
-    return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
-
-
-def _request(question: Question, mechanism: DiscreteLaplace | None, sensitivity: int, charged: PureDP) -> SpendRequest:
-    used = {"name": "exact-public"} if mechanism is None else {"name": mechanism.name, **mechanism.parameters()}
-    return SpendRequest(
-        population=question.card.population,
-        dataset=question.card.dataset,
-        version=question.version,
-        analyst=question.analyst,
-        request_id=question.request_id,
-        plan_hash=question.plan.hash,
-        mechanisms=({**used, "sensitivity": str(sensitivity), "cells": str(question.plan.cell_count)},),
-        guarantee=charged,
-    )
-
-
-def _draw(question: Question, ledger: Ledger, mechanism: DiscreteLaplace | None, charged: PureDP) -> Noisy:
-    unproven = _unproven(question)
+def draw_noisy(question: Question, ledger: Ledger, pricing: Pricing, engine: Engine) -> Noisy:
+    """Measure and add noise, once the charge stands. A failure suspends the datasets and is told in fixed words."""
+    unproven = unproven_reason(question)
     try:
         if unproven is not None:
             _mark(question, ledger, unproven)
-        exact_cells = count_cells(question.plan, question.data)
-        values = mechanism.release(exact_cells) if mechanism is not None else exact_cells
-    except Refused:
+        return draw(question.statement.plan, pricing, engine.measure(question.statement.plan), unproven=unproven)
+    except (LedgerUnavailable, LedgerDamaged):
         raise
     except Exception:
         # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
-        ledger.suspend(
-            question.card.dataset,
-            population=question.card.population,
-            reason="the engine or the mechanism failed after a charge",
-            who="discreet",
-        )
+        for name in question.datasets:
+            ledger.suspend(
+                name,
+                population=question.population,
+                reason="the engine or the mechanism failed after a charge",
+                who="discreet",
+            )
         raise _unanswered(question, suspended=True) from None
-    return Noisy(tuple(values), mechanism, charged, unproven)
 
 
-def _unproven(question: Question) -> str | None:
+def unproven_reason(question: Question) -> str | None:
     """Keys, bounds or categories that were read from the rows make the release unproven."""
-    read = sorted(question.plan.columns_used() & set(question.card.from_rows))
+    cards = question.cards
+    read = sorted(
+        name if len(cards) == 1 else f"{dataset}.{name}"
+        for dataset, name in lineage_of(question.statement.plan, cards)
+        if cards[dataset].column(name).from_rows
+    )
     if not read:
         return None
     return f"the categories or bounds of {', '.join(read)} were read from the rows (provenance: from_rows)"
@@ -159,37 +215,43 @@ def _unproven(question: Question) -> str | None:
 
 def _mark(question: Question, ledger: Ledger, reason: str) -> None:
     ledger.mark(
-        question.card.population,
+        question.population,
         guarantee=Unproven(reason),
         analyst=question.analyst,
-        plan_hash=question.plan.hash,
-        dataset=question.card.dataset,
-        version=question.version,
+        plan_hash=question.statement.plan.hash,
+        dataset=question.dataset.name,
+        version=question.dataset.version,
     )
 
 
 def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
-    return ChargedNotAnswered(dataset=question.card.dataset, request_id=question.request_id, suspended=suspended)
+    return ChargedNotAnswered(dataset=question.dataset.name, request_id=question.request_id, suspended=suspended)
 
 
-def _answer(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
+def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
+    """The answer as this analyst gets it now."""
     return Answer(
-        plan=question.plan,
-        card=question.card,
-        version=question.version,
+        statement=question.statement,
+        cards=question.cards,
+        versions={name: dataset.version for name, dataset in question.datasets.items()},
         noisy=noisy,
         level=question.level,
-        charge=_charge(receipt, question.epsilon),
+        charge=describe_charge(receipt),
         remaining=Remaining(population=receipt.population_after, analyst=receipt.analyst_after),
         replayed=receipt.replayed,
         request_id=question.request_id,
-        warnings=ledger.state(question.card.population).warnings(),
+        warnings=ledger.state(question.population).warnings(),
     )
 
 
-def _charge(receipt: Receipt, epsilon: Decimal) -> dict[str, str]:
+def describe_charge(receipt: Receipt) -> dict[str, str]:
     """What this answer cost the population, exactly: epsilon; under an (epsilon, delta) budget rho as well."""
-    charge = {"epsilon": "0" if receipt.replayed else text(epsilon), "delta": "0"}
+    charged = receipt.charge
+    delta = Decimal(0) if isinstance(charged, PureDP) else charged.delta
+    charge = {
+        "epsilon": "0" if receipt.replayed or not isinstance(charged, PureDP | ApproxDP) else text(charged.epsilon),
+        "delta": "0" if receipt.replayed else text(delta),
+    }
     before, after = receipt.population_before, receipt.population_after
     if before.rho_spent is None or after.rho_spent is None:
         return charge

@@ -1,19 +1,29 @@
-"""Answers as files. Text that a spreadsheet could take for a formula is neutralised; numbers stay numbers."""
+"""Answers as files and tables. Text that a spreadsheet could run as a formula is neutralised; numbers stay numbers."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
 
-from discreet.data.card import Kind
+from discreet.errors import ExtraMissing
+from discreet.plan.outputs import KeyShown
+from discreet.plan.statement import KeyFace
 from discreet.release.answers import Answer
+from discreet.release.evaluation import is_whole
 
-__all__ = ["neutralise", "to_csv"]
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["neutralise", "to_arrow", "to_csv", "to_pandas"]
 
 _DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_WIDEST_INTEGER: Final = 1 << 63
 
 
 def neutralise(text: str) -> str:
@@ -21,32 +31,106 @@ def neutralise(text: str) -> str:
     return f"'{text}" if text.startswith(_DANGEROUS) and not _NUMBER.fullmatch(text) else text
 
 
+# --- CSV ------------------------------------------------------------------------------------------------------------
+
+
 def to_csv(answer: Answer, language: str = "en") -> str:
     """Keys as codes with a label column beside each category, every noisy column with its interval.
 
     A release that is not differentially private says so in a column of its own, on every line.
     """
-    labels = answer.labels(language)
     guarantee = answer.noisy.guarantee
-    said = [] if guarantee.differentially_private else [str(guarantee)]
-    header: list[str] = []
-    for source, name in answer.plan.outputs:
-        header.append(name)
-        if source is None:
-            header += [f"{name}_low", f"{name}_high"]
-        elif answer.card.column(source).kind is Kind.CATEGORY:
-            header.append(f"{name}_label")
+    said = {} if guarantee.differentially_private else {"guarantee": str(guarantee)}
+    columns = dict(_text_columns(answer, language))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([neutralise(name) for name in header] + ["guarantee"] * len(said))
-    for row, interval in zip(answer.rows, answer.intervals, strict=True):
-        cells: list[str] = []
-        for source, name in answer.plan.outputs:
-            value = "" if row[name] is None else str(row[name])
-            cells.append(value if source is None else neutralise(value))
-            if source is None:
-                cells += [str(bound) for bound in interval[name]]
-            elif name in labels:
-                cells.append(neutralise(labels[name].get(value, "")))
-        writer.writerow([*cells, *said])
+    writer.writerow([neutralise(name) for name in (*columns, *said)])
+    writer.writerows([*cells, *said.values()] for cells in zip(*columns.values(), strict=True))
     return out.getvalue()
+
+
+def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, list[str]]]:
+    labels = answer.labels(language)
+    for column in answer.statement.presentation.columns:
+        name = column.name
+        values = ["" if row[name] is None else str(row[name]) for row in answer.rows]
+        if not isinstance(column.shows, KeyShown):
+            yield name, values
+            for place, side in enumerate(("low", "high")):
+                ends = [interval[name][place] for interval in answer.intervals]
+                yield f"{name}_{side}", ["" if end is None else str(end) for end in ends]
+            continue
+        yield name, [neutralise(value) for value in values]
+        if name in labels:
+            yield f"{name}_label", [neutralise(labels[name].get(value, "")) for value in values]
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def to_arrow(answer: Answer) -> pyarrow.Table:
+    """Keys, values and the ends of their intervals; the metadata say what is promised."""
+    import pyarrow
+
+    columns: dict[str, Any] = {}
+    for column in answer.statement.presentation.columns:
+        name, shows = column.name, column.shows
+        values = [row[name] for row in answer.rows]
+        if isinstance(shows, KeyShown):
+            columns[name] = pyarrow.array(values, type=_key_type(answer.statement.keys[shows.key], values))
+            continue
+        low, high = ([interval[name][place] for interval in answer.intervals] for place in (0, 1))
+        for full_name, numbers in ((name, values), (f"{name}_low", low), (f"{name}_high", high)):
+            columns[full_name] = _numbers(numbers, whole=is_whole(shows))
+    return pyarrow.table(columns, metadata=_metadata(answer))
+
+
+def to_pandas(answer: Answer) -> pandas.DataFrame:
+    """The Arrow table as a data frame, with the same facts in `attrs`."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise ExtraMissing(needed_for="to_pandas()", extra="pandas") from None
+    frame: pandas.DataFrame = to_arrow(answer).to_pandas()
+    frame.attrs |= _facts(answer)
+    return frame
+
+
+def _key_type(face: KeyFace, values: list[Any]) -> Any:
+    import pyarrow
+
+    if face.codes or face.step is None or any(isinstance(value, str) for value in values):
+        return pyarrow.string()
+    return pyarrow.int64() if face.step.denominator == 1 else pyarrow.float64()
+
+
+def _numbers(values: list[Any], *, whole: bool) -> Any:
+    import pyarrow
+
+    if not whole:
+        return pyarrow.array([None if value is None else _as_float(value) for value in values], type=pyarrow.float64())
+    fits = all(value is None or -_WIDEST_INTEGER <= value < _WIDEST_INTEGER for value in values)
+    if fits:
+        return pyarrow.array(values, type=pyarrow.int64())
+    return pyarrow.array([None if value is None else str(value) for value in values], type=pyarrow.string())
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _facts(answer: Answer) -> dict[str, object]:
+    told = answer.to_dict()
+    names = ("guarantee", "differentially_private", "charge", "level", "interval_meaning", "unit", "neighbours")
+    more = ("population", "dataset", "version", "mechanisms", "plan_hash", "request_id", "warnings")
+    return {name: told[name] for name in (*names, *more)}
+
+
+def _metadata(answer: Answer) -> dict[str, str]:
+    return {
+        f"discreet.{name}": fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False)
+        for name, fact in _facts(answer).items()
+    }

@@ -170,11 +170,13 @@ def _units_price(plan: Plan, measures: Sequence[MeasurePrice]) -> MeasurePrice:
 def _threshold(plan: Plan, measures: Sequence[MeasurePrice], delta: Decimal) -> Threshold:
     """A key held by one unit alone is shown with probability at most delta / keys.
 
-    The sensitivity of the count of units is the number of keys that one unit can make come or go. Where it is 0, the
-    list of keys is public and needs no threshold.
+    The sensitivity of the count of units is the number of keys that one unit can make come or go; where it is 0, the
+    list of keys is public and needs no threshold. The proof asks for a delta below 1 - exp(-share), and
+    share / (1 + share) lies below that.
     """
     units = _units_price(plan, measures)
-    mechanism, keys = units.mechanisms[0], units.sensitivities.each[0].l1
+    mechanism, keys, share = units.mechanisms[0], units.sensitivities.each[0].l1, Fraction(units.epsilon)
     assert isinstance(mechanism, DiscreteLaplace)
-    least = 1 + laplace_threshold(scale=mechanism.scale, probability=Fraction(delta) / keys)
+    probability = min(Fraction(delta), share / (1 + share)) / keys
+    least = 1 + laplace_threshold(scale=mechanism.scale, probability=probability)
     return Threshold(least=least, keys=int(keys), delta=delta)

@@ -1,29 +1,149 @@
-"""A session on a file of which nothing is known but its card: two groups, and ages without anybody in them."""
+"""A house with two small datasets of one population, and statements asked of it the way a session asks them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from discreet.data.card import Card
+from discreet.data.publictables import PublicTable
+from discreet.data.workspace import Dataset
+from discreet.engines.base import Engine, Measured
+from discreet.engines.choice import engine_for
+from discreet.guarantees.numbers import ExactLike, exact
+from discreet.plan.algebra import Plan, scans
+from discreet.plan.questions import read_statement
+from discreet.release.answers import Answer, interval_level
+from discreet.release.asking import Question, ask
 from discreet.session import Session
 
 CARD = """
 dataset: t
+population: people
 unit: {column: pid, rows: 1}
 neighbours: add-remove
 budget: {epsilon: 100}
 columns:
   pid: {kind: id, type: integer}
-  group: {kind: category, categories: [1, 2]}
+  group: {kind: category, categories: {1: One, 2: '=Two'}}
+  age: {kind: integer, bounds: [0, 120]}
+  height: {kind: number, bounds: [1.0, 2.5], step: 0.01}
+  town: {kind: text}
 """
+
+VISITS = """
+dataset: visits
+population: people
+unit: {column: pid, rows: 3}
+neighbours: add-remove
+budget: {epsilon: 100}
+columns:
+  pid: {kind: id, type: integer}
+  cost: {kind: integer, bounds: [0, 10]}
+  note: {kind: integer, bounds: [0, 9], provenance: from_rows}
+"""
+
+UNITS = 50
+
+
+@dataclass(frozen=True)
+class House:
+    """A session, and questions to it."""
+
+    session: Session
+
+    def question(
+        self,
+        sql: str,
+        *,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = 0,
+        request_id: str = "one",
+        level: ExactLike = "0.95",
+        fresh: bool = False,
+        engine: Engine | None = None,
+        analyst: str = "ana",
+    ) -> Question:
+        statement, cards = read_statement(sql, self)
+        datasets = {name: self.session.workspace.dataset(name) for name in cards}
+        assert {scan.dataset for scan in scans(statement.plan.source)} == set(datasets)
+        opening: Callable[[], Engine] = lambda: engine_for(datasets, salt=self.session.workspace.salt)  # noqa: E731
+        return Question(
+            statement=statement,
+            datasets=datasets,
+            open_engine=opening if engine is None else lambda: engine,
+            analyst=analyst,
+            request_id=request_id,
+            epsilon=exact(epsilon, parameter="epsilon"),
+            delta=exact(delta, parameter="delta", zero=True),
+            level=interval_level(level),
+            fresh=fresh,
+        )
+
+    def ask(self, sql: str, **options: object) -> Answer:
+        return ask(self.question(sql, **options), self.session.ledger)  # type: ignore[arg-type]
+
+    def find(self, name: str) -> Dataset | PublicTable:
+        return self.session.workspace.dataset(name)
+
+    @property
+    def spent(self) -> Decimal:
+        return self.session.budget("people").population.epsilon_spent
+
+    @property
+    def charges(self) -> int:
+        return self.session.budget("people").population.charges
+
+
+@dataclass
+class Fixed:
+    """An engine that gives what it was told, or raises it."""
+
+    measured: Measured | BaseException
+    calls: int = 0
+
+    def measure(self, plan: Plan) -> Measured:
+        self.calls += 1
+        if isinstance(self.measured, BaseException):
+            raise self.measured
+        return self.measured
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def give(*columns: Sequence[int], keys: Sequence[tuple[int | str | None, ...]] | None = None) -> Fixed:
+    return Fixed(Measured(columns, None if keys is None else tuple(keys)))
+
+
+def make_house(folder: Path, cards: Mapping[str, tuple[str, str]]) -> Session:
+    """A workspace with a dataset for every (rows, card), by name."""
+    session = Session.create(folder / "w")
+    for name, (rows, card) in cards.items():
+        (folder / f"{name}.csv").write_text(rows, encoding="utf-8")
+        (folder / f"{name}.yaml").write_text(card, encoding="utf-8")
+        session.add(folder / f"{name}.csv", confirm=lambda _: True)
+    return session
+
+
+def people(count: int = UNITS) -> str:
+    rows = [f"{i},{1 + i % 2},{20 + i % 40},{1.5 + (i % 10) / 100:.2f},{'ABC'[i % 3]}" for i in range(count)]
+    return "\n".join(["pid,group,age,height,town", *rows, ""])
+
+
+def stays(count: int = UNITS) -> str:
+    return "\n".join(["pid,cost,note", *(f"{i % count},{i % 11},{i % 10}" for i in range(2 * count)), ""])
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Session]:
-    (tmp_path / "t.csv").write_text("pid,group\n" + "".join(f"{i},{1 + i % 2}\n" for i in range(50)), encoding="utf-8")
-    (tmp_path / "t.yaml").write_text(CARD, encoding="utf-8")
-    with Session.create(tmp_path / "w") as session:
-        session.add(tmp_path / "t.csv", confirm=lambda _: True)
-        yield session
+def house(tmp_path: Path) -> Iterator[House]:
+    with make_house(tmp_path, {"t": (people(), CARD), "visits": (stays(), VISITS)}) as session:
+        yield House(session)
+
+
+def card_of(session: Session, name: str) -> Card:
+    return session.workspace.dataset(name).card

@@ -1,0 +1,134 @@
+"""What a reader is told beside the numbers: what was measured and how, and what the intervals hold.
+
+All of it follows from the statement, the cards and the stored mechanisms; none of it from the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+
+from discreet.data.card import Card
+from discreet.guarantees.numbers import text
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.plan.algebra import Extreme, Measure, Quantile
+from discreet.plan.calculus import Sensitivity, sensitivities
+from discreet.plan.statement import Statement
+from discreet.release.noising import NoisyMeasure
+from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of
+from discreet.release.ranking import depth
+
+__all__ = ["describe_mechanisms", "interval_meaning", "ledger_mechanisms"]
+
+
+def interval_meaning(statement: Statement, threshold: Threshold | None) -> str:
+    """What an interval of this answer holds, in one sentence."""
+    parts = [
+        "privacy noise only: each interval holds, with at least the stated probability, what the prepared data give "
+        "(values clamped, weights capped, rows bounded per unit), cell by cell"
+    ]
+    if any(isinstance(measure, Quantile | Extreme) for measure in statement.plan.measures):
+        parts.append("for quantiles, MIN and MAX the ends of the range, and the rank is told under mechanisms")
+    shown = statement.presentation
+    if shown.having is not None or shown.limit is not None or shown.offset:
+        parts.append("before HAVING or LIMIT chose which cells are shown")
+    if threshold is not None:
+        parts.append(f"only keys whose noisy count of units is at least {threshold.least:,} are shown")
+    return "; ".join([*parts, "sampling and measurement error come on top"])
+
+
+def describe_mechanisms(
+    statement: Statement, cards: Mapping[str, Card], measures: Sequence[NoisyMeasure], level: Decimal
+) -> list[dict[str, object]]:
+    """One entry for each measure: what it is, how it was protected, and why that much noise suffices."""
+    return [
+        {
+            "measure": face.text,
+            **_described(statement, cards, place, measures[place], level),
+            "epsilon": text(measures[place].epsilon),
+            "step": str(face.step),
+        }
+        for place, face in enumerate(statement.measures)
+    ]
+
+
+def _described(
+    statement: Statement, cards: Mapping[str, Card], place: int, noisy: NoisyMeasure, level: Decimal
+) -> dict[str, object]:
+    plan = statement.plan
+    measure = plan.measures[place]
+    found = sensitivities(plan, measure, cards)
+    ends = candidates_of(plan, measure, cards)
+    if noisy.key is None:
+        return _entry(noisy.mechanisms[0], found.each[0], measure, ends, level)
+    face, cells = statement.keys[noisy.key], plan.keys[noisy.key].cells or ()
+    slices = [
+        {"cell": face.shown(cell), **_entry(mechanism, moved, measure, ends, level)}
+        for cell, mechanism, moved in zip(cells, noisy.mechanisms, found.each, strict=True)
+    ]
+    name = next((one.name for one in noisy.mechanisms if one is not None), "exact-public")
+    return {"name": name, "by": face.name, "slices": slices}
+
+
+def _entry(
+    mechanism: UsedMechanism | None,
+    moved: Sensitivity,
+    measure: Measure,
+    ends: tuple[int, int] | None,
+    level: Decimal,
+) -> dict[str, object]:
+    entry: dict[str, object] = {"name": "exact-public"} if mechanism is None else _named(mechanism)
+    if isinstance(mechanism, NoisyMax) and ends is not None:
+        entry |= _rank_accuracy(mechanism, measure, ends, level)
+    return {**entry, "sensitivity": str(moved.l1), "derivation": moved.derivation}
+
+
+def _rank_accuracy(mechanism: NoisyMax, measure: Measure, ends: tuple[int, int], level: Decimal) -> dict[str, object]:
+    candidates = ends[1] - ends[0] + 1
+    rows = mechanism.half_width(level, candidates=candidates)
+    surely = f"with probability at least {text(level)}"
+    if not isinstance(measure, Extreme):
+        off = f"{surely} at most {rows:,} rows too many lie on either side of it"
+        return {"candidates": str(candidates), "accuracy": off}
+    deep, side = depth(mechanism, candidates=ends), "above" if measure.largest else "below"
+    aim = f"aims at a value with {deep:,} rows {side} it, so as not to lie beyond the rows"
+    off = f"{surely} its rank is at most {rows:,} rows farther from that than the nearest value's"
+    return {"candidates": str(candidates), "depth": str(deep), "accuracy": f"{aim}; {off}"}
+
+
+def _named(mechanism: UsedMechanism) -> dict[str, object]:
+    return {"name": mechanism.name, **mechanism.parameters()}
+
+
+def ledger_mechanisms(statement: Statement, pricing: Pricing) -> tuple[dict[str, str], ...]:
+    """The exact parameters of a charge as text, short however many cells there are."""
+    threshold = pricing.threshold
+    cells = "open" if statement.plan.open else str(statement.plan.cell_count)
+    found = [
+        {"measure": type(measure).__name__.lower(), "epsilon": text(priced.epsilon), "cells": cells}
+        | dict(_parameters(priced))
+        for measure, priced in zip(statement.plan.measures, pricing.measures, strict=True)
+    ]
+    if threshold is not None:
+        kept = {"least": str(threshold.least), "keys": str(threshold.keys), "delta": text(threshold.delta)}
+        found.append({"measure": "keys", "name": "threshold", **kept})
+    return tuple(found)
+
+
+def _parameters(priced: MeasurePrice) -> Iterator[tuple[str, str]]:
+    """One mechanism as it is; of many, the one with the least noise and the one with the most."""
+    used = [(moved, one) for moved, one in zip(priced.sensitivities.each, priced.mechanisms, strict=True) if one]
+    if not used:
+        yield "name", "exact-public"
+        return
+    used.sort(key=lambda pair: pair[0].l1)
+    (least, first), (most, last) = used[0], used[-1]
+    yield "name", last.name
+    if len(priced.mechanisms) == 1:
+        yield from last.parameters().items()
+        yield "sensitivity", str(most.l1)
+        return
+    yield "slices", str(len(priced.mechanisms))
+    for word, moved, one in (("smallest", least, first), ("largest", most, last)):
+        yield f"sensitivity_{word}", str(moved.l1)
+        yield from ((f"{name}_{word}", value) for name, value in one.parameters().items())

@@ -1,0 +1,68 @@
+"""Which cells of an answer are shown, and in which order: HAVING, ORDER BY, LIMIT and OFFSET over noisy outputs.
+
+Post-processing of what is released anyway; SQL's three-valued logic: a cell is kept when its condition is true, and
+dropped when it is false or unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
+from typing import Final
+
+from discreet.engines.base import Cell
+from discreet.plan.outputs import All, Any, Comparison, KeyAmong, KeyShown, Negation, Order, Presentation, Selection
+from discreet.release.evaluation import evaluate
+
+__all__ = ["arrange", "holds"]
+
+_COMPARE: Final = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+def arrange(presentation: Presentation, cells: Sequence[Cell], values: Sequence[Sequence[int]]) -> list[int]:
+    """The places of the cells to show, in the order asked; cells that compare equal keep the order of the keys.
+
+    `values` holds the noisy measures of every cell.
+    """
+    places = list(range(len(cells)))
+    having = presentation.having
+    if having is not None:
+        places = [place for place in places if holds(having, cells[place], values[place])]
+    for order in reversed(presentation.order):
+        places = _sorted(places, order, cells, values)
+    end = None if presentation.limit is None else presentation.offset + presentation.limit
+    return places[presentation.offset : end]
+
+
+def holds(selection: Selection, cell: Cell, values: Sequence[int]) -> bool | None:
+    """Whether a condition is true of a cell; None when it is unknown.
+
+    A comparison of the NULL key is unknown, unless NULL is among what is asked for.
+    """
+    match selection:
+        case Comparison(sign, left, right):
+            one, other = evaluate(left, values), evaluate(right, values)
+            return None if one is None or other is None else bool(_COMPARE[sign](one, other))
+        case KeyAmong(key, among):
+            return None if cell[key] is None and None not in among else cell[key] in among
+        case Negation(operand):
+            held = holds(operand, cell, values)
+            return None if held is None else not held
+        case All(operands):
+            found = [holds(operand, cell, values) for operand in operands]
+            return False if False in found else None if None in found else True
+        case Any(operands):
+            found = [holds(operand, cell, values) for operand in operands]
+            return True if True in found else None if None in found else False
+
+
+def _sorted(places: list[int], order: Order, cells: Sequence[Cell], values: Sequence[Sequence[int]]) -> list[int]:
+    def value_at(place: int) -> int | str | Fraction | None:
+        return cells[place][order.by.key] if isinstance(order.by, KeyShown) else evaluate(order.by, values[place])
+
+    found = {place: value_at(place) for place in places}
+    absent = [place for place in places if found[place] is None]
+    present = [place for place in places if found[place] is not None]
+    present.sort(key=lambda place: found[place], reverse=order.descending)  # type: ignore[arg-type, return-value]
+    return absent + present if order.nulls_first else present + absent
