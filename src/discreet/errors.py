@@ -9,6 +9,7 @@
     ├── Refused                  exit 1: understood, and not done; nothing was released or charged
     │   ├── CardInvalid          the card breaks a rule of its own language
     │   ├── CardUndecided        the card still holds what only a person may decide
+    │   ├── WorkloadInvalid      the file of a workload breaks a rule of its own language
     │   ├── FileRefused          a data file breaks a limit or cannot be read as its kind
     │   ├── PopulationConflict   a card disagrees with its population, or a new population is unconfirmed
     │   ├── UnknownName          a dataset, column, category, analyst or population does not exist
