@@ -16,7 +16,9 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -24,14 +26,18 @@ from discreet.data.card import Card, Column, Kind, read_card
 from discreet.data.report import Report, read_report
 from discreet.data.rowsource import RowSource
 from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
-from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
+from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused, UsageError
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
 
 if TYPE_CHECKING:
     from discreet.data.publictables import PublicTable
+    from discreet.engines.base import Engine
+    from discreet.plan.statement import Statement
+    from discreet.release.accuracy import Amounts
     from discreet.release.answers import Answer
+    from discreet.release.explanation import Explanation
 
 __all__ = ["Session", "default_analyst", "open_session"]
 

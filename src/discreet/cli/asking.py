@@ -13,12 +13,13 @@ from discreet.cli.options import (
     LanguageOption,
     WorkspaceOption,
 )
-from discreet.cli.screen import show_json, show_pairs, show_table
+from discreet.cli.screen import on_terminal, show_json, show_note, show_number, show_pairs, show_table
 from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
     from discreet.ledger import BudgetState
     from discreet.release.answers import Answer
+    from discreet.release.explanation import Explanation
 
 __all__ = ["register"]
 
@@ -129,8 +130,25 @@ def _values(column: dict[str, Any]) -> str:
 
 
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="SELECT [columns,] COUNT(*) FROM … [WHERE …] [GROUP BY …]")],
-    epsilon: Annotated[str, typer.Option(metavar="E", help="The total this statement may cost, as a decimal.")],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="SELECT [keys,] aggregates FROM … [WHERE …] [GROUP BY …]")],
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="The total this statement may cost, as a decimal.")
+    ] = None,
+    delta: Annotated[
+        str, typer.Option(metavar="D", help="Needed, and charged, only for keys that the card does not list.")
+    ] = "0",
+    within: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=WIDTH", help="Instead of --epsilon: the least that reaches this half-width."),
+    ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show plan, sensitivities, noise, cost and expected error; ask nothing."),
+    ] = False,
+    assume: Annotated[
+        str | None,
+        typer.Option(metavar="n=COUNT", help="Take this count per cell for granted where an expected error needs it."),
+    ] = None,
     analyst: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
@@ -143,6 +161,7 @@ def query(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")
     ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")] = False,
     workspace: WorkspaceOption = None,
     output: Annotated[
         AnswerFormat,
@@ -150,14 +169,33 @@ def query(
     ] = AnswerFormat.TABLE,
     lang: LanguageOption = Language.EN,
 ) -> None:
-    """Answer a question in SQL within the budget: noisy counts with an interval on each."""
-    from discreet.cli.startup import leave_numpy_out_of_opendp
+    """Answer a question in SQL within the budget: noisy values with an interval on each.
+
+    On a terminal, cost and expected error are shown first and confirmed; scripts and pipes are never asked.
+    """
     from discreet.session import open_session
 
-    leave_numpy_out_of_opendp()
-
-    answer = open_session(workspace).query(
-        sql, epsilon=epsilon, analyst=analyst, request_id=request_id, level=level, fresh=fresh
+    session = open_session(workspace)
+    if explain:
+        told = session.explain(
+            sql, epsilon=epsilon, delta=delta, within=within, assume=assume, analyst=analyst, level=level
+        )
+        if output is AnswerFormat.JSON:
+            show_json(told.to_dict())
+        else:
+            typer.echo(told.to_text())
+        return
+    answer = session.query(
+        sql,
+        epsilon=epsilon,
+        delta=delta,
+        within=within,
+        assume=assume,
+        analyst=analyst,
+        request_id=request_id,
+        level=level,
+        fresh=fresh,
+        confirm=_confirm if on_terminal() and not yes else None,
     )
     if output is AnswerFormat.JSON:
         show_json(answer.to_dict(lang))
@@ -169,27 +207,39 @@ def query(
         _show_answer(answer, lang)
 
 
+def _confirm(told: "Explanation") -> bool:
+    """Cost and expected error on a terminal, before anything is spent."""
+    show_note("\n".join(told.summary()))
+    return typer.confirm("Ask?", default=False, err=True)
+
+
 def _show_answer(answer: "Answer", lang: str) -> None:
+    from discreet.plan.outputs import KeyShown
+
     labels = answer.labels(lang)
     nothing = "(no value)" if lang == "en" else "(sans valeur)"
+    columns = [(column.name, isinstance(column.shows, KeyShown)) for column in answer.statement.presentation.columns]
     headings: list[tuple[str, str]] = []
-    for source, name in answer.plan.outputs:
-        headings.append((name, "left" if source is not None else "right"))
-        if source is None:
-            headings.append((f"{answer.level:%} interval", "right"))
+    for name, key in columns:
+        headings.append((name, "left" if key else "right"))
+        if not key:
+            headings.append((f"{answer.level:%} interval".replace(".00%", "%"), "right"))
     rows = []
     for row, intervals in zip(answer.rows, answer.intervals, strict=True):
         cells: list[str] = []
-        for source, name in answer.plan.outputs:
+        for name, key in columns:
             value = row[name]
-            if source is None:
-                low, high = intervals[name]
-                cells += [f"{value:,}", f"{low:,} to {high:,}"]
-            else:
+            if key:
                 cells.append(nothing if value is None else labels.get(name, {}).get(str(value), str(value)))
+            else:
+                low, high = intervals[name]
+                assert not isinstance(value, str), "only keys are texts"
+                cells += [show_number(value), f"{show_number(low, open_end='−∞')} to {show_number(high, open_end='∞')}"]
         rows.append(cells)
     facts = answer.to_dict(lang)
     paid = "nothing (a stored answer, the same as before)" if answer.replayed else f"epsilon {answer.charge['epsilon']}"
+    if not answer.replayed and answer.charge["delta"] != "0":
+        paid += f" and delta {answer.charge['delta']}"
     remaining: dict[str, Any] = answer.remaining.to_dict()
     footer = [
         f"charged {paid}; epsilon {remaining['analyst']['epsilon']} remains for you, "

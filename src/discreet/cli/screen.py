@@ -12,10 +12,36 @@ from typing import Final
 
 from discreet.errors import DiscreetError
 
-__all__ = ["show_banner", "show_error", "show_fault", "show_json", "show_note", "show_pairs", "show_table"]
+__all__ = [
+    "on_terminal",
+    "show_banner",
+    "show_error",
+    "show_fault",
+    "show_json",
+    "show_note",
+    "show_number",
+    "show_pairs",
+    "show_table",
+]
 
 _GAP: Final = "   "
 _NARROWEST: Final = 12
+
+
+def on_terminal() -> bool:
+    """Whether a person sits here: both ends are a terminal, so a question would be seen and could be answered."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def show_number(value: float | None, *, open_end: str = "–") -> str:
+    """A number with thousands set apart: whole as it is, else with what people read of it."""
+    if value is None:
+        return open_end
+    if isinstance(value, int):
+        return f"{value:,}"
+    if abs(value) >= 100:
+        return f"{value:,.2f}"
+    return f"{value:,.3f}" if abs(value) >= 1 else f"{value:,.4g}"
 
 
 def show_json(value: object) -> None:

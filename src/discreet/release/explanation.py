@@ -190,6 +190,11 @@ class Explanation:
         ]
         return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections if lines)
 
+    def summary(self) -> list[str]:
+        """What it costs and how far off it will be, in a few lines."""
+        outputs = [f"{output.name}: {output.told(self.level)}" for output in self.outputs]
+        return [*outputs, *self.outlook.lines()]
+
     def _notes(self) -> list[str]:
         refusal = self.outlook.refusal
         return [*self.notes, *([] if refusal is None else [refusal])]
