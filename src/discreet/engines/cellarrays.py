@@ -52,21 +52,24 @@ def _places(column: Any, key: Key) -> tuple[Any, Any]:
     import pyarrow as pa
 
     cells = key.cells or ()
+    null_place = cells.index(None) if None in cells else -1
     missing = np.asarray(column.is_null())
     values = np.asarray(column.cast(pa.int64()).fill_null(0))
+    places, found = _numbered_places(values, cells)
+    return np.where(missing, max(null_place, 0), places), np.where(missing, null_place >= 0, found)
+
+
+def _numbered_places(values: Any, cells: tuple[int | None, ...]) -> tuple[Any, Any]:
+    positions = np.array([place for place, cell in enumerate(cells) if cell is not None], dtype=np.int64)
+    if len(positions) == 0:
+        return np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
     numbers = np.array([cell for cell in cells if cell is not None], dtype=np.int64)
-    order = np.argsort(numbers)
-    if len(numbers) == 0:
-        found = np.zeros(len(values), dtype=np.bool_)
-        places = np.zeros(len(values), dtype=np.int64)
+    if np.array_equal(numbers, numbers[0] + np.arange(len(numbers))):
+        near = np.clip(values, numbers[0], numbers[-1]) - numbers[0]
     else:
-        nearest = np.minimum(np.searchsorted(numbers, values, sorter=order), len(numbers) - 1)
-        positions = np.array([place for place, cell in enumerate(cells) if cell is not None], dtype=np.int64)
-        places = positions[order[nearest]]
-        found = numbers[order[nearest]] == values
-    null_place = cells.index(None) if None in cells else -1
-    places = np.where(missing, max(null_place, 0), places)
-    return places, np.where(missing, null_place >= 0, found)
+        order = np.argsort(numbers)
+        near = order[np.minimum(np.searchsorted(numbers, values, sorter=order), len(numbers) - 1)]
+    return positions[near], numbers[near] == values
 
 
 def _spread(column: Any, cells: Any, listed: Any, size: int) -> list[int]:

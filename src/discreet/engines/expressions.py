@@ -66,7 +66,8 @@ class Expressions:
             case Absolute(inner):
                 return f"abs({self._long(inner)})"
             case Clamp(inner, low, high):
-                return self.dialect.clamp(self._doubled(inner), _held(low), _held(high))
+                # An empty interval moves everything to its upper end.
+                return self.dialect.clamp(self._repeated(inner), _held(min(low, high)), _held(high))
             case Least(values):
                 return self._choice("least", values)
             case Greatest(values):
@@ -87,8 +88,8 @@ class Expressions:
         texts = [self._long(value) for value in values]
         return texts[0] if len(texts) == 1 else f"{function}({', '.join(texts)})"
 
-    def _doubled(self, value: Value) -> str:
-        """A text that is about to be written twice; nesting would double it again and again."""
+    def _repeated(self, value: Value) -> str:
+        """A text that is about to be written three times; nesting would multiply it again and again."""
         text = self._long(value)
         if len(text) > LONGEST_EXPRESSION:
             raise QueryRefused("CLAMP is nested too deeply in this statement. Nest it less.")

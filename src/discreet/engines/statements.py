@@ -143,7 +143,9 @@ class _Writer:
         keys = [self._column(key.field.name) for key in plan.keys]
         measured = [measure for measure in plan.measures if not isinstance(measure, Quantile | Extreme)]
         below = _Below(()).asking(
-            (plan.keys, tuple(measured)), unit=any(self._counts_units(measure, plan.source) for measure in measured)
+            tuple(measured),
+            names=[key.field.name for key in plan.keys],
+            unit=any(self._counts_units(measure, plan.source) for measure in measured),
         )
         group = [f"GROUP BY {', '.join(keys)}"] if keys else []
         return "\n".join(self._select([*keys, *aggregates], self.relation(plan.source, below), group))
