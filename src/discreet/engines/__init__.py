@@ -7,6 +7,5 @@ A plan becomes SQL in `statements`, in the words of `dialects`; `choice` finds t
 from __future__ import annotations
 
 from discreet.engines.base import Cell, Engine, Histogram, Measured
-from discreet.engines.counting import count_cells
 
-__all__ = ["Cell", "Engine", "Histogram", "Measured", "count_cells"]
+__all__ = ["Cell", "Engine", "Histogram", "Measured"]

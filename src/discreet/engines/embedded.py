@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.engines.base import Measured
 from discreet.engines.cells import arrange
-from discreet.engines.counting import count_cells, count_sql, open_engine
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.statements import Table, render
 from discreet.plan.algebra import Plan
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.data.card import Card
 
-__all__ = ["EmbeddedEngine", "count_cells", "count_sql", "open_database", "open_engine"]
+__all__ = ["EmbeddedEngine", "open_database"]
 
 THREADS: Final = 2
 _MANY_CELLS: Final = 5_000

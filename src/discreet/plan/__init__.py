@@ -1,13 +1,13 @@
-"""From a question to a plan: frozen nodes of our own, checked against the card before any row is read.
+"""From a question to a plan: frozen nodes of our own, checked against the cards before any row is read.
 
-SQL text is parsed with sqlglot, but only `CountPlan` reaches an engine. A plan knows its keys, its predicate in stored
-integers, and its sensitivity for the card's neighbour relation.
+SQL text is parsed with sqlglot (`questions`), but only a `Plan` (`algebra`) reaches an engine. The `calculus` derives
+from it, and from the cards alone, how far one protected unit can move each measure.
 """
 
 from __future__ import annotations
 
-from discreet.plan.counting import plan_question
-from discreet.plan.nodes import CountPlan
-from discreet.plan.sensitivity import Sensitivity, count_sensitivity
+from discreet.plan.algebra import Plan
+from discreet.plan.calculus import Sensitivities, Sensitivity, sensitivities
+from discreet.plan.statement import Statement
 
-__all__ = ["CountPlan", "Sensitivity", "count_sensitivity", "plan_question"]
+__all__ = ["Plan", "Sensitivities", "Sensitivity", "Statement", "sensitivities"]

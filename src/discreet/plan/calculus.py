@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import prod
 from typing import Final
 
 from discreet.data.card import Card, Column, Kind, Size
@@ -513,14 +514,18 @@ def _moved(facts: Facts, row: Interval, certain: bool, neighbours: Neighbours, m
 
 
 def _units(plan: Plan, facts: Facts, neighbours: Neighbours, moving: bool) -> Sensitivity:
-    reached = 1 if not moving else facts.rows if plan.open else min(facts.rows, plan.cell_count)
+    """A unit counts once per cell: as often as it has rows, or as there are cells that it can choose between."""
+    free = [key for key in plan.keys if not facts.spans[key.field.name].public]
+    cells = facts.rows * 2 if any(key.cells is None for key in free) else prod(len(key.cells or ()) for key in free)
+    reached = min(facts.rows, cells)
     unit = f"a unit counts once in at most {_plural(reached, 'cell')}"
     if neighbours is Neighbours.ADD_REMOVE:
         return _bound(reached, reached, f"{unit}: adding or removing it moves {reached:,}")
     if not moving:
         width = 0 if facts.steady else 1
         return _bound(width, width, f"{unit}, which is public: replacing it moves {width}")
-    return _bound(2 * reached, 2 * reached, f"{unit} and may enter as many others: replacing it moves {2 * reached:,}")
+    changed = min(2 * reached, cells)
+    return _bound(changed, changed, f"{unit} and may enter as many others: replacing it moves {changed:,}")
 
 
 def _score(step: Fraction, k: int, neighbours: Neighbours, moving: bool) -> Sensitivity:
