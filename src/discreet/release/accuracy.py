@@ -49,7 +49,9 @@ Amounts = Mapping[str, Fraction]
 
 COUNTED: Final = "n"
 WEIGHED: Final = "weights"
-_AMOUNT: Final = re.compile(r"\s*(.+?)\s*=\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(?:,|$)", re.ASCII)
+_AMOUNT: Final = re.compile(
+    r"\s*([^\s,=].*?)\s*=\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(?:,|$)", re.ASCII
+)
 _LONGEST: Final = 2_000
 
 
@@ -109,6 +111,8 @@ def assume(statement: Statement, amounts: Amounts) -> Assumptions:
     for name, amount in amounts.items():
         named = _measures_named(name, statement, columns.get(name))
         if not named and isinstance(columns.get(name, KeyShown(0)), KeyShown):
+            if name in {COUNTED, WEIGHED}:
+                continue
             known = [*(n for n, shows in columns.items() if not isinstance(shows, KeyShown)), COUNTED, WEIGHED]
             raise UnknownName(sort="assumed quantity", name=name, where="the statement", known=known)
         if name in columns:
@@ -128,8 +132,7 @@ def _measures_named(name: str, statement: Statement, shows: KeyShown | Output | 
         return []
     wanted = name.replace(" ", "").lower()
     texts = [face.text.replace(" ", "").lower() for face in statement.measures]
-    named = [place for place, text in enumerate(texts) if text == wanted]
-    return named or {COUNTED: _counts(statement), WEIGHED: _weighers(statement)}.get(name, [])
+    return [place for place, text in enumerate(texts) if text == wanted]
 
 
 def _counts(statement: Statement) -> list[int]:

@@ -1,0 +1,110 @@
+"""Plans in words: real units, codes, and nothing that the plan does not do."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from discreet.plan.algebra import Case, Coalesce, Field, Filter, IsNull, Join, Nothing, OneOf, Plus, Scan, Whole, Within
+from discreet.plan.questions import read_statement
+from discreet.plan.wording import word_number, word_relation, word_statement
+from tests.unit.plan.catalogue import shelf
+
+CARDS = shelf().cards
+
+
+def words(sql: str) -> tuple[str, ...]:
+    statement, cards = read_statement(sql, shelf())
+    return word_statement(statement, cards)
+
+
+def where(sql: str) -> str:
+    return next(line for line in words(f"SELECT COUNT(*) FROM survey WHERE {sql}") if line.startswith("where "))[6:]
+
+
+def test_a_whole_statement() -> None:
+    lines = words("SELECT region, smokes, COUNT(*) FROM survey WHERE age >= 2 GROUP BY region, smokes")
+    assert lines == (
+        "rows of survey, at most 1 of each pid",
+        "where age >= 2",
+        "group by region (5 values, NULL last), smokes (4 values, NULL last): 20 cells",
+        "measure COUNT(*)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("smokes = 1", "smokes = '1'"),
+        ("region IN ('ON', '10')", "region IN ('10', 'ON')"),
+        ("height > 1.5", "height >= 1.501"),
+        ("height BETWEEN 1.5 AND 1.75", "height >= 1.5 AND height <= 1.75"),
+        ("height IS NOT NULL", "height IS NOT NULL"),
+        ("diagnosis = 'it''s'", "diagnosis = 'it''s'"),
+        ("3 * height >= 4.5", "height >= 1.5"),
+        ("height + weight < 50", "(height + weight) <= 49.999"),
+        ("height - weight >= 0", "(height - weight) >= 0"),
+        ("ABS(age - 2) <= 1", "ABS(age - 2) <= 1"),
+        ("age > 1 OR age < 1 AND smokes = 2", "age >= 2 OR (age <= 0 AND smokes = '2')"),
+    ],
+)
+def test_conditions_are_in_real_units(written: str, said: str) -> None:
+    assert where(written) == said
+
+
+def test_a_constant_takes_the_step_of_what_it_is_added_to() -> None:
+    plus = Plus((Field("height"), Whole(500)))
+    lines = list(word_relation(Filter(Scan("survey", 1), Within(plus, None, 2000)), CARDS))
+    assert lines[-1] == "where (height + 0.5) <= 2"
+
+
+def test_case_and_coalesce() -> None:
+    value = Case(((OneOf(Field("smokes"), (0,)), Field("height")),), Coalesce((Field("height"), Whole(1000))))
+    lines = list(word_relation(Filter(Scan("survey", 1), IsNull(value)), CARDS))
+    assert lines[-1] == "where CASE WHEN smokes = '1' THEN height ELSE COALESCE(height, 1) END IS NULL"
+    nothing = list(word_relation(Filter(Scan("survey", 1), IsNull(Nothing())), CARDS))
+    assert nothing[-1] == "where NULL IS NULL"
+
+
+def test_joins_and_tables_per_unit() -> None:
+    lines = words(
+        "SELECT COUNT(*) FROM survey s JOIN (SELECT pid, SUM(cost) AS total FROM visits GROUP BY pid) v "
+        "ON s.pid = v.pid WHERE v.total > 100"
+    )
+    assert lines == (
+        "joined on the unit:",
+        "  rows of survey, at most 1 of each pid",
+        "and",
+        "  rows of visits, at most 3 of each pid",
+        "  one row per unit: SUM(cost) AS u1",
+        "  with u1 AS total",
+        "where total >= 100.01",
+        "measure COUNT(*)",
+    )
+
+
+def test_a_public_table() -> None:
+    lines = words("SELECT zone, COUNT(*) FROM survey JOIN zones ON region = code GROUP BY zone")
+    assert lines[1] == "joined with a public table of 2 keys by region, giving zones.zone"
+
+
+def test_long_lists_are_cut_and_the_two_sides_of_a_join_are_indented() -> None:
+    many = OneOf(Field("day"), tuple(range(1, 31)))
+    lines = list(word_relation(Join(Scan("survey", 1), Filter(Scan("visits", 3), many)), CARDS))
+    assert lines[1] == "  rows of survey, at most 1 of each pid"
+    assert lines[-1].endswith("… 18 more)")
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (Fraction(1234567), "1,234,567"),
+        (Fraction(-5, 4), "-1.25"),
+        (Fraction(1, 1000), "0.001"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(-1, 10**9), "-0.000000001"),
+    ],
+)
+def test_numbers(number: Fraction, said: str) -> None:
+    assert word_number(number) == said
