@@ -30,7 +30,9 @@ class KeyFace:
             return cell
         if self.codes:
             return self.codes[cell]
-        value = cell * (self.step or Fraction(1))
+        if self.step is None or self.step.denominator == 1:
+            return cell if self.step is None else cell * self.step.numerator
+        value = cell * self.step
         return int(value) if value.denominator == 1 else float(value)
 
 

@@ -22,17 +22,9 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Plan
 from discreet.plan.outputs import KeyShown, Output, measures_used
 from discreet.plan.statement import Statement
+from discreet.release.columns import Margin, show_intervals, show_values
 from discreet.release.describing import describe_mechanisms, interval_meaning
-from discreet.release.evaluation import (
-    enclose,
-    evaluate,
-    is_whole,
-    joint_level,
-    measures_with_noise,
-    reach,
-    shown,
-    shown_interval,
-)
+from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
 from discreet.release.presenting import arrange
 from discreet.release.pricing import candidates_of
@@ -44,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Remaining", "interval_level"]
 
 Shown = int | float | str | None
+Number = int | float | None
 
 
 def interval_level(level: ExactLike) -> Decimal:
@@ -109,7 +102,7 @@ class Answer:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     @cached_property
-    def intervals(self) -> list[dict[str, list[int | float | None]]]:
+    def intervals(self) -> list[dict[str, list[Number]]]:
         """The same shape as rows, for the noisy columns: [low, high], None where there is no bound."""
         columns = {
             column.name: self._intervals(column.shows)
@@ -186,32 +179,25 @@ class Answer:
         return list(product(*(key.cells or () for key in self.plan.keys)))
 
     @cached_property
-    def _values(self) -> list[tuple[int, ...]]:
-        """The noisy measures of every cell."""
-        return list(zip(*(measure.values for measure in self._measures), strict=True))
+    def _columns(self) -> list[tuple[int, ...]]:
+        """The noisy values of every measure, each by cell."""
+        return [measure.values for measure in self._measures]
 
     @cached_property
     def _places(self) -> list[int]:
-        return arrange(self.statement.presentation, self._cells, self._values)
+        return arrange(self.statement.presentation, self._cells, self._columns)
 
-    def _column(self, shows: KeyShown | Output) -> list[Shown]:
+    def _column(self, shows: KeyShown | Output) -> Sequence[Shown]:
         if isinstance(shows, KeyShown):
             face = self.statement.keys[shows.key]
             return [face.shown(self._cells[place][shows.key]) for place in self._places]
-        whole = is_whole(shows)
-        return [shown(evaluate(shows, self._values[place]), whole=whole) for place in self._places]
+        return show_values(shows, self._columns, self._places)
 
-    def _intervals(self, output: Output) -> list[list[int | float | None]]:
+    def _intervals(self, output: Output) -> list[list[Number]]:
         margins = self._margins(sorted(measures_used(output)))
         if margins is None:
             return [[None, None] for _ in self._places]
-        whole = is_whole(output)
-        found = []
-        for place in self._places:
-            values = self._values[place]
-            box = {number: margin.around(values[number], place) for number, margin in margins.items()}
-            found.append(shown_interval(enclose(output, box), whole=whole))
-        return found
+        return show_intervals(output, self._columns, self._places, margins)
 
     def _margins(self, used: Sequence[int]) -> dict[int, Margin] | None:
         """How far the measures of an output may be off, all at once; None when no interval is wide enough."""
@@ -225,18 +211,3 @@ class Answer:
         halves = tuple(reach(one, level) if isinstance(one, DiscreteLaplace) else 0 for one in measure.mechanisms)
         slices = None if measure.key is None else slices_of(self.plan, measure.key, self.noisy.keys)
         return Margin(halves, slices, ends)
-
-
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """How far to each side of a noisy value the exact one may be, by slice; for what was chosen, between which ends."""
-
-    halves: tuple[int, ...]
-    slices: Sequence[int] | None = None
-    ends: tuple[int, int] | None = None
-
-    def around(self, value: int, place: int) -> tuple[int, int]:
-        if self.ends is not None:
-            return self.ends
-        half = self.halves[0 if self.slices is None else self.slices[place]]
-        return value - half, value + half

@@ -28,6 +28,7 @@ __all__ = [
     "joint_level",
     "measures_with_noise",
     "reach",
+    "round_out",
     "shown",
     "shown_interval",
 ]
@@ -41,7 +42,7 @@ Box = Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]
 _OPEN: Final[Interval] = (None, None)
 _ROOT_BITS: Final = 96
 _EXACT_FLOATS: Final = 10**15
-_POWERS: Final[tuple[int, ...]] = tuple(10**places for places in range(10))
+_NINE_PLACES: Final = 10**9
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
@@ -271,22 +272,29 @@ def shown_interval(interval: Interval, *, whole: bool) -> list[int | float | Non
     """The ends as they leave, rounded outwards."""
     low, high = interval
     return [
-        shown(low, whole=True) if low is None or whole else _rounded(low, up=False),
-        shown(high, whole=True) if high is None or whole else _rounded(high, up=True),
+        shown(low, whole=True) if low is None or whole else round_out(low.numerator, low.denominator, up=False),
+        shown(high, whole=True) if high is None or whole else round_out(high.numerator, high.denominator, up=True),
     ]
 
 
-def _rounded(end: Fraction, *, up: bool) -> int | float:
+def round_out(numerator: int, denominator: int, *, up: bool) -> int | float:
+    """The float nearest to a ratio, if it prints as this very number, else the nearest one on the asked side."""
     try:
-        nearest = float(end)
+        nearest = numerator / denominator
     except OverflowError:
-        return math.ceil(end) if up else math.floor(end)
-    if _prints_exactly(end) or Fraction(nearest) == end or (Fraction(nearest) > end) == up:
+        return -(-numerator // denominator) if up else numerator // denominator
+    over, under = nearest.as_integer_ratio()
+    beyond = over * denominator - numerator * under
+    if beyond == 0 or (beyond > 0) == up or _prints_exactly(numerator, denominator):
         return nearest
     return math.nextafter(nearest, math.inf if up else -math.inf)
 
 
-def _prints_exactly(end: Fraction) -> bool:
-    """Whether the nearest float prints as this very number: decimals of at most 15 digits do."""
-    power = next((power for power in _POWERS if power % end.denominator == 0), None)
-    return power is not None and abs(end.numerator) * (power // end.denominator) < _EXACT_FLOATS
+def _prints_exactly(numerator: int, denominator: int) -> bool:
+    """Whether the nearest float prints as this very ratio: decimals of at most 15 digits do."""
+    digits, rest = divmod(abs(numerator) * _NINE_PLACES, denominator)
+    if rest:
+        return False
+    while digits >= _EXACT_FLOATS and digits % 10 == 0:
+        digits //= 10
+    return digits < _EXACT_FLOATS

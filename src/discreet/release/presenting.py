@@ -20,17 +20,24 @@ __all__ = ["arrange", "holds"]
 _COMPARE: Final = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def arrange(presentation: Presentation, cells: Sequence[Cell], values: Sequence[Sequence[int]]) -> list[int]:
+def arrange(presentation: Presentation, cells: Sequence[Cell], measures: Sequence[Sequence[int]]) -> list[int]:
     """The places of the cells to show, in the order asked; cells that compare equal keep the order of the keys.
 
-    `values` holds the noisy measures of every cell.
+    `measures` holds the noisy values of every measure, each by cell.
     """
     places = list(range(len(cells)))
+    if presentation.having is None and not presentation.order:
+        return _cut(places, presentation)
+    values = list(zip(*measures, strict=True))
     having = presentation.having
     if having is not None:
         places = [place for place in places if holds(having, cells[place], values[place])]
     for order in reversed(presentation.order):
         places = _sorted(places, order, cells, values)
+    return _cut(places, presentation)
+
+
+def _cut(places: list[int], presentation: Presentation) -> list[int]:
     end = None if presentation.limit is None else presentation.offset + presentation.limit
     return places[presentation.offset : end]
 
