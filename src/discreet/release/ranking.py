@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from discreet.engines.base import Histogram
@@ -39,6 +40,7 @@ def choose(
     return stretches[chosen.run][0] + chosen.offset
 
 
+@lru_cache(maxsize=256)
 def depth(mechanism: NoisyMax, *, candidates: tuple[int, int]) -> int:
     """How many rows a chosen maximum aims to leave above it, a minimum below it; public.
 

@@ -1,0 +1,146 @@
+"""Prices: epsilon is split to the last unit, noise follows the sensitivity, open keys pay with a delta."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import ParameterInvalid, QueryRefused
+from discreet.guarantees.types import ApproxDP, PureDP
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.plan.algebra import Extreme, Field, Nothing, Quantile, Rows, Total
+from discreet.release.pricing import MeasurePrice, price
+from tests.unit.release.statements import BY_PROVINCE, BY_TOWN, COUNT, SUM, UNITS, WEIGHTS, make_card, make_statement
+
+CARDS = {"t": make_card()}
+
+
+@settings(deadline=None)
+@given(units=st.integers(3, 10**12), count=st.integers(1, 3))
+def test_shares_add_up_to_epsilon_exactly_and_the_last_gets_the_rest(units: int, count: int) -> None:
+    epsilon = Decimal(units).scaleb(-9)
+    measures = (COUNT, SUM, Rows(Field("x")))[:count]
+    pricing = price(make_statement(*measures), CARDS, epsilon=epsilon)
+    shares = [one.epsilon for one in pricing.measures]
+    assert sum(shares) == epsilon
+    assert len(set(shares[:-1])) <= 1
+    assert Decimal(0) <= shares[-1] - shares[0] < Decimal(count).scaleb(-9)
+    assert pricing.guarantee == PureDP(epsilon=epsilon)
+
+
+def test_a_share_below_the_grid_is_refused() -> None:
+    with pytest.raises(QueryRefused, match="shared by 2 measures"):
+        price(make_statement(COUNT, SUM), CARDS, epsilon=Decimal("1e-9"))
+
+
+def test_noise_follows_the_sensitivity() -> None:
+    pricing = price(make_statement(COUNT, SUM), CARDS, epsilon=Decimal(2))
+    assert [one.mechanisms for one in pricing.measures] == [
+        (DiscreteLaplace(scale=Fraction(3)),),
+        (DiscreteLaplace(scale=Fraction(60)),),
+    ]
+
+
+def test_caps_by_a_public_key_give_each_of_its_cells_a_scale_of_its_own() -> None:
+    found = price(make_statement(WEIGHTS, keys=(BY_PROVINCE,)), CARDS, epsilon=Decimal(1)).measures[0]
+    assert found.sensitivities.key == 0
+    assert [one.scale for one in found.mechanisms if isinstance(one, DiscreteLaplace)] == [30, 120, 120]
+
+
+def test_quantiles_and_extremes_are_chosen_among_all_values_of_the_column() -> None:
+    median, most = Quantile(Field("x"), Fraction(1, 2)), Extreme(Field("x"), largest=True)
+    priced = price(make_statement(median, most), CARDS, epsilon=Decimal(3)).measures
+    assert [one.candidates for one in priced] == [(-5, 20), (-5, 20)]
+    assert priced[0].candidate_count == 26
+    # rate = share / (2 * sensitivity): 1.5 / (2 * 3 * 1/2) and 1.5 / (2 * 3)
+    assert [one.mechanisms for one in priced] == [(NoisyMax(rate=Fraction(1, 2)),), (NoisyMax(rate=Fraction(1, 4)),)]
+
+
+def test_what_has_no_numbers_has_no_quantile() -> None:
+    with pytest.raises(QueryRefused, match="over numbers"):
+        price(make_statement(Quantile(Nothing(), Fraction(1, 2))), CARDS, epsilon=Decimal(1))
+
+
+def public_card(*, exact: bool) -> dict[str, object]:
+    changes = [("add-remove", "replace-one"), ("rows: 3", "rows: 1"), ("budget:", "size: public\nbudget:")]
+    if exact:
+        changes.append(("budget:", "exact_public: true\nbudget:"))
+    return {"t": make_card(*changes)}
+
+
+def test_what_is_public_is_refused_unless_the_card_allows_it() -> None:
+    from discreet.plan.algebra import Plan, Scan
+    from discreet.plan.statement import Statement
+
+    statement = make_statement(COUNT, SUM)
+    single = Statement(Plan(Scan("t", 1), (), statement.plan.measures), statement.presentation, (), statement.measures)
+    with pytest.raises(QueryRefused, match="exact_public"):
+        price(single, public_card(exact=False), epsilon=Decimal(1))  # type: ignore[arg-type]
+    pricing = price(single, public_card(exact=True), epsilon=Decimal(1))  # type: ignore[arg-type]
+    assert pricing.measures[0].mechanisms == (None,)
+    assert [one.epsilon for one in pricing.measures] == [0, 1]
+    assert pricing.guarantee == PureDP(epsilon=1)
+
+
+def test_shares_can_be_given_and_must_add_up() -> None:
+    statement = make_statement(COUNT, SUM)
+    pricing = price(statement, CARDS, epsilon=Decimal(1), shares=[Decimal("0.9"), Decimal("0.1")])
+    assert pricing.measures[1].mechanisms == (DiscreteLaplace(scale=Fraction(600)),)
+    for shares in (["0.9", "0.2"], ["1", "0"], ["0.5"]):
+        with pytest.raises(ParameterInvalid, match="add up to epsilon"):
+            price(statement, CARDS, epsilon=Decimal(1), shares=[Decimal(share) for share in shares])
+
+
+def open_price(*, neighbours: str = "add-remove", epsilon: str = "2", delta: str = "1e-6") -> tuple[int, MeasurePrice]:
+    cards = {"t": make_card(("add-remove", neighbours))}
+    pricing = price(make_statement(SUM, UNITS, keys=(BY_TOWN,)), cards, epsilon=Decimal(epsilon), delta=Decimal(delta))
+    assert pricing.guarantee == ApproxDP(epsilon=epsilon, delta=delta)
+    assert pricing.threshold is not None
+    assert pricing.threshold.keys == (3 if neighbours == "add-remove" else 6)
+    return pricing.threshold.least, pricing.measures[1]
+
+
+def test_open_keys_need_a_delta() -> None:
+    with pytest.raises(QueryRefused, match="--delta"):
+        price(make_statement(UNITS, keys=(BY_TOWN,)), CARDS, epsilon=Decimal(1))
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_a_key_of_one_unit_passes_with_at_most_its_part_of_delta_and_not_much_less(neighbours: str) -> None:
+    least, priced = open_price(neighbours=neighbours)
+    mechanism = priced.mechanisms[0]
+    assert isinstance(mechanism, DiscreteLaplace)
+    keys = 3 if neighbours == "add-remove" else 6
+    assert mechanism.scale == keys
+
+    def passing(threshold: int) -> float:
+        """P(1 + noise >= threshold) by the discrete Laplace law."""
+        ratio = math.exp(-1 / float(mechanism.scale))
+        return ratio ** (threshold - 1) / (1 + ratio)
+
+    assert passing(least) <= 1e-6 / keys < passing(least - 1)
+
+
+def test_a_delta_too_large_for_its_epsilon_is_cut_and_not_trusted() -> None:
+    generous, priced = open_price(epsilon="0.002", delta="0.4")
+    share = float(priced.epsilon)
+    ratio = math.exp(-share / 3)
+    assert ratio ** (generous - 1) / (1 + ratio) <= (1 - math.exp(-share)) / 3
+
+
+def test_delta_is_not_charged_where_keys_are_listed() -> None:
+    pricing = price(make_statement(COUNT, keys=(BY_PROVINCE,)), CARDS, epsilon=Decimal(1), delta=Decimal("1e-7"))
+    assert pricing.guarantee == PureDP(epsilon=1)
+    assert pricing.threshold is None
+
+
+def test_a_sum_needs_bounds() -> None:
+    cards = {"t": make_card(("x: {kind: integer, bounds: [-5, 20]}", "x: {kind: integer}"))}
+    with pytest.raises(QueryRefused, match="needs bounds"):
+        price(make_statement(Total(Field("x"))), cards, epsilon=Decimal(1))

@@ -1,0 +1,110 @@
+"""Choices by rank: the runs stand for every candidate, each with the score that the rows give it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.noise.selection import Choice, Run
+from discreet.plan.algebra import Extreme, Field, Quantile
+from discreet.release.ranking import choose, depth
+
+X = Field("x")
+MECHANISM = NoisyMax(rate=Fraction(1, 4))
+LOW, HIGH = -3, 9
+
+
+class Recorder(NoisyMax):
+    """Keeps the runs it is given and chooses the candidate it is told."""
+
+    runs: list[Run]
+    chosen: int
+
+    def release(self, runs: Sequence[Run]) -> Choice:
+        object.__setattr__(self, "runs", list(runs))
+        place = self.chosen
+        for number, (_, length) in enumerate(runs):
+            if place < length:
+                return Choice(number, place)
+            place -= length
+        raise AssertionError("fewer candidates than there should be")
+
+
+def recording(chosen: int) -> Recorder:
+    recorder = Recorder(rate=MECHANISM.rate)
+    object.__setattr__(recorder, "chosen", chosen)
+    return recorder
+
+
+def score(measure: Quantile | Extreme, rows: list[int], point: int) -> Fraction:
+    """The score as it is defined, point by point."""
+    below, above, total = sum(x < point for x in rows), sum(x > point for x in rows), len(rows)
+    if isinstance(measure, Quantile):
+        q = measure.rank
+        return -max(Fraction(0), below - q * total, above - (1 - q) * total)
+    aim = depth(MECHANISM, candidates=(LOW, HIGH))
+    return -Fraction(abs((above if measure.largest else below) - aim))
+
+
+MEASURES: list[Quantile | Extreme] = [
+    Quantile(X, Fraction(1, 2)),
+    Quantile(X, Fraction(1, 10)),
+    Quantile(X, Fraction(0)),
+    Quantile(X, Fraction(1)),
+    Extreme(X, largest=True),
+    Extreme(X, largest=False),
+]
+
+
+@settings(deadline=None)
+@given(measure=st.sampled_from(MEASURES), rows=st.lists(st.integers(LOW, HIGH), max_size=30))
+def test_every_candidate_has_its_score_and_is_found_again(measure: Quantile | Extreme, rows: list[int]) -> None:
+    histogram = sorted(Counter(rows).items())
+    for place, point in enumerate(range(LOW, HIGH + 1)):
+        recorder = recording(place)
+        assert choose(measure, histogram, recorder, candidates=(LOW, HIGH)) == point
+        scores = [found for found, length in recorder.runs for _ in range(length)]
+        assert scores == [score(measure, rows, candidate) for candidate in range(LOW, HIGH + 1)]
+
+
+def test_a_wide_column_costs_runs_not_points() -> None:
+    recorder = recording(0)
+    choose(MEASURES[0], [(0, 5), (10**15, 5)], recorder, candidates=(-(10**17), 10**17))
+    assert len(recorder.runs) == 5
+    assert sum(length for _, length in recorder.runs) == 2 * 10**17 + 1
+
+
+def test_a_column_of_equal_rows_has_one_best_value() -> None:
+    assert choose(MEASURES[0], [(4, 10**6)], NoisyMax(rate=Fraction(1)), candidates=(LOW, HIGH)) == 4
+
+
+@pytest.mark.parametrize(("largest", "end"), [(True, 1000), (False, 0)])
+def test_extremes_stay_among_the_rows(largest: bool, end: int) -> None:
+    rows = [(value, 3) for value in range(1001)]
+    chosen = choose(Extreme(X, largest), rows, NoisyMax(rate=Fraction(1)), candidates=(-(10**6), 10**6))
+    # Missed by more than this with probability below 2e6 * exp(-60): never.
+    assert abs(chosen - end) < 40
+
+
+@settings(deadline=None)
+@given(rows=st.lists(st.integers(LOW, HIGH), max_size=8), changes=st.data())
+def test_one_row_moves_every_score_by_no_more_than_is_paid_for(rows: list[int], changes: st.DataObject) -> None:
+    came = changes.draw(st.integers(LOW, HIGH))
+    left = changes.draw(st.integers(LOW, HIGH))
+    for measure in MEASURES:
+        step = max(measure.rank, 1 - measure.rank) if isinstance(measure, Quantile) else Fraction(1)
+        for point in range(LOW, HIGH + 1):
+            before = score(measure, rows, point)
+            assert abs(score(measure, [*rows, came], point) - before) <= step
+            assert abs(score(measure, [*rows, came], point) - score(measure, [*rows, left], point)) <= 1
+
+
+def test_depth_is_what_the_mechanism_needs_for_its_candidates() -> None:
+    # 13 candidates * exp(-t/4) <= 0.05 from t = 4 * ln(260) = 22.2 on
+    assert depth(MECHANISM, candidates=(LOW, HIGH)) == 23
