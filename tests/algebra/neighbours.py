@@ -36,9 +36,9 @@ from discreet.plan.calculus import Sensitivities, facts_of, sensitivities, span_
 from tests.algebra.interpreter import Aggregate, Datum, Row, Tables, grouped
 from tests.algebra.populations import Cards, cut_weight, extremes
 
-__all__ = ["Found", "Pair", "distance", "neighbouring_tables", "search"]
+__all__ = ["Found", "Pair", "distance", "neighbouring_tables", "reach", "search"]
 
-RANK: Final = 5
+RANK: Final = 10
 """How many values an extreme may leave above it; public, and the bound holds for any."""
 
 HOPELESS: Final = Fraction(10**9)
@@ -50,6 +50,7 @@ State = Mapping[str, tuple[Row, ...]]
 """The rows of the protected unit by dataset, in their order, without id."""
 
 Seen = Mapping[Cell, list[Aggregate]]
+Number = int | Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,20 @@ class Found:
 def search(random: Random, plan: Plan, place: int, cards: Cards, others: Tables, *, steps: int, starts: int) -> Found:
     """The worst pair found for the measure at `place`; `others` are the rows of everybody else."""
     adversary = _Adversary(random, plan, place, cards, others)
-    best: Found | None = None
-    for start in range(starts):
-        found = adversary.climb(steps, squared=start % 2 == 1)
-        best = found if best is None else _worse(best, found)
-    assert best is not None
+    best = adversary.climb(steps, squared=False)
+    for start in range(1, starts):
+        best = _worse(best, adversary.climb(steps, squared=start % 2 == 1))
+    return best
+
+
+def reach(random: Random, plan: Plan, place: int, cards: Cards, others: Tables, *, steps: int, starts: int) -> Found:
+    """The same, content as soon as both bounds are reached."""
+    adversary = _Adversary(random, plan, place, cards, others)
+    best = adversary.climb(steps, squared=False)
+    for start in range(1, starts):
+        if min(best.share_l1, best.share_l2) >= 1:
+            break
+        best = _worse(best, adversary.climb(steps, squared=start % 2 == 1))
     return best
 
 
@@ -119,39 +129,37 @@ def _owned(rows: tuple[Row, ...], card: Card) -> Iterator[Row]:
 
 def distance(plan: Plan, place: int, bound: Sensitivities, first: Seen, second: Seen, ends: tuple[int, int]) -> Found:
     """How far a measure moved. Where each cell of a public key has a bound of its own, the shares add up."""
-    l1, squared = Fraction(0), Fraction(0)
-    slices: dict[int, tuple[Fraction, Fraction]] = {}
+    slices: dict[int, tuple[Number, Number]] = {}
     for cell in first.keys() | second.keys():
         moved = _cell_distance(plan, place, first.get(cell), second.get(cell), ends)
         at = 0 if bound.key is None else (plan.keys[bound.key].cells or ()).index(cell[bound.key])
-        before = slices.get(at, (Fraction(0), Fraction(0)))
-        slices[at] = before[0] + moved, before[1] + moved**2
-        l1, squared = l1 + moved, squared + moved**2
+        l1, squared = slices.get(at, (0, 0))
+        slices[at] = l1 + moved, squared + moved**2
     scored = isinstance(plan.measures[place], Quantile | Extreme)
-    shares = [
-        (_share(one, bound.each[at].l1), _share(one**2 if scored else two, bound.each[at].squared_l2))
-        for at, (one, two) in slices.items()
-    ]
-    nobody = Pair({}, {}, {})
+    moves = {at: (l1, l1**2 if scored else squared) for at, (l1, squared) in slices.items()}
     return Found(
-        nobody, l1, squared, sum((a for a, _ in shares), Fraction(0)), sum((b for _, b in shares), Fraction(0))
+        pair=Pair({}, {}, {}),
+        l1=Fraction(sum(l1 for l1, _ in moves.values())),
+        squared_l2=Fraction(sum(squared for _, squared in moves.values())),
+        share_l1=Fraction(sum(_share(l1, bound.each[at].l1) for at, (l1, _) in moves.items())),
+        share_l2=Fraction(sum(_share(squared, bound.each[at].squared_l2) for at, (_, squared) in moves.items())),
     )
 
 
-def _share(moved: Fraction, bound: Fraction) -> Fraction:
+def _share(moved: Number, bound: Fraction) -> Number:
     if not moved:
-        return Fraction(0)
+        return 0
     return moved / bound if bound else HOPELESS
 
 
 def _cell_distance(
     plan: Plan, place: int, first: list[Aggregate] | None, second: list[Aggregate] | None, ends: tuple[int, int]
-) -> Fraction:
+) -> Number:
     measure = plan.measures[place]
     one, two = (None if seen is None else seen[place] for seen in (first, second))
     if isinstance(measure, Quantile | Extreme):
         return _score_distance(measure, _histogram(one), _histogram(two), ends)
-    return Fraction(abs(_number(one) - _number(two)))
+    return abs(_number(one) - _number(two))
 
 
 def _number(aggregate: Aggregate | None) -> int:
@@ -168,16 +176,20 @@ def _score_distance(measure: Quantile | Extreme, one: Histogram, two: Histogram,
     """The most that the score of one candidate moves. Scores change at values only, so their surroundings suffice."""
     low, high = ends
     near = {number + by for number, _ in chain(one, two) for by in (-1, 0, 1)} | {low, high}
-    return max(abs(_score(measure, one, at) - _score(measure, two, at)) for at in near if low <= at <= high)
+    rank = measure.rank if isinstance(measure, Quantile) else Fraction(1)
+    moves = (abs(_score(measure, rank, one, at) - _score(measure, rank, two, at)) for at in near if low <= at <= high)
+    return Fraction(max(moves), rank.denominator)
 
 
-def _score(measure: Quantile | Extreme, histogram: Histogram, at: int) -> Fraction:
+def _score(measure: Quantile | Extreme, rank: Fraction, histogram: Histogram, at: int) -> int:
+    """The score of a candidate, in parts of the rank's denominator."""
     below = sum(rows for value, rows in histogram if value < at)
     above = sum(rows for value, rows in histogram if value > at)
     if isinstance(measure, Extreme):
-        return Fraction(-abs((above if measure.largest else below) - RANK))
+        return -abs((above if measure.largest else below) - RANK)
     total = sum(rows for _, rows in histogram)
-    return -max(Fraction(0), below - measure.rank * total, above - (1 - measure.rank) * total)
+    share, whole = rank.numerator, rank.denominator
+    return -max(0, whole * below - share * total, whole * above - (whole - share) * total)
 
 
 # --- the search -----------------------------------------------------------------------------------------------------
@@ -198,6 +210,7 @@ class _Adversary:
         scored = isinstance(measure, Quantile | Extreme)
         # Counts and sums of the others cancel out; scores depend on everybody.
         self.others: Tables = others if scored else {}
+        self.memory: dict[int, tuple[State, Seen]] = {}
         self.ends = (0, 0)
         if isinstance(measure, Quantile | Extreme):
             span = span_of(measure.value, facts_of(plan.source, cards))
@@ -218,11 +231,14 @@ class _Adversary:
         return best
 
     def look(self, pair: Pair) -> Found:
-        first, second = (
-            grouped(self.plan, _tables(state, self.cards, self.others), self.cards)
-            for state in (pair.first, pair.second)
-        )
+        first, second = self.observe(pair.first), self.observe(pair.second)
         return replace(distance(self.plan, 0, self.bound, first, second, self.ends), pair=pair)
+
+    def observe(self, state: State) -> Seen:
+        """What is measured; remembered, as most changes touch one of the two states only."""
+        if id(state) not in self.memory:
+            self.memory[id(state)] = state, grouped(self.plan, _tables(state, self.cards, self.others), self.cards)
+        return self.memory[id(state)][1]
 
     def fresh_pair(self) -> Pair:
         public = {
@@ -305,12 +321,12 @@ def _temptations(plan: Plan, card: Card) -> dict[str, tuple[Datum, ...]]:
             continue
         ends = extremes(card, column)
         if column.kind is Kind.TEXT:
-            tempting[column.name] = (*ends[:3], *sorted(texts))
+            tempting[column.name] = (*ends[:7], *sorted(texts), None)
         elif column.kind is Kind.CATEGORY:
             tempting[column.name] = ends
         else:
             low, high = column.low_units, column.high_units
-            tempting[column.name] = (*ends, low, high, *sorted(at for at in numbers if low <= at <= high))
+            tempting[column.name] = (*ends, *(None, low, high) * 2, *sorted(at for at in numbers if low <= at <= high))
     return tempting
 
 
