@@ -17,8 +17,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -26,7 +25,7 @@ from discreet.data.card import Card, Column, Kind, read_card
 from discreet.data.report import Report, read_report
 from discreet.data.rowsource import RowSource
 from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
-from discreet.errors import CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused, UsageError
+from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
@@ -34,10 +33,12 @@ from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, cre
 if TYPE_CHECKING:
     from discreet.data.publictables import PublicTable
     from discreet.engines.base import Engine
-    from discreet.plan.statement import Statement
     from discreet.release.accuracy import Amounts
     from discreet.release.answers import Answer
+    from discreet.release.apportionment import Apportionment
     from discreet.release.explanation import Explanation
+    from discreet.release.runs import WorkloadAnswer
+    from discreet.release.workloads import Workload
 
 __all__ = ["Session", "default_analyst", "open_session"]
 
@@ -71,39 +72,14 @@ def _analyst_name(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A statement read against one version of each of its datasets, with what decides its price."""
-
-    statement: Statement
-    datasets: Mapping[str, Dataset]
-    analyst: str
-    epsilon: Decimal
-    delta: Decimal
-    level: Decimal
-    assumed: Amounts
-
-    @property
-    def population(self) -> str:
-        return self.datasets[self.statement.plan.dataset].card.population
-
-
-class _Shelf:
-    """Names of a statement, each read once: a version added meanwhile must not lend its rows to a plan made from the
-    card before it."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self.datasets: dict[str, Dataset] = {}
-
-    def find(self, name: str) -> Dataset | PublicTable:
-        from discreet.data.publictables import read_public_table
-
-        if name in self._workspace.public_names():
-            return read_public_table(self._workspace, name)
-        if name not in self.datasets:
-            self.datasets[name] = self._workspace.dataset(name)
-        return self.datasets[name]
+def _request_name(given: str | None) -> str:
+    """The id under which a question is asked; a new one unless it was given."""
+    name = given if given is not None else uuid.uuid4().hex
+    if not _NAME.fullmatch(name):
+        raise ParameterInvalid(
+            parameter="request id", rule="must be letters, digits and . _ @ - (at most 63)", came="another text"
+        )
+    return name
 
 
 class Session:
@@ -280,29 +256,37 @@ class Session:
         `confirm` sees what it will cost and how far off it will be, and may still say no.
         """
         from discreet.release import Question, ask
+        from discreet.release.reading import explain_asked, read_asked, refuse_widths
 
-        asked = self._read(sql, epsilon, delta, within, assume, analyst, level)
-        asked_under = request_id if request_id is not None else uuid.uuid4().hex
-        if not _NAME.fullmatch(asked_under):
-            raise ParameterInvalid(
-                parameter="request id",
-                rule="must be letters, digits and . _ @ - (at most 63)",
-                came="another text",
-            )
-        if confirm is not None and not confirm(self._explain(asked)):
-            raise Refused("Not asked. Nothing was released or charged.")
+        asked = read_asked(
+            sql,
+            self.workspace,
+            self.ledger,
+            analyst=analyst or default_analyst(),
+            epsilon=epsilon,
+            delta=delta,
+            within=within,
+            assume=assume,
+            level=level,
+        )
         question = Question(
             statement=asked.statement,
             datasets=asked.datasets,
             open_engine=lambda: self._engine(asked.datasets),
             analyst=asked.analyst,
-            request_id=asked_under,
+            request_id=_request_name(request_id),
             epsilon=asked.epsilon,
             delta=asked.delta,
             level=asked.level,
             fresh=fresh,
         )
-        return ask(question, self.ledger)
+        if confirm is not None and not confirm(explain_asked(asked, self.ledger)):
+            raise Refused("Not asked. Nothing was released or charged.")
+        try:
+            return ask(question, self.ledger)
+        except BudgetExceeded:
+            refuse_widths(asked, self.ledger)
+            raise
 
     def explain(
         self,
@@ -316,71 +300,50 @@ class Session:
         level: ExactLike = "0.95",
     ) -> Explanation:
         """What asking would measure, add, charge and leave. The data are not opened."""
-        return self._explain(self._read(sql, epsilon, delta, within, assume, analyst, level))
+        from discreet.release.reading import explain_asked, read_asked
 
-    def _explain(self, asked: _Asked) -> Explanation:
-        from discreet.release.explaining import explain
-
-        return explain(
-            asked.statement,
-            {name: dataset.card for name, dataset in asked.datasets.items()},
-            epsilon=asked.epsilon,
-            delta=asked.delta,
-            level=asked.level,
-            standing=self.ledger.standing(asked.population),
-            analyst=asked.analyst,
-            assumed=asked.assumed,
-        )
-
-    def _read(
-        self,
-        sql: str,
-        epsilon: ExactLike | None,
-        delta: ExactLike,
-        within: Amounts | str | None,
-        assume: Amounts | str | int | None,
-        analyst: str | None,
-        level: ExactLike,
-    ) -> _Asked:
-        """A statement with its parameters checked and its datasets read once, in one version each."""
-        from discreet.plan.questions import read_statement
-        from discreet.release.accuracy import read_amounts
-        from discreet.release.answers import interval_level
-
-        if (epsilon is None) == (within is None):
-            raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
-        shelf = _Shelf(self.workspace)
-        statement, cards = read_statement(sql, shelf)
-        asked = _Asked(
-            statement=statement,
-            datasets={name: shelf.datasets[name] for name in cards},
+        asked = read_asked(
+            sql,
+            self.workspace,
+            self.ledger,
             analyst=analyst or default_analyst(),
-            epsilon=exact(epsilon, parameter="epsilon") if epsilon is not None else Decimal(0),
-            delta=exact(delta, parameter="delta", zero=True, below=1),
-            level=interval_level(level),
-            assumed=read_amounts(assume, option="assume"),
+            epsilon=epsilon,
+            delta=delta,
+            within=within,
+            assume=assume,
+            level=level,
         )
-        if within is None:
-            return asked
-        return self._solve(asked, read_amounts(within, option="within"))
+        return explain_asked(asked, self.ledger)
 
-    def _solve(self, asked: _Asked, widths: Amounts) -> _Asked:
-        from discreet.ledger.accounting import balance, caps
-        from discreet.release.targets import epsilon_within
+    def plan(
+        self, workload: Workload | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None
+    ) -> Apportionment:
+        """How a workload's budget is shared, what it reaches and leaves. Nothing is charged; `epsilon` is the total."""
+        from discreet.release.reading import plan_workload
+        from discreet.release.workloads import read_workload
 
-        standing = self.ledger.standing(asked.population)
-        whole, own = caps(standing.terms.budget)
-        left = [balance(whole, standing.totals), balance(own, standing.analyst(asked.analyst))]
-        epsilon = epsilon_within(
-            asked.statement,
-            {name: dataset.card for name, dataset in asked.datasets.items()},
-            widths,
-            delta=asked.delta,
-            level=asked.level,
-            assumed=asked.assumed,
-            most=min(holder.epsilon_remaining for holder in left),
-        )
-        return replace(asked, epsilon=epsilon)
+        found = read_workload(workload) if isinstance(workload, Path) else workload
+        if epsilon is not None:
+            found = replace(found, epsilon=exact(epsilon, parameter="epsilon"))
+        asking = analyst or found.analyst or default_analyst()
+        return plan_workload(found, self.workspace, self.ledger, analyst=asking)
+
+    def run(
+        self,
+        workload: Workload | Path,
+        *,
+        epsilon: ExactLike | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+        confirm: Callable[[Apportionment], bool] | None = None,
+    ) -> WorkloadAnswer:
+        """Answer every question of a workload under one charge. `confirm` sees the plan and may still say no."""
+        from discreet.release.runs import run_workload
+
+        planned = self.plan(workload, epsilon=epsilon, analyst=analyst)
+        if confirm is not None and not confirm(planned):
+            raise Refused("Not asked. Nothing was released or charged.")
+        return run_workload(planned, self.ledger, request_id=_request_name(request_id), open_engine=self._engine)
 
     def _engine(self, datasets: Mapping[str, Dataset]) -> Engine:
         """One engine per set of versions, kept open: opening it takes longer than most questions."""

@@ -6,7 +6,7 @@ told in a fixed sentence, and the charge stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -79,7 +79,7 @@ class Question:
 
 def ask(question: Question, ledger: Ledger) -> Answer:
     """Answer within the budget, or raise; never both charge and stay silent about it."""
-    check_terms(question, ledger)
+    check_terms(list(question.cards.values()), ledger)
     pricing = price(question.statement, question.cards, epsilon=question.epsilon, delta=question.delta)
     receipt = _replay(question, ledger, pricing.guarantee)
     engine = None
@@ -101,11 +101,12 @@ def ask(question: Question, ledger: Ledger) -> Answer:
 # --- before the charge ----------------------------------------------------------------------------------------------
 
 
-def check_terms(question: Question, ledger: Ledger) -> None:
+def check_terms(cards: Sequence[Card], ledger: Ledger) -> None:
     """A card added before its population's terms changed would price for other neighbours than it is charged for."""
-    terms = ledger.terms(question.population)
-    for card in question.cards.values():
-        assert card.population == question.population, "a plan is about one population"
+    population = cards[0].population
+    terms = ledger.terms(population)
+    for card in cards:
+        assert card.population == population, "a plan is about one population"
         if not terms.protects_as(card.terms()):
             raise PopulationConflict(
                 f"The terms of population '{card.population}' have changed since '{card.dataset}' was "

@@ -62,9 +62,7 @@ class WorkloadAnswer:
         }
 
 
-def run_workload(
-    plan: Apportionment, ledger: Ledger, *, analyst: str, request_id: str, open_engine: OpenEngine
-) -> WorkloadAnswer:
+def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_engine: OpenEngine) -> WorkloadAnswer:
     """Charge once and answer every question, or raise; what fails after the charge is told in fixed sentences.
 
     `open_engine` is called once for each question and may give one engine several times; whoever opens engines closes
@@ -72,9 +70,10 @@ def run_workload(
     """
     if plan.shortfall is not None:
         raise QueryRefused(f"{plan.shortfall} Nothing was released or charged.")
+    analyst = plan.outlook.analyst_name
     questions = [_question(part, plan, analyst, request_id, open_engine) for part in plan.parts]
     for question in questions:
-        check_terms(question, ledger)
+        check_terms(list(question.cards.values()), ledger)
     _check_suspension(questions, ledger)
     engines = [open_for(question) for question in questions]
     receipt = _spend(plan, ledger, analyst, request_id)

@@ -1,0 +1,172 @@
+"""From words to a question: a statement read against one version of each dataset, its parameters checked.
+
+Explanations and plans of workloads say no where the question itself would: unknown analysts, changed terms, suspended
+datasets. That a budget is too small is theirs to tell, not to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from discreet.data.card import Card
+from discreet.data.publictables import PublicTable, read_public_table
+from discreet.data.workspace import Dataset, Workspace
+from discreet.errors import DatasetSuspended, UsageError
+from discreet.guarantees.numbers import ExactLike, exact
+from discreet.ledger import Ledger
+from discreet.ledger.accounting import balance, caps
+from discreet.plan.questions import read_statement
+from discreet.plan.statement import Statement
+from discreet.release.accuracy import Amounts, read_amounts
+from discreet.release.answers import interval_level
+from discreet.release.asking import check_terms
+
+if TYPE_CHECKING:
+    from discreet.release.apportionment import Apportionment
+    from discreet.release.explanation import Explanation
+    from discreet.release.workloads import Workload
+
+__all__ = ["Asked", "Shelf", "explain_asked", "plan_workload", "read_asked", "refuse_widths"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement read against one version of each of its datasets, with what decides its price.
+
+    `widths` are what epsilon was solved for, when it was not given.
+    """
+
+    statement: Statement
+    datasets: Mapping[str, Dataset]
+    analyst: str
+    epsilon: Decimal
+    delta: Decimal
+    level: Decimal
+    assumed: Amounts
+    widths: Amounts | None = None
+
+    @property
+    def cards(self) -> dict[str, Card]:
+        return {name: dataset.card for name, dataset in self.datasets.items()}
+
+    @property
+    def population(self) -> str:
+        return self.datasets[self.statement.plan.dataset].card.population
+
+
+class Shelf:
+    """Names of a statement, each read once: a version added meanwhile must not lend its rows to a plan made from the
+    card before it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.datasets: dict[str, Dataset] = {}
+
+    def find(self, name: str) -> Dataset | PublicTable:
+        if name in self._workspace.public_names():
+            return read_public_table(self._workspace, name)
+        if name not in self.datasets:
+            self.datasets[name] = self._workspace.dataset(name)
+        return self.datasets[name]
+
+    def read(self, sql: str) -> tuple[Statement, dict[str, Dataset]]:
+        statement, cards = read_statement(sql, self)
+        return statement, {name: self.datasets[name] for name in cards}
+
+
+def read_asked(
+    sql: str,
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    analyst: str,
+    epsilon: ExactLike | None,
+    delta: ExactLike = 0,
+    within: Amounts | str | None = None,
+    assume: Amounts | str | int | None = None,
+    level: ExactLike = "0.95",
+) -> Asked:
+    """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
+    if (epsilon is None) == (within is None):
+        raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
+    statement, datasets = Shelf(workspace).read(sql)
+    asked = Asked(
+        statement=statement,
+        datasets=datasets,
+        analyst=analyst,
+        epsilon=exact(epsilon, parameter="epsilon") if epsilon is not None else Decimal(0),
+        delta=exact(delta, parameter="delta", zero=True, below=1),
+        level=interval_level(level),
+        assumed=read_amounts(assume, option="assume"),
+        widths=None if within is None else read_amounts(within, option="within"),
+    )
+    if asked.widths is None:
+        return asked
+    # Held against the caps, not against what remains: a stored answer may meet the widths and cost nothing.
+    budget = ledger.terms(asked.population).budget
+    return replace(asked, epsilon=_solved(asked, most=min(budget.epsilon, budget.per_analyst)))
+
+
+def refuse_widths(asked: Asked, ledger: Ledger) -> None:
+    """Once the budget has refused: say what all that remains of it would reach."""
+    standing = ledger.standing(asked.population)
+    whole, own = caps(standing.terms.budget)
+    left = [balance(whole, standing.totals), balance(own, standing.analyst(asked.analyst))]
+    if asked.widths is not None:
+        _solved(asked, most=min(holder.epsilon_remaining for holder in left))
+
+
+def _solved(asked: Asked, *, most: Decimal) -> Decimal:
+    from discreet.release.targets import epsilon_within
+
+    assert asked.widths is not None, "only widths are solved for"
+    return epsilon_within(
+        asked.statement,
+        asked.cards,
+        asked.widths,
+        delta=asked.delta,
+        level=asked.level,
+        assumed=asked.assumed,
+        most=most,
+    )
+
+
+def explain_asked(asked: Asked, ledger: Ledger) -> Explanation:
+    """What asking would do; refused where asking would be, but for a budget that is too small."""
+    from discreet.release.explaining import explain
+
+    _check(asked.datasets, asked.analyst, ledger)
+    return explain(
+        asked.statement,
+        asked.cards,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        level=asked.level,
+        standing=ledger.standing(asked.population),
+        analyst=asked.analyst,
+        assumed=asked.assumed,
+    )
+
+
+def plan_workload(workload: Workload, workspace: Workspace, ledger: Ledger, *, analyst: str) -> Apportionment:
+    """The split of a workload over the datasets as they are now; nothing is charged and no row is looked at."""
+    from discreet.release.apportionment import Reading, apportion
+
+    interval_level(workload.level)
+    shelf = Shelf(workspace)
+    readings = [Reading(task, *shelf.read(task.sql)) for task in workload.tasks]
+    for reading in readings:
+        _check(reading.datasets, analyst, ledger)
+    standing = ledger.standing(readings[0].dataset.card.population)
+    return apportion(workload, readings, standing=standing, analyst=analyst)
+
+
+def _check(datasets: Mapping[str, Dataset], analyst: str, ledger: Ledger) -> None:
+    check_terms([dataset.card for dataset in datasets.values()], ledger)
+    ledger.require_analyst(analyst)
+    for name in datasets:
+        if ledger.suspended(name):
+            raise DatasetSuspended(dataset=name)
