@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -47,8 +48,12 @@ def read_card_file(path: Path) -> Card:
     return parse_card_text(text, file=path.name)
 
 
+@lru_cache(maxsize=32)
 def parse_card_text(text: str, *, file: str) -> Card:
-    """The card in a text, or CardInvalid with all problems; CardUndecided when only decisions are open."""
+    """The card in a text, or CardInvalid with all problems; CardUndecided when only decisions are open.
+
+    Kept by the whole text: every question reads its cards, and a card changes by becoming another text.
+    """
     root = parse_yaml(text, file=file)
     reader = _CardReader()
     card = reader.read(root, file=file, text=text)

@@ -230,6 +230,19 @@ def test_files(tmp_path: Path, card_text: str) -> None:
         read_card(file)
 
 
+def test_a_card_that_was_read_before_is_read_anew_once_its_text_differs(tmp_path: Path, card_text: str) -> None:
+    file = tmp_path / "survey.yaml"
+    file.write_text(card_text, encoding="utf-8")
+    first = read_card(file)
+    assert read_card(file) is first
+    file.write_text(card_text.replace("dataset: survey", "dataset: census"), encoding="utf-8")
+    assert read_card(file).dataset == "census"
+    file.write_text("dataset: [", encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(CardInvalid):
+            read_card(file)
+
+
 def test_the_table_of_keys_is_whole() -> None:
     paths = [path for path, _ in walk_keys()]
     assert len(set(paths)) == len(paths)
