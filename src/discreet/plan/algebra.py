@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import prod
+from typing import Final
 
 __all__ = [
     "Absolute",
@@ -369,6 +370,9 @@ class Plan:
 
 Node = Value | Condition | Relation | UnitAggregate | Measure | Key | Plan
 
+# A key may list a hundred thousand of these: they are told apart before anything is called for them.
+_LEAVES: Final = (int, str, type(None))
+
 
 def scans(relation: Relation) -> Iterator[Scan]:
     """The datasets of a relation, from left to right."""
@@ -379,7 +383,8 @@ def walk(node: object) -> Iterator[object]:
     """A node and everything below it."""
     if isinstance(node, tuple):
         for part in node:
-            yield from walk(part)
+            if not isinstance(part, _LEAVES):
+                yield from walk(part)
     elif hasattr(node, "__dataclass_fields__"):
         yield node
         for field in fields(node):  # type: ignore[arg-type]
@@ -398,5 +403,5 @@ def _canonical(node: object) -> object:
         case Fraction():
             return str(node)
         case tuple():
-            return [_canonical(part) for part in node]
+            return [part if isinstance(part, _LEAVES) else _canonical(part) for part in node]
     return [type(node).__name__, *(_canonical(getattr(node, field.name)) for field in fields(node))]  # type: ignore[arg-type]
