@@ -1,0 +1,54 @@
+"""The page on SQL tells the truth: what it says is answered is planned, what it says is refused is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from discreet.data.card import read_card
+from discreet.data.sample.survey import write_survey
+from discreet.data.sample.visits import write_visits
+from discreet.errors import Refused
+from discreet.plan.algebra import Plan
+from discreet.plan.questions import read_statement
+from tests.unit.plan.catalogue import Shelf
+
+PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+ANSWERED = [
+    sql.strip() for block in re.findall(r"```sql\n(.*?)```", PAGE, re.S) for sql in block.split(";\n") if sql.strip()
+]
+REFUSED = re.findall(r"^\| `((?:SELECT|DELETE).*?)` \|", PAGE.split("## Why the rest is refused")[1], re.M)
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    folder = tmp_path_factory.mktemp("samples")
+    _, survey = write_survey(folder, rows=1000)
+    _, visits = write_visits(folder, people=1000)
+    cards = [read_card(path) for path in (survey, visits)]
+    return Shelf({card.dataset: card for card in cards}, public={})
+
+
+def test_the_page_has_examples_of_both() -> None:
+    assert len(ANSWERED) > 10
+    assert len(REFUSED) > 15
+
+
+@pytest.mark.parametrize("sql", ANSWERED)
+def test_answered(sql: str, samples: Shelf) -> None:
+    assert isinstance(read_statement(sql, samples)[0].plan, Plan)
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_refused(sql: str, samples: Shelf) -> None:
+    with pytest.raises(Refused):
+        read_statement(sql, samples)
+
+
+def test_names_of_outputs(samples: Shelf) -> None:
+    functions = ("COUNT", "SUM", "AVG", "WAVG", "VAR", "STDDEV", "MIN", "MAX", "MEDIAN")
+    for function in functions:
+        statement, _ = read_statement(f"SELECT {function}(height) FROM survey", samples)
+        assert f"`{statement.presentation.columns[0].name.removesuffix('height')}x`" in PAGE
