@@ -1,0 +1,375 @@
+"""Sensitivities and facts, worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from discreet.data.card import Card, parse_card
+from discreet.errors import QueryRefused
+from discreet.plan.algebra import (
+    Absolute,
+    And,
+    Case,
+    Clamp,
+    Coalesce,
+    Condition,
+    Derive,
+    Extreme,
+    Field,
+    Filter,
+    Greatest,
+    IsNull,
+    Join,
+    Key,
+    Largest,
+    Least,
+    Lookup,
+    Measure,
+    Not,
+    Nothing,
+    OneOf,
+    Or,
+    PerUnit,
+    Plan,
+    Plus,
+    Quantile,
+    Relation,
+    Rows,
+    Scan,
+    Smallest,
+    Tally,
+    TextIn,
+    Times,
+    Total,
+    UnitAggregate,
+    Units,
+    UnitTotal,
+    Value,
+    Whole,
+    Within,
+)
+from discreet.plan.calculus import (
+    MOST_ROWS,
+    WIDEST,
+    Sensitivities,
+    Sensitivity,
+    facts_of,
+    lineage_of,
+    sensitivities,
+    span_of,
+)
+
+X, UP, SICK, REGION, NOTE, FREE, WEIGHT = (
+    Field(name) for name in ("x", "up", "sick", "region", "note", "free", "weight")
+)
+SICK_KEY, REGION_KEY, NOTE_KEY = Key(SICK, (0, 1, None)), Key(REGION, (0, 1, None)), Key(NOTE, None)
+
+
+def card(neighbours: str = "add-remove", rows: int = 1, size: str = "private") -> Card:
+    return parse_card(
+        f"""
+dataset: t
+unit: {{column: pid, rows: {rows}}}
+neighbours: {neighbours}
+size: {size}
+budget: {{epsilon: 3}}
+weight: {{column: weight, cap: {{by: region, values: {{1: 2, 2: 30}}}}}}
+columns:
+  pid: {{kind: id, type: text}}
+  region: {{kind: category, public: true, categories: [1, 2]}}
+  sick: {{kind: category, categories: [1, 2]}}
+  x: {{kind: integer, bounds: [-4, 10]}}
+  up: {{kind: number, bounds: [1, 3], step: 0.5}}
+  free: {{kind: integer}}
+  note: {{kind: text}}
+  weight: {{kind: number, bounds: [5, 50], step: 0.5}}
+""",
+        file="t.yaml",
+    )
+
+
+def derived(
+    measure: Measure, *keys: Key, source: Relation | None = None, described: Card | None = None
+) -> Sensitivities:
+    described = described or card()
+    plan = Plan(source or Scan("t", described.unit.rows), keys, (measure,))
+    return sensitivities(plan, measure, {"t": described})
+
+
+REPLACE = card("replace-one", 3)
+FIXED = card("replace-one", 3, "public")
+
+
+@pytest.mark.parametrize(
+    ("described", "measure", "keys", "l1", "squared_l2"),
+    [
+        (card(rows=3), Rows(None), (), 3, 9),
+        (card(rows=3), Rows(None), (SICK_KEY,), 3, 9),
+        (card(rows=3), Total(X), (SICK_KEY,), 30, 900),
+        (card(rows=3), Units(), (), 1, 1),
+        (card(rows=3), Units(), (REGION_KEY,), 1, 1),
+        (card(rows=3), Units(), (REGION_KEY, SICK_KEY), 3, 3),
+        (card(rows=9), Units(), (SICK_KEY,), 3, 3),
+        (card(rows=9), Units(), (NOTE_KEY,), 9, 9),
+        (card(rows=3), Quantile(X, Fraction(1, 4)), (), Fraction(9, 4), Fraction(81, 16)),
+        (card(rows=3), Extreme(X, largest=True), (SICK_KEY,), 3, 9),
+        (REPLACE, Rows(None), (), 3, 9),
+        (REPLACE, Rows(None), (REGION_KEY,), 3, 9),
+        (REPLACE, Rows(None), (SICK_KEY,), 6, 18),
+        (REPLACE, Total(X), (REGION_KEY,), 42, 42**2),
+        (REPLACE, Total(X), (SICK_KEY,), 60, max(2 * 30**2, 42**2)),
+        (REPLACE, Total(Clamp(X, -4, 4)), (SICK_KEY,), 24, 24**2),
+        (REPLACE, Total(UP), (), 18, 18**2),
+        (REPLACE, Units(), (), 1, 1),
+        (REPLACE, Units(), (SICK_KEY,), 3, 3),
+        (REPLACE, Units(), (NOTE_KEY,), 6, 6),
+        (REPLACE, Quantile(X, Fraction(1, 4)), (REGION_KEY,), 3, 9),
+        (REPLACE, Quantile(X, Fraction(1, 4)), (SICK_KEY,), Fraction(9, 2), Fraction(81, 4)),
+        (FIXED, Rows(None), (), 2, 4),
+        (FIXED, Rows(X), (), 3, 9),
+        (FIXED, Rows(None), (SICK_KEY,), 6, 18),
+        (FIXED, Total(Coalesce((UP, Whole(4)))), (), 16, 16**2),
+        (FIXED, Units(), (REGION_KEY,), 0, 0),
+        (card("replace-one", 1, "public"), Rows(None), (REGION_KEY,), 0, 0),
+        (card("replace-one", 1, "public"), Total(Coalesce((X, Whole(3)))), (), 14, 14**2),
+        (card("replace-one", 1, "public"), Total(UP), (), 6, 36),
+    ],
+)
+def test_sensitivity(
+    described: Card, measure: Measure, keys: tuple[Key, ...], l1: Fraction, squared_l2: Fraction
+) -> None:
+    found = derived(measure, *keys, described=described)
+    assert found.key is None
+    assert (found.each[0].l1, found.each[0].squared_l2) == (l1, squared_l2)
+    assert found.each[0].derivation.startswith("a unit")
+
+
+def test_each_cell_of_a_public_key_has_the_cap_of_its_category() -> None:
+    found = derived(Total(WEIGHT), SICK_KEY, REGION_KEY, described=card(rows=2))
+    assert found.key == 1
+    assert [one.l1 for one in found.each] == [8, 120, 120]
+    assert found.largest.l1 == 120
+
+
+def test_cells_that_differ_in_the_square_alone_are_kept_apart() -> None:
+    """A row adds -36, or from -36 to 20: no cell is further away than the other, but one is wider."""
+    found = derived(Total(Plus((WEIGHT, Whole(-40)))), REGION_KEY, SICK_KEY, described=card("replace-one"))
+    assert found.key == 0
+    assert [one.l1 for one in found.each] == [72, 72, 72]
+    assert [one.squared_l2 for one in found.each] == [2 * 36**2, 56**2, 56**2]
+
+
+def test_the_largest_holds_for_all_cells_in_both_norms() -> None:
+    wide = Sensitivities(0, (_bound(20, 400), _bound(21, 221)))
+    assert wide.largest.l1 == 21
+    assert wide.largest.squared_l2 == 400
+
+
+def _bound(l1: int, squared_l2: int) -> Sensitivity:
+    return Sensitivity(Fraction(l1), Fraction(squared_l2), "by hand")
+
+
+@pytest.mark.parametrize(
+    ("condition", "highest"),
+    [
+        (OneOf(REGION, (0,)), 4),
+        (OneOf(REGION, (0, 7, -1)), 4),
+        (And((OneOf(REGION, (0, 1)), OneOf(REGION, (0,)))), 4),
+        (OneOf(REGION, (1,)), 60),
+        (Or((OneOf(REGION, (0,)), IsNull(SICK))), 60),
+        (Not(OneOf(REGION, (1,))), 60),
+    ],
+)
+def test_a_filter_fixes_the_cap(condition: Condition, highest: int) -> None:
+    found = derived(Total(WEIGHT), source=Filter(Scan("t", 1), condition))
+    assert found.each[0].l1 == highest
+
+
+def test_caps_follow_their_column_through_new_names() -> None:
+    renamed = Derive(Scan("t", 1), (("where", REGION), ("w", WEIGHT)))
+    assert derived(Total(Field("w")), Key(Field("where"), (0, 1, None)), source=renamed).key == 0
+    taken = Derive(Scan("t", 1), (("region", SICK), ("w", WEIGHT)))
+    assert derived(Total(Field("w")), Key(REGION, (0, 1, None)), source=taken).each[0].l1 == 60
+
+
+# --- facts ----------------------------------------------------------------------------------------------------------
+
+
+def spanned(value: Value, where: Condition | None = None) -> tuple[int | None, int | None, bool]:
+    source = Scan("t", 2) if where is None else Filter(Scan("t", 2), where)
+    span = span_of(value, facts_of(source, {"t": card(rows=2)}))
+    return span.low, span.high, span.nullable
+
+
+@pytest.mark.parametrize(
+    ("value", "interval"),
+    [
+        (X, (-4, 10, True)),
+        (UP, (2, 6, True)),
+        (SICK, (0, 1, True)),
+        (WEIGHT, (4, 60, True)),
+        (Whole(7), (7, 7, False)),
+        (Nothing(), (None, None, True)),
+        (Plus((X, UP, Whole(-1))), (-3, 15, True)),
+        (Plus((X, Nothing())), (None, None, True)),
+        (Times(X, UP), (-24, 60, True)),
+        (Times(X, X), (0, 100, True)),
+        (Absolute(X), (0, 10, True)),
+        (Clamp(X, -1, 20), (-1, 10, True)),
+        (Clamp(X, 12, 20), (12, 12, True)),
+        (Least((X, UP)), (-4, 10, True)),
+        (Least((X, Whole(3))), (-4, 3, False)),
+        (Greatest((X, Whole(3), UP)), (3, 10, False)),
+        (Greatest((X, Nothing())), (-4, 10, True)),
+        (Coalesce((X, UP)), (-4, 10, True)),
+        (Coalesce((UP, Whole(0), X)), (0, 6, False)),
+        (Case(((IsNull(X), Whole(99)),), UP), (2, 99, True)),
+    ],
+)
+def test_intervals(value: Value, interval: tuple[int | None, int | None, bool]) -> None:
+    assert spanned(value) == interval
+
+
+@pytest.mark.parametrize(
+    ("where", "interval"),
+    [
+        (Within(X, 0, 3), (0, 3, False)),
+        (Within(X, None, 3), (-4, 3, False)),
+        (And((Within(X, 0, None), OneOf(X, (2, 7, 40)))), (2, 10, False)),
+        (Within(X, 50, 60), (-4, 10, False)),
+        (OneOf(X, ()), (-4, 10, False)),
+        (Or((Within(X, 0, 3), IsNull(SICK))), (-4, 10, True)),
+        (Not(Within(X, 0, 3)), (-4, 10, True)),
+        (Not(IsNull(X)), (-4, 10, False)),
+    ],
+)
+def test_filters_narrow(where: Condition, interval: tuple[int, int, bool]) -> None:
+    assert spanned(X, where) == interval
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "interval"),
+    [
+        (Tally(None), (1, 2, False)),
+        (Tally(NOTE), (0, 2, False)),
+        (UnitTotal(X), (-8, 20, True)),
+        (UnitTotal(UP), (2, 12, True)),
+        (Smallest(X), (-4, 10, True)),
+        (Largest(Coalesce((X, Whole(0)))), (-4, 10, False)),
+    ],
+)
+def test_aggregates_per_unit(aggregate: UnitAggregate, interval: tuple[int, int, bool]) -> None:
+    facts = facts_of(PerUnit(Scan("t", 2), (("made", aggregate),)), {"t": card(rows=2)})
+    span = facts.spans["made"]
+    assert facts.rows == 1
+    assert (span.low, span.high, span.nullable) == interval
+
+
+def test_what_is_public_of_a_unit() -> None:
+    aggregates = (("where", Largest(REGION)), ("sick", Largest(SICK)), ("sum", UnitTotal(REGION)), ("n", Tally(REGION)))
+    spans = facts_of(PerUnit(Scan("t", 2), aggregates), {"t": card(rows=2)}).spans
+    assert {name for name, span in spans.items() if span.public} == {"where"}
+
+
+@pytest.mark.parametrize(
+    ("relation", "steady"),
+    [
+        (Scan("t", 3), True),
+        (Filter(Scan("t", 3), OneOf(REGION, (0,))), True),
+        (Filter(Scan("t", 3), TextIn(NOTE, ("flu",))), False),
+        (Filter(Scan("t", 3), And((OneOf(REGION, (0,)), IsNull(SICK)))), False),
+        (Lookup(Scan("t", 3), REGION, ("made",), ((0, 5),)), True),
+        (Lookup(Scan("t", 3), SICK, ("made",), ((0, 5),)), False),
+        (PerUnit(Filter(Scan("t", 3), IsNull(X)), (("n", Tally(None)),)), False),
+        (Join(PerUnit(Scan("t", 3), (("n", Tally(None)),)), Filter(Scan("t", 3), IsNull(X))), False),
+        (Join(PerUnit(Scan("t", 3), (("n", Tally(None)),)), Scan("t", 3)), True),
+    ],
+)
+def test_whose_presence_is_public(relation: Relation, steady: bool) -> None:
+    assert facts_of(relation, {"t": FIXED}).steady is steady
+    assert not facts_of(relation, {"t": REPLACE}).steady
+
+
+def test_a_scan_is_priced_by_the_rows_it_reads() -> None:
+    assert derived(Rows(None), source=Scan("t", 2), described=card(rows=5)).each[0].l1 == 2
+    assert derived(Rows(None), source=Scan("t", 9), described=card(rows=5)).each[0].l1 == 9
+
+
+def test_joins_multiply_rows_and_lookups_do_not() -> None:
+    once = PerUnit(Scan("t", 3), (("n", Tally(None)),))
+    renamed = Derive(Scan("t", 3), (("y", X),))
+    cards = {"t": card(rows=3)}
+    assert facts_of(Join(Scan("t", 3), renamed), cards).rows == 9
+    assert facts_of(Join(Scan("t", 3), once), cards).rows == 3
+    assert facts_of(Lookup(Scan("t", 3), SICK, ("made",), ((0, 5), (1, None))), cards).rows == 3
+
+
+def test_lineage_names_what_an_answer_depends_on() -> None:
+    source = Filter(Scan("t", 1), And((TextIn(NOTE, ("flu",)), Within(X, 0, None))))
+    plan = Plan(source, (SICK_KEY,), (Total(WEIGHT), Units()))
+    names = {name for _, name in lineage_of(plan, {"t": card()})}
+    assert names == {"note", "x", "sick", "weight", "region"}
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        FREE,
+        NOTE,
+        Plus((FREE, X)),
+        Coalesce((NOTE, Whole(1))),
+        Case(((IsNull(X), FREE),), X),
+        Greatest((Least((FREE, Whole(5))), Whole(0))),
+    ],
+)
+@pytest.mark.parametrize("sort", ["total", "quantile", "extreme"])
+def test_what_is_summed_or_ranked_needs_bounds(value: Value, sort: str) -> None:
+    measures: dict[str, Measure] = {
+        "total": Total(value),
+        "quantile": Quantile(value, Fraction(1, 2)),
+        "extreme": Extreme(value, largest=True),
+    }
+    with pytest.raises(QueryRefused, match=r"needs bounds.*'(free|note)'"):
+        derived(measures[sort])
+
+
+def test_bounds_may_come_from_the_statement() -> None:
+    assert derived(Total(Clamp(FREE, -3, 8))).each[0].l1 == 8
+    assert derived(Total(FREE), source=Filter(Scan("t", 1), Within(FREE, -3, 8))).each[0].l1 == 8
+    with pytest.raises(QueryRefused):
+        derived(Total(FREE), source=Filter(Scan("t", 1), Within(FREE, -3, None)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Whole(WIDEST + 1),
+        Times(FREE, FREE),
+        Plus((Whole(WIDEST), Whole(-WIDEST))),
+        Times(Whole(WIDEST), Clamp(X, 0, 2)),
+    ],
+)
+def test_what_could_overflow_is_refused(value: Value) -> None:
+    with pytest.raises(QueryRefused, match="64-bit"):
+        derived(Total(Clamp(value, 0, 1)))
+
+
+def test_totals_per_unit_and_public_tables_stay_within_64_bits() -> None:
+    with pytest.raises(QueryRefused, match="64-bit"):
+        facts_of(PerUnit(Scan("t", 5000), (("n", UnitTotal(FREE)),)), {"t": card(rows=5000)})
+    with pytest.raises(QueryRefused, match="64-bit"):
+        facts_of(Lookup(Scan("t", 1), SICK, ("made",), ((0, WIDEST + 1),)), {"t": card()})
+
+
+def test_joins_of_too_many_rows_are_refused() -> None:
+    many = replace(card(), unit=replace(card().unit, rows=40_000))
+    renamed = Derive(Scan("t", 40_000), (("y", X),))
+    assert MOST_ROWS < 40_000**2
+    with pytest.raises(QueryRefused, match="per unit first"):
+        facts_of(Join(Scan("t", 40_000), renamed), {"t": many})
