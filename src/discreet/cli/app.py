@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, methods, public
+from discreet.cli import asking, custody, methods, planning, public
 
 __all__ = ["app"]
 
@@ -34,4 +34,5 @@ def discreet(
 custody.register(app)
 public.register(app)
 asking.register(app)
+planning.register(app)
 methods.register(app)

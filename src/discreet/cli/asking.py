@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.release.answers import Answer
     from discreet.release.explanation import Explanation
 
-__all__ = ["register"]
+__all__ = ["register", "show_answer"]
 
 ledger = typer.Typer(help="Check the ledger.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -204,7 +204,7 @@ def query(
 
         typer.echo(to_csv(answer, lang), nl=False)
     else:
-        _show_answer(answer, lang)
+        show_answer(answer, lang)
 
 
 def _confirm(told: "Explanation") -> bool:
@@ -213,7 +213,7 @@ def _confirm(told: "Explanation") -> bool:
     return typer.confirm("Ask?", default=False, err=True)
 
 
-def _show_answer(answer: "Answer", lang: str) -> None:
+def show_answer(answer: "Answer", lang: str) -> None:
     from discreet.plan.outputs import KeyShown
 
     labels = answer.labels(lang)

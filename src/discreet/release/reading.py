@@ -15,7 +15,7 @@ from discreet.data.card import Card
 from discreet.data.publictables import PublicTable, read_public_table
 from discreet.data.workspace import Dataset, Workspace
 from discreet.errors import DatasetSuspended, UsageError
-from discreet.guarantees.numbers import ExactLike, exact
+from discreet.guarantees.numbers import LARGEST, ExactLike, exact
 from discreet.ledger import Ledger
 from discreet.ledger.accounting import balance, caps
 from discreet.plan.questions import read_statement
@@ -105,13 +105,16 @@ def read_asked(
     )
     if asked.widths is None:
         return asked
+    solved = replace(asked, epsilon=_solved(asked, most=Decimal(LARGEST)))
     # Held against the caps, not against what remains: a stored answer may meet the widths and cost nothing.
     budget = ledger.terms(asked.population).budget
-    return replace(asked, epsilon=_solved(asked, most=min(budget.epsilon, budget.per_analyst)))
+    if solved.epsilon > min(budget.epsilon, budget.per_analyst):
+        refuse_widths(solved, ledger)
+    return solved
 
 
 def refuse_widths(asked: Asked, ledger: Ledger) -> None:
-    """Once the budget has refused: say what all that remains of it would reach."""
+    """Where the budget does not suffice for the widths asked, say what all that remains of it would reach."""
     standing = ledger.standing(asked.population)
     whole, own = caps(standing.terms.budget)
     left = [balance(whole, standing.totals), balance(own, standing.analyst(asked.analyst))]

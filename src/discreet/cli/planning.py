@@ -1,0 +1,93 @@
+"""Workloads: how a budget is shared over many questions, and asking them all as one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.options import Format, FormatOption, Language, LanguageOption, WorkspaceOption
+from discreet.cli.screen import on_terminal, show_json, show_table
+from discreet.errors import QueryRefused
+from discreet.guarantees.numbers import text
+
+if TYPE_CHECKING:
+    from discreet.release.apportionment import Apportionment
+    from discreet.release.runs import WorkloadAnswer
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("plan", epilog="Example: discreet plan -w office tables.yaml --run --yes")(plan)
+
+
+def plan(
+    workload: Annotated[
+        Path, typer.Argument(metavar="WORKLOAD.yaml", help="Questions with targets or shares (docs/workloads.md).")
+    ],
+    run: Annotated[bool, typer.Option("--run", help="Ask them all, under one charge.")] = False,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="The total, in place of the one in the file.")
+    ] = None,
+    analyst: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who asks. Default: the file's, $DISCREET_ANALYST, the system's user."),
+    ] = None,
+    request_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Running again under one id returns the same answers and costs nothing more."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")] = False,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Share a budget over many questions: the least that meets their targets, or what a total reaches."""
+    from discreet.session import open_session
+
+    session = open_session(workspace)
+    if run:
+        confirm = _confirm if on_terminal() and not yes else None
+        answered = session.run(workload, epsilon=epsilon, analyst=analyst, request_id=request_id, confirm=confirm)
+        if output is Format.JSON:
+            show_json(answered.to_dict(lang))
+        else:
+            _show_answers(answered, lang)
+        return
+    planned = session.plan(workload, epsilon=epsilon, analyst=analyst)
+    if output is Format.JSON:
+        show_json(planned.to_dict())
+    else:
+        _show_plan(planned)
+    if planned.shortfall is not None:
+        raise QueryRefused(planned.shortfall)
+
+
+def _confirm(planned: "Apportionment") -> bool:
+    _show_plan(planned)
+    if planned.shortfall is not None:
+        return True  # refused in a moment, with its reason
+    return typer.confirm("Ask them all?", default=False, err=True)
+
+
+def _show_plan(planned: "Apportionment") -> None:
+    rows = []
+    for part in planned.parts:
+        for number, one in enumerate(part.outputs):
+            first = number == 0
+            name, cost = (part.reading.task.name, text(part.epsilon)) if first else ("", "")
+            rows.append([name, cost, one.name, one.told(planned.level)])
+    headings = [("question", "left"), ("epsilon", "right"), ("output", "left"), ("accuracy in every cell", "left")]
+    total = f"total epsilon {text(planned.epsilon)}"
+    show_table("", headings, rows, footer=[total, *planned.outlook.lines()])
+
+
+def _show_answers(answered: "WorkloadAnswer", lang: str) -> None:
+    from discreet.cli.asking import show_answer
+
+    for name, answer in answered.answers.items():
+        typer.echo(f"{name}:")
+        show_answer(answer, lang)
+        typer.echo("")
+    paid = ", ".join(f"{name} {amount}" for name, amount in answered.charge.items() if amount != "0")
+    typer.echo(f"charged together: {paid or 'nothing (stored answers, the same as before)'} ({answered.guarantee})")
