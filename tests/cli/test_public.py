@@ -98,3 +98,12 @@ def test_python_gives_the_same_tables(towns: Path, tmp_path: Path) -> None:
         again = house.add_public_table(tmp_path / "towns.csv", key="town", replace=True)
         assert again == house.public_table("towns")
         assert again.version == 2
+
+
+def test_a_question_groups_by_a_public_column(towns: Path, run: Run) -> None:
+    sql = "SELECT region, COUNT(*) AS visits FROM clinic JOIN towns ON clinic.town = towns.town GROUP BY region"
+    answer = run("query", "-w", "w", sql, "--epsilon", "1", "--format", "json").json()
+    assert [row["region"] for row in answer["rows"]] == ["Coast", "Inland"]
+    # Noise of scale 2 goes beyond 60 with probability below 1e-12.
+    for row, true in zip(answer["rows"], (2000, 1000), strict=True):
+        assert abs(row["visits"] - true) <= 60

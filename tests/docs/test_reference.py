@@ -7,12 +7,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+import discreet
 from discreet.cli.app import app
 from discreet.cli.reference import ENVIRONMENT, reference
 from discreet.data.cardkeys import walk_keys
@@ -97,19 +99,34 @@ def test_references_are_in_the_bibliography() -> None:
             assert key in keys, f"{file.name} cites [{key}]"
 
 
-def test_the_tutorial_runs(tmp_path: Path) -> None:
-    text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+def run_page(name: str, folder: Path) -> str:
+    """Run every shell block of a page, one after the other, as a reader would; give what it printed."""
+    text = (DOCS / name).read_text(encoding="utf-8")
     script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     path = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        ["bash", "-c", script], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_tutorial_runs(tmp_path: Path) -> None:
+    run_page("tutorial.md", tmp_path)
     assert (
         (tmp_path / "visits.csv")
         .read_text(encoding="utf-8")
         .startswith("town,town_label,visits,visits_low,visits_high")
     )
+
+
+def test_the_textbook_example_runs(tmp_path: Path) -> None:
+    printed = run_page("tutorial-ce.md", tmp_path)
+    assert "\n67593.21\n" in printed
+    assert "\n1006.04\n" in printed
+    with discreet.open(tmp_path / "households") as house:
+        population = house.budget("ce-example").population
+        assert (population.charges, population.epsilon_spent) == (4, Decimal("2.6"))
 
 
 def test_no_machine_paths_in_the_project() -> None:
