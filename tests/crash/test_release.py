@@ -48,7 +48,7 @@ print(json.dumps([answer.rows, answer.charge["epsilon"]]))
 
 POINTS = [
     ("discreet.ledger.ledger:Ledger", "spend", "after"),
-    ("discreet.release.asking:", "count_cells", "before"),
+    ("discreet.engines.embedded:EmbeddedEngine", "measure", "before"),
     ("discreet.mechanisms.discrete_laplace:DiscreteLaplace", "release", "before"),
     ("discreet.mechanisms.discrete_laplace:DiscreteLaplace", "release", "after"),
     ("discreet.ledger.ledger:Ledger", "commit_answer", "before"),

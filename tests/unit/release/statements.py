@@ -58,6 +58,6 @@ def make_statement(
 
 def _face(key: Key) -> KeyFace:
     if key.field.name != "province":
-        return KeyFace(key.field.name)
+        return KeyFace(key.field.name, step=None if key == BY_TOWN else Fraction(1))
     categories = make_card().column("province").categories
     return KeyFace("province", tuple(one.code for one in categories), tuple(one.label for one in categories))
