@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From nothing to protected counts: what `make demo` runs. Everything is written under demo/.
+# From nothing to protected answers: what `make demo` runs. Everything is written under demo/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,7 @@ run() {
 rm -rf demo
 mkdir demo
 export DISCREET_KEYS="demo/keys" DISCREET_ANALYST="demo"
+SMOKERS="SELECT province, SUM(weight) AS smokers FROM survey WHERE smoking = 1 GROUP BY province"
 
 say "1. A workspace, and a synthetic health survey made from published counts"
 run init demo/office
@@ -24,15 +25,25 @@ say "2. What an analyst may see before asking: the card and the budget, never a 
 run show -w demo/office survey
 run budget -w demo/office
 
-say "3. Counts by province, with intervals, through ledger and mechanism"
-run query -w demo/office "SELECT province, COUNT(*) AS people FROM survey GROUP BY province" --epsilon 0.5
-run query -w demo/office "SELECT COUNT(*) AS people FROM survey WHERE province = 24 AND smoking = 1" \
-  --epsilon 0.1 --lang fr --format json
+say "3. What a question would cost and how far off it would be: nothing is opened, nothing is charged"
+run query -w demo/office "$SMOKERS" --epsilon 0.3 --explain
+run query -w demo/office "SELECT COUNT(*) AS people FROM survey WHERE smoking = 1" --within people=50 --explain
 
-say "4. The same question again costs nothing; a question that does not fit is refused"
-run query -w demo/office "SELECT province, COUNT(*) AS people FROM survey GROUP BY province" --epsilon 0.5
+say "4. Weighted daily smokers by province, with intervals"
+run query -w demo/office "$SMOKERS" --epsilon 0.3
+
+say "5. Mean height by province: weighted, around people whose height is known"
+run query -w demo/office "SELECT province, WAVG(height) AS height FROM survey GROUP BY province" --epsilon 0.5
+
+say "6. A question about one person is refused, and so is one that does not fit into the budget"
+run query -w demo/office "SELECT COUNT(*) FROM survey WHERE person_id = 7" --epsilon 0.1 || echo "(exit code $?)"
 run query -w demo/office "SELECT sex, COUNT(*) AS people FROM survey GROUP BY sex" --epsilon 2 || echo "(exit code $?)"
 
-say "5. What is left, and whether the ledger holds"
+say "7. The same question in other words costs nothing and gives the same numbers; ordering them is free"
+run query -w demo/office "SELECT province AS p, SUM(weight) AS smokers FROM survey WHERE smoking = '1' GROUP BY province
+  ORDER BY smokers DESC LIMIT 3" --epsilon 0.3 --lang fr
+run query -w demo/office "SELECT COUNT(*) AS people FROM survey WHERE smoking = 1" --within people=50 --format json
+
+say "8. What is left, and whether the ledger holds"
 run budget -w demo/office
 run ledger verify -w demo/office
