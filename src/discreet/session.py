@@ -33,7 +33,6 @@ from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, cre
 if TYPE_CHECKING:
     from discreet.data.publictables import PublicTable
     from discreet.engines.base import Engine
-    from discreet.release.accuracy import Amounts
     from discreet.release.answers import Answer
     from discreet.release.apportionment import Apportionment
     from discreet.release.explanation import Explanation
@@ -242,8 +241,8 @@ class Session:
         *,
         epsilon: ExactLike | None = None,
         delta: ExactLike = 0,
-        within: Amounts | str | None = None,
-        assume: Amounts | str | int | None = None,
+        within: Mapping[str, ExactLike] | str | None = None,
+        assume: Mapping[str, ExactLike] | str | int | None = None,
         analyst: str | None = None,
         request_id: str | None = None,
         level: ExactLike = "0.95",
@@ -294,8 +293,8 @@ class Session:
         *,
         epsilon: ExactLike | None = None,
         delta: ExactLike = 0,
-        within: Amounts | str | None = None,
-        assume: Amounts | str | int | None = None,
+        within: Mapping[str, ExactLike] | str | None = None,
+        assume: Mapping[str, ExactLike] | str | int | None = None,
         analyst: str | None = None,
         level: ExactLike = "0.95",
     ) -> Explanation:

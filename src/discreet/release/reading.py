@@ -85,8 +85,8 @@ def read_asked(
     analyst: str,
     epsilon: ExactLike | None,
     delta: ExactLike = 0,
-    within: Amounts | str | None = None,
-    assume: Amounts | str | int | None = None,
+    within: Mapping[str, ExactLike] | str | None = None,
+    assume: Mapping[str, ExactLike] | str | int | None = None,
     level: ExactLike = "0.95",
 ) -> Asked:
     """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
