@@ -54,7 +54,7 @@ from discreet.plan.algebra import (
     Within,
 )
 
-__all__ = ["Aggregate", "Datum", "Row", "Tables", "grouped", "measure", "rows_of"]
+__all__ = ["Aggregate", "Datum", "Row", "Tables", "evaluate", "grouped", "holds", "measure", "rows_of"]
 
 Datum = int | str | None
 Row = Mapping[str, Datum]

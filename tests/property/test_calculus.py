@@ -7,6 +7,7 @@ the plan must also keep what its facts promise. A seed in the message names the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from random import Random
 from secrets import randbits
 
@@ -18,7 +19,7 @@ from discreet.guarantees.types import Neighbours
 from discreet.plan.algebra import Derive, Extreme, Field, Filter, Join, Lookup, PerUnit, Quantile, Relation, Scan, walk
 from discreet.plan.calculus import Facts, Span, facts_of, sensitivities, span_of
 from tests.algebra.generator import EVERY_NODE, Example, nodes_in, random_example
-from tests.algebra.interpreter import Datum, Row, Tables, grouped, rows_of
+from tests.algebra.interpreter import Datum, Row, Tables, grouped, holds, rows_of
 from tests.algebra.neighbours import Pair, distance, neighbouring_tables, search
 from tests.algebra.populations import Cards
 
@@ -33,7 +34,27 @@ def attack(seed: int, *, steps: int, starts: int) -> Example:
         assert max(found.share_l1, found.share_l2) <= 1, f"seed {seed}, {measure}: {found} for {example.plan}"
         require_facts(example, found.pair)
         require_whole(example, place, found.pair)
+        require_any_order(example, found.pair)
     return example
+
+
+def require_any_order(example: Example, pair: Pair) -> None:
+    """No condition leaves 64 bits, whichever of the conditions beside it have run; the interpreter would say so."""
+    for tables in neighbouring_tables(pair, example.cards, example.tables):
+        for relation in relations(example.plan.source):
+            if isinstance(relation, Filter):
+                for _, row in rows_of(without_conditions(relation.source), tables, example.cards):
+                    holds(relation.where, row)
+
+
+def without_conditions(relation: Relation) -> Relation:
+    if isinstance(relation, Filter):
+        return without_conditions(relation.source)
+    if isinstance(relation, Join):
+        return Join(without_conditions(relation.left), without_conditions(relation.right))
+    if isinstance(relation, Derive | Lookup):
+        return replace(relation, source=without_conditions(relation.source))
+    return relation
 
 
 def require_whole(example: Example, place: int, pair: Pair) -> None:

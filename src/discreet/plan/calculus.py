@@ -174,6 +174,8 @@ def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
         case Scan(dataset, rows):
             return _scan(cards[dataset], rows)
         case Filter(source, where):
+            # Engines run conditions in any order, so none may rest on another one to stay within 64 bits.
+            _read(where, facts_of(_unfiltered(source), cards))
             return _filter(facts_of(source, cards), where)
         case Derive(source, columns):
             return _derive(facts_of(source, cards), columns)
@@ -185,6 +187,19 @@ def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
             return _join(facts_of(left, cards), facts_of(right, cards))
         case Lookup():
             return _lookup(facts_of(relation.source, cards), relation)
+
+
+def _unfiltered(relation: Relation) -> Relation:
+    """The relation as if its conditions had not run; those below an aggregate have run before anything above it."""
+    match relation:
+        case Scan() | PerUnit():
+            return relation
+        case Filter(source, _):
+            return _unfiltered(source)
+        case Join(left, right):
+            return Join(_unfiltered(left), _unfiltered(right))
+        case Derive() | Lookup():
+            return replace(relation, source=_unfiltered(relation.source))
 
 
 def _scan(card: Card, rows: int) -> Facts:

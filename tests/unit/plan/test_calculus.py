@@ -360,6 +360,33 @@ def test_what_could_overflow_is_refused(value: Value) -> None:
         derived(Total(Clamp(value, 0, 1)))
 
 
+LARGEST = PerUnit(Scan("t", 1), (("m", Largest(FREE)),))
+FEW = Filter(LARGEST, OneOf(Field("m"), (1, 2, 3)))
+FAR = Times(Field("m"), Whole(9 * 10**12))
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        Filter(FEW, Within(FAR, 1, None)),
+        Filter(Derive(FEW, (("z", FAR),)), Within(Field("z"), 1, None)),
+        Filter(Join(FEW, Derive(Scan("t", 1), (("y", X),))), IsNull(FAR)),
+        Filter(Lookup(FEW, Field("m"), ("worth",), ((1, 5),)), Not(OneOf(FAR, (0,)))),
+    ],
+)
+def test_no_condition_rests_on_another_to_stay_within_64_bits(relation: Relation) -> None:
+    """PostgreSQL runs the cheaper of two conditions first: whether it then overflows would depend on the rows."""
+    with pytest.raises(QueryRefused, match="64-bit"):
+        facts_of(relation, {"t": card()})
+
+
+def test_what_is_computed_after_a_filter_may_rest_on_it() -> None:
+    few = Filter(Scan("t", 1), Within(FREE, 0, 1000))
+    assert derived(Total(Times(FREE, FREE)), source=few).each[0].l1 == 10**6
+    squares = PerUnit(few, (("m", UnitTotal(Times(FREE, FREE))),))
+    assert facts_of(Filter(squares, Within(Times(Field("m"), Field("m")), 1, None)), {"t": card()}).rows == 1
+
+
 def test_totals_per_unit_and_public_tables_stay_within_64_bits() -> None:
     with pytest.raises(QueryRefused, match="64-bit"):
         facts_of(PerUnit(Scan("t", 5000), (("n", UnitTotal(FREE)),)), {"t": card(rows=5000)})
