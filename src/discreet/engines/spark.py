@@ -17,7 +17,7 @@ from discreet.engines.spark_rows import COMPOSER, WRITERS, SparkTemplates
 from discreet.engines.values import Row, exact_row
 from discreet.errors import EngineUnavailable, ExtraMissing
 
-__all__ = ["SparkRows"]
+__all__ = ["SparkRows", "stop_drivers"]
 
 _OLDEST: Final = 4
 _SETTINGS: Final = {
@@ -104,7 +104,16 @@ def _open(remote: str) -> Any:
         raise EngineUnavailable(f"Spark at '{remote}' is older than version {_OLDEST}.", remote=remote)
     for name, value in _SETTINGS.items():
         session.conf.set(name, value)
+    _hush()
     return session
+
+
+def _hush() -> None:
+    """Keep the client from writing what failed, with its values, to standard error."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def _driver(master: str) -> Any:
@@ -121,14 +130,20 @@ def _driver(master: str) -> Any:
                 f"this process already drives Spark at '{running.master}', and can drive one master only.",
                 remote=master,
             )
-        _drivers.clear()
-        running.stop()
+        stop_drivers()
     local = master.startswith("local") or "127.0.0.1" in master or "localhost" in master
     settings = {**_QUIET, **(_LOOPBACK if local else {}), **_SETTINGS}
     with _silenced():
         builder = SparkSession.builder.config(conf=SparkConf().setAll(list(settings.items())))
         _drivers[master] = builder.master(master).getOrCreate()
     return _drivers[master]
+
+
+def stop_drivers() -> None:
+    """Stop the driver of this process, if it started one."""
+    for session in _drivers.values():
+        session.stop()
+    _drivers.clear()
 
 
 @contextmanager

@@ -188,6 +188,8 @@ UNITS: dict[str, tuple[pa.DataType, str]] = {
     "place": (pa.string(), "text"),
     "w": (pa.float64(), "double precision"),
 }
+SQL_TYPES = {name: kind for name, (_, kind, _) in RAW.items()} | {name: kind for name, (_, kind) in UNITS.items()}
+OTHER_UNITS = [("unit_dbl", "integer"), ("unit_txt", "integer"), ("unit_txt", "text")]
 
 HEAD = """
 dataset: nasty
@@ -203,10 +205,10 @@ columns:
 CATEGORIES = r"""[1, NA, "é", 010, 10, "it's", 'a\b', "$1", "true", 2.5, "0", "-0", 1e+16, "${x}"]"""
 
 
-def make_card(unit: str = "unit_big", kind: str = "integer") -> Card:
-    """Every kind of column over every type of source."""
+def make_card(unit: str = "unit_big", kind: str = "integer", sources: Sequence[str] = tuple(RAW)) -> Card:
+    """Every kind of column over every type of source, or over some."""
     lines = [HEAD.strip().replace("TYPE", kind).replace("SOURCE", unit)]
-    for source in RAW:
+    for source in sources:
         entries = {
             "id": "kind: id, type: integer, missing: [99, -3.0]",
             "key": "kind: id, type: text, missing: [none]",
@@ -271,23 +273,29 @@ def ingested(card: Card, table: Table) -> Prepared:
         return Counter(tuple(row.values()) for row in pq.read_table(data).to_pylist())
 
 
-def assert_same(card: Card, found: Prepared, expected: Prepared) -> None:
+@dataclass(frozen=True)
+class Truth:
+    """A nasty table and what its rows are."""
+
+    table: Table
+    card: Card
+    rows: Prepared
+
+
+def assert_same(card: Card, found: Prepared, expected: Prepared, seed: int = 0) -> None:
     """All rows with all values and `ord`; on failure the columns at fault are named first."""
     if found == expected:
         return
     names = [*(column.name for column in card.columns), "ord"]
     faults = {}
     for place, name in enumerate(names):
-        ours, theirs = (
-            Counter[object]({(row[0], row[place]): n for row, n in rows.items()}) for rows in (found, expected)
-        )
-        for row, n in found.items():
-            ours[(row[0], row[place])] += n
-        for row, n in expected.items():
-            theirs[(row[0], row[place])] += n
+        ours, theirs = Counter[object](), Counter[object]()
+        for kept, rows in ((ours, found), (theirs, expected)):
+            for row, times in rows.items():
+                kept[row[0], row[place]] += times
         if ours != theirs:
             faults[name] = [str(list(a - b)[:3])[:300] for a, b in ((ours, theirs), (theirs, ours))]
-    raise AssertionError(f"prepared rows differ in {faults or 'combinations of columns'}")
+    raise AssertionError(f"prepared rows differ in {faults or 'combinations of columns'} (seed {seed})")
 
 
 def _random(draw: random.Random, kind: pa.DataType) -> Any:
@@ -319,4 +327,5 @@ def _written(draw: random.Random, unit: int | None) -> str | None:
 def _places(unit: int | None) -> list[str | None]:
     if unit is None:
         return ["1", "z", None]
-    return [["1", "1.0", " +1"], ["é", "e\u0301 "], ["|"], [None, "z", "2"]][unit % 4]
+    renderings: list[list[str | None]] = [["1", "1.0", " +1"], ["é", "e\u0301 "], ["|"], [None, "z", "2"]]
+    return renderings[unit % 4]

@@ -1,0 +1,215 @@
+"""Small populations on each engine, as prepared rows, so that plans can be compared with the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from discreet.data.card import Card
+from discreet.engines.base import Engine, Measured
+from discreet.engines.dialects import DUCKDB, Dialect, DuckDB, Postgres, Spark
+from discreet.engines.embedded import EmbeddedEngine
+from discreet.engines.tabular import TabularEngine
+from discreet.engines.values import Row, exact_row
+from discreet.plan.algebra import Plan
+
+Tables = Mapping[str, list[dict[str, Any]]]
+Cards = Mapping[str, Card]
+
+_ARROW = {"int8": pa.int8(), "int16": pa.int16(), "int32": pa.int32(), "int64": pa.int64(), "text": pa.string()}
+_POSTGRES = {"int8": "smallint", "int16": "smallint", "int32": "integer", "int64": "bigint", "text": "text"}
+
+
+class House(Protocol):
+    """An engine that can be given prepared rows."""
+
+    dialect: Dialect
+
+    def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine: ...
+
+
+def agrees(house: House, cards: Cards, tables: Tables, plan: Plan, truth: Measured, dialect: Dialect) -> bool:
+    """Whether the engine gives the exact integers; failing is disagreeing."""
+    try:
+        return plain(answer(house, cards, tables, plan, dialect)) == plain(truth)
+    except Exception:
+        return False
+
+
+def answer(house: House, cards: Cards, tables: Tables, plan: Plan, dialect: Dialect) -> Measured:
+    engine = house.open(cards, tables, dialect)
+    try:
+        return engine.measure(plan)
+    finally:
+        engine.close()
+
+
+def plain(measured: Measured) -> tuple[object, ...]:
+    """In lists and tuples, whatever sequences an engine gives."""
+    columns = [[list(one) if not isinstance(one, int) else one for one in column] for column in measured.columns]
+    return columns, measured.keys
+
+
+def write_prepared(path: Path, card: Card, rows: list[dict[str, Any]]) -> Path:
+    """Rows as `discreet add` stores them: each column in the width of its card."""
+    columns = {one.name: pa.array([row[one.name] for row in rows], _ARROW[one.storage]) for one in card.columns}
+    order = pa.array([row["ord"] for row in rows], pa.int32())
+    pq.write_table(pa.table({**columns, "ord": order}), path)
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDBHouse:
+    folder: Path
+    dialect: Dialect = DUCKDB
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
+        case = next(self.numbers)
+        files = {
+            name: (write_prepared(self.folder / f"{name}-{case}.parquet", card, tables[name]), card)
+            for name, card in cards.items()
+        }
+        return EmbeddedEngine(files, dialect=dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresHouse:
+    """Tables of a temporary schema, in the types that their values fit in."""
+
+    connection: Any
+    dialect: Dialect = field(default_factory=Postgres)
+
+    def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
+        self.connection.rollback()
+        prepared = {name: (self._load(name, card, tables[name]), card) for name, card in cards.items()}
+        return TabularEngine(prepared, dialect=dialect, connect=lambda: _Reader(self._run))
+
+    def _load(self, name: str, card: Card, rows: list[dict[str, Any]]) -> str:
+        columns = [*((one.name, _POSTGRES[one.storage]) for one in card.columns), ("ord", "integer")]
+        described = ", ".join(f'"{column}" {kind}' for column, kind in columns)
+        self.connection.execute(f"CREATE TEMPORARY TABLE {name} ({described}) ON COMMIT DROP")
+        if rows:
+            places = ", ".join(["%s"] * len(columns))
+            values = [tuple(row[column] for column, _ in columns) for row in rows]
+            self.connection.cursor().executemany(f"INSERT INTO {name} VALUES ({places})", values)
+        return f"SELECT * FROM {name}"
+
+    def _run(self, sql: str) -> list[Row]:
+        return [exact_row(row) for row in self.connection.execute(sql.encode()).fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class SparkHouse:
+    """The files that DuckDB reads, read by Spark."""
+
+    folder: Path
+    session: Any
+    dialect: Dialect = field(default_factory=Spark)
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
+        case = next(self.numbers)
+        prepared = {}
+        for name, card in cards.items():
+            path = write_prepared(self.folder / f"{name}-{case}.parquet", card, tables[name])
+            prepared[name] = (f"SELECT * FROM parquet.`{path}`", card)
+        return TabularEngine(prepared, dialect=dialect, connect=lambda: _Reader(self._run))
+
+    def _run(self, sql: str) -> list[Row]:
+        return [exact_row(row) for row in self.session.sql(sql).collect()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    run: Callable[[str], list[Row]]
+
+    def columns(self) -> dict[str, str]:
+        return {}
+
+    def close(self) -> None:
+        """The house keeps its connection."""
+
+
+@contextmanager
+def postgres_house(dsn: str) -> Iterator[PostgresHouse]:
+    import psycopg
+
+    with psycopg.connect(dsn, client_encoding="utf8") as connection:
+        yield PostgresHouse(connection)
+        connection.rollback()
+
+
+# --- planted faults -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Faults:
+    """Templates that look right. Mixed in before an engine's dialect, each spoils one."""
+
+
+class NullBecomesBound(_Faults):
+    __slots__ = ()
+
+    def clamp(self, value: str, low: int, high: int) -> str:
+        return f"least(greatest({value}, {low}), {high})"
+
+
+class LastRowLost(_Faults):
+    __slots__ = ()
+
+    def first_rows(self, order: str, rows: int) -> str:
+        return f"{order} < {rows}"
+
+
+class BoundForgotten(_Faults):
+    __slots__ = ()
+
+    def first_rows(self, order: str, rows: int) -> str:
+        return f"{order} IS NOT NULL"
+
+
+class NarrowSum(_Faults):
+    __slots__ = ()
+
+    def sum(self, value: str) -> str:
+        return f"sum(CAST({value} AS INTEGER))"
+
+
+class FloatSum(_Faults):
+    __slots__ = ()
+
+    def sum(self, value: str) -> str:
+        return f"CAST(sum(CAST({value} AS DOUBLE PRECISION)) AS DECIMAL(38, 0))"
+
+
+class BareText(_Faults):
+    __slots__ = ()
+
+    def text(self, text: str) -> str:
+        return f"'{text}'"
+
+
+FAULTS: tuple[type[_Faults], ...] = (
+    NullBecomesBound,
+    LastRowLost,
+    BoundForgotten,
+    NarrowSum,
+    FloatSum,
+    BareText,
+)
+
+
+def planted(fault: type[_Faults], dialect: Dialect) -> Dialect:
+    """The engine's dialect with one template spoilt."""
+    base = {"duckdb": DuckDB, "postgres": Postgres, "spark": Spark}[dialect.engine]
+    made = type(f"{fault.__name__}{base.__name__}", (fault, base), {"__slots__": ()})()
+    assert isinstance(made, Dialect)
+    return made

@@ -1,0 +1,121 @@
+"""A real Spark cluster for the tests: a standalone master and two workers from the pip package, on loopback only."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+START_SECONDS = 120
+PR_SET_PDEATHSIG = 1
+WORKERS = 2
+# Small, so that a test's driver and a command's driver find an executor each.
+DEFAULTS = """\
+spark.driver.memory 768m
+spark.executor.memory 512m
+spark.executor.cores 1
+spark.cores.max 1
+spark.sql.shuffle.partitions 2
+"""
+
+
+class ClusterUnavailable(Exception):
+    """No cluster could be started; the text says why."""
+
+
+@contextmanager
+def spark_cluster() -> Iterator[tuple[str, Path]]:
+    """Start a cluster, yield its address and the folder of its settings, and stop it by its process ids."""
+    package = importlib.util.find_spec("pyspark")
+    if package is None or package.origin is None:
+        raise ClusterUnavailable("the extra 'spark' is not installed")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise ClusterUnavailable("Java is not installed; Spark 4 needs Java 17 or newer")
+    home = Path(package.origin).parent
+    folder = Path(tempfile.mkdtemp(prefix="discreet-spark-"))
+    (folder / "conf").mkdir()
+    (folder / "conf" / "spark-defaults.conf").write_text(DEFAULTS, encoding="ascii")
+    address = f"127.0.0.1:{free_port()}"
+    try:
+        with ExitStack() as stack:
+            host, port = address.split(":")
+            words = ["master.Master", "--host", host, "--port", port, "--webui-port", "0"]
+            stack.enter_context(daemon(home, folder, "master", words, ready="elected leader"))
+            for number in range(WORKERS):
+                work = ["--work-dir", str(folder / f"work{number}")]
+                words = ["worker.Worker", "--host", host, "--cores", "1", "--memory", "600m", "--webui-port", "0"]
+                words += [*work, f"spark://{address}"]
+                ready = "Successfully registered"
+                stack.enter_context(daemon(home, folder, f"worker{number}", words, ready=ready))
+            yield f"spark://{address}", folder / "conf"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def daemon(home: Path, folder: Path, name: str, words: list[str], *, ready: str) -> Iterator[None]:
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_CONF_DIR": str(folder / "conf"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+    }
+    log = folder / f"{name}.log"
+    command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{words[0]}", *words[1:]]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, which takes no lock
+        )
+    try:
+        wait_for(process, log, ready)
+        yield
+    finally:
+        stop(process)
+
+
+def wait_for(process: subprocess.Popen[bytes], log: Path, ready: str) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if ready in log.read_text(errors="replace"):
+            return
+        time.sleep(0.1)
+    raise ClusterUnavailable(f"{log.stem} did not start: {log.read_text(errors='replace')[-500:]}")
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    for request in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            process.send_signal(request)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            continue
+        return
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,76 @@
+"""Spark, as a cluster of its own processes, prepares every raw row exactly as the embedded ingest does."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from discreet.data.card import Card
+from discreet.data.rowsource import RowSource
+from discreet.engines.rows import RowTemplates, prepared_rows
+from discreet.engines.spark import SparkRows
+from discreet.engines.spark_rows import SparkTemplates
+from tests.conformance.engines import nasty
+from tests.conformance.engines.faults import SPARK_FAULTS
+
+pytestmark = pytest.mark.long
+
+# PostgreSQL cannot hold U+0000, files and Spark can.
+NULS = ["a\0b", "\0", "1\0", "\0 1", "é\0"]
+# What each fault shows itself on; a whole nasty card for each would take minutes.
+SHOWS = {"NativeFloats": ["dbl", "flt"]}
+
+
+def reader(master: str, file: Path) -> tuple[SparkRows, str]:
+    source = RowSource("spark", remote=master, table=f"parquet.`{file}`")
+    assert source.table is not None
+    return SparkRows(source), source.table
+
+
+def found(master: str, file: Path, card: Card, templates: RowTemplates | None = None) -> nasty.Prepared:
+    rows, table = reader(master, file)
+    sql = prepared_rows(templates or SparkTemplates(), card, table=table, types=rows.columns(), salt=nasty.SALT)
+    return Counter(rows.run(sql))
+
+
+def test_every_kind_over_every_type_is_prepared_as_by_the_ingest(spark_master: str, tmp_path: Path) -> None:
+    seed = secrets.randbits(32)
+    table, card = nasty.make_table(seed, extra=NULS), nasty.make_card()
+    file = table.write(tmp_path)
+    nasty.assert_same(card, found(spark_master, file, card), nasty.ingested(card, table), seed)
+
+
+@pytest.mark.parametrize(("unit", "kind"), nasty.OTHER_UNITS)
+def test_units_of_every_type_are_told_apart_as_by_the_ingest(
+    spark_master: str, tmp_path: Path, unit: str, kind: str
+) -> None:
+    seed = secrets.randbits(32)
+    table, card = nasty.make_table(seed), nasty.make_card(unit, kind, sources=["num"])
+    file = table.write(tmp_path)
+    nasty.assert_same(card, found(spark_master, file, card), nasty.ingested(card, table), seed)
+
+
+@pytest.mark.parametrize("fault", SPARK_FAULTS)
+def test_a_planted_fault_is_found(spark_master: str, tmp_path: Path, fault: str) -> None:
+    table, card = nasty.make_table(1), nasty.make_card(sources=SHOWS.get(fault, ["num", "txt", "code"]))
+    file, expected = table.write(tmp_path), nasty.ingested(card, table)
+    nasty.assert_same(card, found(spark_master, file, card), expected)
+    with pytest.raises(AssertionError, match="prepared rows differ"):
+        nasty.assert_same(card, found(spark_master, file, card, SPARK_FAULTS[fault]), expected)
+
+
+def test_settings_hold_and_failures_are_not_written_anywhere(
+    spark_master: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rows, _ = reader(spark_master, nasty.make_table(1).write(tmp_path))
+    rows.check_libraries()
+    assert rows.run("SELECT '${spark.app.name}', 'a\\\\b'") == [("${spark.app.name}", "a\\b")]
+    assert rows.run("SELECT CAST(7 AS decimal(38, 0)), NULL, 'é'") == [(7, None, "é")]
+    with pytest.raises(TypeError):
+        rows.run("SELECT 0.5")
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
+        rows.run("SELECT id, 1 div (id - 17) FROM range(30)")
+    assert "".join(capfd.readouterr()) == ""
