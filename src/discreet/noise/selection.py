@@ -71,7 +71,7 @@ def _pool(runs: Sequence[Run], rate: Fraction) -> list[_Pool]:
     present = [index for index, (_, multiplicity) in enumerate(runs) if multiplicity]
     if not present:
         raise ValueError("at least one candidate is needed")
-    common = math.lcm(*(Fraction(runs[index][0]).denominator for index in present))
+    common = math.lcm(*{runs[index][0].denominator for index in present})
     scores = {index: int(runs[index][0] * common) for index in present}
     best = max(scores.values())
     denominator = rate.denominator * common

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -21,14 +22,15 @@ LOW, HIGH = -3, 9
 
 
 class Recorder(NoisyMax):
-    """Keeps the runs it is given and chooses the candidate it is told."""
+    """Keeps the runs it is given, with their rate, and chooses the candidate it is told."""
 
-    runs: list[Run]
-    chosen: int
+    runs: ClassVar[list[Run]] = []
+    rates: ClassVar[list[Fraction]] = []
+    chosen: ClassVar[int] = 0
 
     def release(self, runs: Sequence[Run]) -> Choice:
-        object.__setattr__(self, "runs", list(runs))
-        place = self.chosen
+        type(self).runs, type(self).rates = list(runs), [self.rate]
+        place = type(self).chosen
         for number, (_, length) in enumerate(runs):
             if place < length:
                 return Choice(number, place)
@@ -37,9 +39,8 @@ class Recorder(NoisyMax):
 
 
 def recording(chosen: int) -> Recorder:
-    recorder = Recorder(rate=MECHANISM.rate)
-    object.__setattr__(recorder, "chosen", chosen)
-    return recorder
+    Recorder.chosen = chosen
+    return Recorder(rate=MECHANISM.rate)
 
 
 def score(measure: Quantile | Extreme, rows: list[int], point: int) -> Fraction:
@@ -69,8 +70,8 @@ def test_every_candidate_has_its_score_and_is_found_again(measure: Quantile | Ex
     for place, point in enumerate(range(LOW, HIGH + 1)):
         recorder = recording(place)
         assert choose(measure, histogram, recorder, candidates=(LOW, HIGH)) == point
-        scores = [found for found, length in recorder.runs for _ in range(length)]
-        assert scores == [score(measure, rows, candidate) for candidate in range(LOW, HIGH + 1)]
+        exponents = [recorder.rates[0] * found for found, length in recorder.runs for _ in range(length)]
+        assert exponents == [MECHANISM.rate * score(measure, rows, candidate) for candidate in range(LOW, HIGH + 1)]
 
 
 def test_a_wide_column_costs_runs_not_points() -> None:
