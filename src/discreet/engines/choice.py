@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from discreet.data.rowsource import RowSource
 from discreet.data.workspace import Dataset
-from discreet.engines.base import Engine
-from discreet.engines.dialects import DUCKDB, POSTGRES, SPARK
-from discreet.engines.statements import Table, render
+from discreet.engines.dialects import POSTGRES, SPARK
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import Plan
 
-__all__ = ["engine_for", "require_engine"]
+if TYPE_CHECKING:
+    from discreet.engines.embedded import EmbeddedEngine
+    from discreet.engines.tabular import TabularEngine
+
+__all__ = ["engine_for"]
 
 
-def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> Engine:
+def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> EmbeddedEngine | TabularEngine:
     """An engine for plans over these datasets, or QueryRefused where no single one holds them all.
 
-    Nothing is opened or connected before the first plan is measured, and an engine may answer many.
+    Nothing is opened or connected yet, and an engine may answer many plans. `prepare` finds out, before a charge,
+    whether a plan can be run.
     """
     source = _one_place(datasets)
     if source.engine == "duckdb":
@@ -33,16 +36,6 @@ def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> Engine:
         dialect=POSTGRES if source.engine == "postgres" else SPARK,
         connect=lambda: open_rows(source),
     )
-
-
-def require_engine(plan: Plan, datasets: Mapping[str, Dataset]) -> None:
-    """Refuse, before anything is charged, what no engine could run: known from the plan and the workspace alone."""
-    _one_place(datasets)
-    tables = {
-        name: Table("t", frozenset(column.name for column in dataset.card.columns), dataset.card.unit.column)
-        for name, dataset in datasets.items()
-    }
-    render(plan, DUCKDB, tables)
 
 
 def _one_place(datasets: Mapping[str, Dataset]) -> RowSource:

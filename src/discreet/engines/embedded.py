@@ -46,6 +46,11 @@ class EmbeddedEngine:
         self._owner = 0
         self._database: duckdb.DuckDBPyConnection | None = None
 
+    def prepare(self, plan: Plan) -> None:
+        """Open the engine, and refuse what cannot be written in SQL: all that can be known before a charge."""
+        render(plan, self._dialect, self._tables)
+        self._open()
+
     def measure(self, plan: Plan) -> Measured:
         rendering = render(plan, self._dialect, self._tables)
         with self._open().cursor() as cursor:

@@ -18,7 +18,7 @@ __all__ = ["TabularEngine"]
 class TabularEngine:
     """Answers plans where the rows are. `prepared` gives each dataset's prepared rows as a SELECT, and its card.
 
-    The connection is opened by the first question, so that an engine may be chosen before there is one.
+    Every question has a connection of its own, so that it sees the table as it is then and holds nothing afterwards.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class TabularEngine:
     ) -> None:
         self._dialect = dialect
         self._connect = connect
-        self._reader: RowReader | None = None
+        self._waiting: RowReader | None = None
         self._tables = {
             name: Table(
                 rows=f"(\n{select}\n)",
@@ -36,15 +36,23 @@ class TabularEngine:
             for name, (select, card) in prepared.items()
         }
 
+    def prepare(self, plan: Plan) -> None:
+        """Connect, and refuse what cannot be written in SQL: all that can be known before a charge."""
+        render(plan, self._dialect, self._tables)
+        self.close()
+        self._waiting = self._connect()
+
     def measure(self, plan: Plan) -> Measured:
         rendering = render(plan, self._dialect, self._tables)
-        if self._reader is None:
-            self._reader = self._connect()
-        numbers = self._reader.run(rendering.numbers) if rendering.numbers is not None else []
-        histograms = [self._reader.run(text) for text in rendering.histograms]
+        reader, self._waiting = self._waiting or self._connect(), None
+        try:
+            numbers = reader.run(rendering.numbers) if rendering.numbers is not None else []
+            histograms = [reader.run(text) for text in rendering.histograms]
+        finally:
+            reader.close()
         return arrange(plan, rendering, numbers, histograms)
 
     def close(self) -> None:
-        if self._reader is not None:
-            self._reader.close()
-        self._reader = None
+        reader, self._waiting = self._waiting, None
+        if reader is not None:
+            reader.close()

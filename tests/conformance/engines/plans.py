@@ -30,7 +30,8 @@ _POSTGRES = {"int8": "smallint", "int16": "smallint", "int32": "integer", "int64
 class House(Protocol):
     """An engine that can be given prepared rows."""
 
-    dialect: Dialect
+    @property
+    def dialect(self) -> Dialect: ...
 
     def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine: ...
 

@@ -1,0 +1,6 @@
+SELECT coalesce(sum(CAST(abs((CAST(`age` AS BIGINT) + CAST(-60 AS BIGINT))) AS DECIMAL(38, 0))), 0), count(abs((CAST(`age` AS BIGINT) + CAST(-60 AS BIGINT))))
+FROM (
+  SELECT `age`
+  FROM prepared_people AS r
+  WHERE `ord` <= 2
+) AS a;

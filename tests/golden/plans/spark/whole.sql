@@ -1,0 +1,6 @@
+SELECT 7 * CAST(count(*) AS DECIMAL(38, 0)), count(CAST(7 AS BIGINT))
+FROM (
+  SELECT 1 AS `_discreet_one`
+  FROM prepared_people AS r
+  WHERE `ord` <= 2
+) AS a;

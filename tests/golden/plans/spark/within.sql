@@ -1,0 +1,6 @@
+SELECT count(*)
+FROM (
+  SELECT 1 AS `_discreet_one`
+  FROM prepared_people AS r
+  WHERE `ord` <= 2 AND (`age` BETWEEN 30 AND 100)
+) AS a;

@@ -1,0 +1,97 @@
+"""Which engine answers: decided from the workspace alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from discreet.data.rowsource import RowSource
+from discreet.data.workspace import Dataset
+from discreet.engines.choice import engine_for
+from discreet.engines.dialects import POSTGRES as DIALECT
+from discreet.engines.embedded import EmbeddedEngine
+from discreet.engines.tabular import TabularEngine
+from discreet.errors import QueryRefused
+from discreet.plan.algebra import Clamp, Field, Plan, Plus, Rows, Scan, Total, Value, Whole
+from tests.conformance.engines.operators import CARDS
+
+SALT = "00" * 16
+POSTGRES = RowSource("postgres", dsn_env="A_DSN", table="t", types=(("pid", "bigint"),))
+SPARK = RowSource("spark", remote="local[2]", table="t")
+
+
+def dataset(name: str, source: RowSource | None = None) -> Dataset:
+    path = Path("nowhere") / name
+    return Dataset(name, 1, CARDS[name], path, path, source or RowSource("duckdb", path=path))
+
+
+def typed(source: RowSource, name: str) -> RowSource:
+    kinds = {"id": "bigint", "category": "text", "integer": "bigint", "number": "bigint", "text": "text"}
+    return replace(source, types=tuple((one.source, kinds[one.kind]) for one in CARDS[name].columns))
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"), [(None, EmbeddedEngine), (POSTGRES, TabularEngine)], ids=["duckdb", "postgres"]
+)
+def test_datasets_of_one_place_share_an_engine_and_nothing_is_opened(source: RowSource | None, kind: type) -> None:
+    found = {name: dataset(name, typed(source, name) if source else None) for name in CARDS}
+    assert isinstance(engine_for(found, salt=SALT), kind)
+
+
+@pytest.mark.parametrize(
+    "other", [POSTGRES, SPARK, replace(POSTGRES, dsn_env="ANOTHER_DSN")], ids=["postgres", "spark", "another server"]
+)
+def test_datasets_of_several_places_are_refused(other: RowSource) -> None:
+    first = None if other in {POSTGRES, SPARK} else POSTGRES
+    found = {"people": dataset("people", first), "visits": dataset("visits", other)}
+    with pytest.raises(QueryRefused, match="different places"):
+        engine_for(found, salt=SALT)
+
+
+def test_what_no_engine_could_read_is_refused_without_one() -> None:
+    value: Value = Field("age")
+    for _ in range(40):
+        value = Clamp(Plus((value, Whole(1))), 0, 9)
+    engine = engine_for({"people": dataset("people")}, salt=SALT)
+    with pytest.raises(QueryRefused, match="CLAMP"):
+        engine.prepare(Plan(Scan("people", 1), (), (Total(value),)))
+
+
+class Reader:
+    """A connection that counts."""
+
+    opened = 0
+    closed = 0
+
+    def __init__(self) -> None:
+        Reader.opened += 1
+
+    def columns(self) -> dict[str, str]:
+        return {}
+
+    def run(self, sql: str) -> list[tuple[int | str | None, ...]]:
+        if "visits" in sql:
+            raise RuntimeError
+        return [(3,)]
+
+    def close(self) -> None:
+        Reader.closed += 1
+
+
+def test_every_question_has_a_connection_of_its_own_and_none_is_left() -> None:
+    engine = TabularEngine(
+        {name: (f"SELECT * FROM {name}", card) for name, card in CARDS.items()}, dialect=DIALECT, connect=Reader
+    )
+    people = Plan(Scan("people", 1), (), (Rows(None),))
+    engine.prepare(people)
+    assert (Reader.opened, Reader.closed) == (1, 0)
+    assert engine.measure(people).columns == ([3],)
+    assert engine.measure(people).columns == ([3],)
+    assert (Reader.opened, Reader.closed) == (2, 2)
+    with pytest.raises(RuntimeError):
+        engine.measure(Plan(Scan("visits", 1), (), (Rows(None),)))
+    engine.prepare(people)
+    engine.close()
+    assert (Reader.opened, Reader.closed) == (4, 4)

@@ -1,0 +1,80 @@
+"""The SQL of a plan: golden files per engine, and what the text must not do."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from discreet.engines.dialects import DUCKDB, POSTGRES, SPARK, Dialect
+from discreet.engines.statements import Rendering, Table, render
+from discreet.errors import QueryRefused
+from discreet.plan.algebra import Clamp, Field, Filter, Plan, Plus, Rows, Scan, TextIn, Total, Units, Value, Whole
+from tests.conformance.engines.operators import CARDS, QUESTIONS, Question
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "plans"
+DIALECTS = (DUCKDB, POSTGRES, SPARK)
+TABLES = {
+    name: Table(f"prepared_{name}", frozenset(column.name for column in card.columns), card.unit.column)
+    for name, card in CARDS.items()
+}
+
+
+def golden_text(rendering: Rendering) -> str:
+    texts = [*([rendering.numbers] if rendering.numbers is not None else []), *rendering.histograms]
+    return ";\n\n".join(texts) + ";\n"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.engine)
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
+def test_the_text_is_the_golden_one(question: Question, dialect: Dialect) -> None:
+    file = GOLDEN / dialect.engine / f"{question.name}.sql"
+    text = golden_text(render(question.plan, dialect, TABLES))
+    if os.environ.get("DISCREET_WRITE_GOLDEN"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    assert text == file.read_text("utf-8")
+
+
+def test_every_golden_file_belongs_to_a_question() -> None:
+    wanted = {f"{dialect.engine}/{question.name}.sql" for dialect in DIALECTS for question in QUESTIONS}
+    assert {str(file.relative_to(GOLDEN)) for file in GOLDEN.rglob("*.sql")} == wanted
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.engine)
+def test_no_float_and_nothing_approximate_is_ever_written(dialect: Dialect) -> None:
+    for question in QUESTIONS:
+        text = golden_text(render(question.plan, dialect, TABLES)).lower()
+        for word in ("double", "float", "real", "random", "approx", "round(", "hash(", "try_cast", " / "):
+            assert word not in text, question.name
+
+
+def test_equal_measures_are_computed_once() -> None:
+    age = Field("age")
+    plan = Plan(Scan("people", 1), (), (Rows(None), Units(), Total(age), Total(Plus((age, Whole(0)))), Rows(None)))
+    assert render(plan, DUCKDB, TABLES).places == (0, 0, 1, 1, 0)
+
+
+def test_only_columns_in_use_are_read() -> None:
+    text = render(Plan(Scan("people", 2), (), (Total(Field("age")),)), DUCKDB, TABLES).numbers
+    assert text is not None
+    assert '"gain"' not in text
+    assert "pid" not in text
+
+
+def test_spark_reads_no_text_that_settings_could_change() -> None:
+    texts = ("it's", "a\\b", "${env:HOME}", "plain", "é")
+    plan = Plan(Filter(Scan("people", 1), TextIn(Field("note"), texts)), (), (Rows(None),))
+    text = render(plan, SPARK, TABLES).numbers
+    assert text is not None
+    assert "'plain'" in text
+    assert not any(character in text for character in "\\$")
+
+
+def test_clamps_that_multiply_the_text_are_refused() -> None:
+    value: Value = Field("age")
+    for _ in range(40):
+        value = Clamp(Plus((value, Whole(1))), 0, 9)
+    with pytest.raises(QueryRefused, match="CLAMP"):
+        render(Plan(Scan("people", 1), (), (Total(value),)), DUCKDB, TABLES)
