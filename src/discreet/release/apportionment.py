@@ -1,8 +1,8 @@
 """How a workload's budget is shared: the least that meets every target, and what is left to the others by weight.
 
-One charge pays for all questions. Under a pure budget it is the sum of their epsilons; under an (epsilon, delta)
-budget it is that, or the sum of epsilon²/2 over all measures as zCDP, whichever leaves more. Both bound the same
-answers: every measure is drawn independently with its own share (docs/proofs/composition.md).
+One charge pays for all questions. It is the sum of their epsilons (and deltas); under an (epsilon, delta) budget it may
+instead be the sum of epsilon²/2 over all measures as zCDP, whichever leaves more. Both bound the same answers: every
+measure is drawn independently with its own share (docs/proofs/composition.md).
 """
 
 from __future__ import annotations
@@ -248,13 +248,9 @@ def _outlooks(parts: Sequence[Part], standing: PopulationStanding, analyst: str)
     """The charges that hold for all parts together; the one that leaves most first."""
     epsilon = sum((part.epsilon for part in parts), Decimal(0))
     delta = sum((part.delta for part in parts), Decimal(0))
-    choices: list[CentralGuarantee] = []
-    if standing.terms.budget.pure:
-        choices.append(ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon))
-    else:
+    choices: list[CentralGuarantee] = [ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)]
+    if not standing.terms.budget.pure:
         squares = sum(Fraction(measure.epsilon) ** 2 for part in parts for measure in part.pricing.measures)
         choices.append(ZCDP(rho=ceil_to_grid(Fraction(squares) / 2), delta=delta))
-        if not delta:
-            choices.append(PureDP(epsilon=epsilon))
     outlooks = [foresee(guarantee, standing, analyst) for guarantee in choices]
     return tuple(sorted(outlooks, key=lambda one: (one.refusal is None, one.epsilon_left), reverse=True))

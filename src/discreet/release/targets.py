@@ -277,10 +277,8 @@ def _smallest(holds: Callable[[int], bool], guess: int) -> int:
             high, step = high - step, 2 * step
         low = max(0, high - step)
     else:
-        while not holds(high):
-            if high > _MOST:
-                return high
-            low, high, step = high, high + step, 2 * step
+        while high < _MOST and not holds(high):
+            low, high, step = high, min(high + step, _MOST), 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
