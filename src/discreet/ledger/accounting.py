@@ -8,9 +8,9 @@ Proof:     docs/proofs/ledger-filter.md
 Refs:      conversion [CKS20, Prop. 12]; filter [WRRW23, Thm. 1], [FZ21]; approximate zCDP [BS16, Sec. 8].
 
 Pure functions on integers: sums are exact, costs round up, allowances round down. A pure budget (delta = 0)
-adds up epsilon. An (epsilon, delta) budget admits while all charges are pure and their epsilons fit, or while
-the approximate zCDP filter holds; half of delta pays for the conversion and half for the deltas of the
-charges.
+adds up epsilon. An (epsilon, delta) budget admits while every charge states an epsilon and these add up to no
+more than the budget's, or while the approximate zCDP filter holds; in both cases half of delta pays for the
+deltas of the charges, and the other half for the conversion.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _HALF_SQUARE: Final = 5
 class Totals:
     """Sums over admitted charges, whole numbers: epsilon and delta in 1e-9, rho in 1e-19.
 
-    `epsilon` adds up pure charges alone; it bounds the transcript only while `pure` holds.
+    `epsilon` adds up pure and approximate charges; it bounds the transcript only while every charge is `additive`.
     """
 
     charges: int = 0
-    pure: bool = True
+    additive: bool = True
     epsilon: int = 0
     rho: int = 0
     delta: int = 0
@@ -66,7 +66,7 @@ class Totals:
     def __add__(self, other: Totals) -> Totals:
         return Totals(
             charges=self.charges + other.charges,
-            pure=self.pure and other.pure,
+            additive=self.additive and other.additive,
             epsilon=self.epsilon + other.epsilon,
             rho=self.rho + other.rho,
             delta=self.delta + other.delta,
@@ -119,6 +119,8 @@ class Balance:
         """What remains, in the currency of `cost`."""
         if isinstance(cost, PureDP) or self.rho_remaining is None or self.delta_remaining is None:
             return f"epsilon {text(self.epsilon_remaining)}"
+        if isinstance(cost, ApproxDP):
+            return f"epsilon {text(self.epsilon_remaining)} and delta {text(self.delta_remaining)}"
         return f"rho {text(self.rho_remaining)} and delta {text(self.delta_remaining)}"
 
 
@@ -129,11 +131,11 @@ def weigh(guarantee: CentralGuarantee) -> Totals:
     """
     if isinstance(guarantee, PureDP):
         units = to_units(guarantee.epsilon)
-        return Totals(charges=1, pure=True, epsilon=units, rho=_HALF_SQUARE * units**2)
+        return _pure(units)
     delta = to_units(guarantee.delta)
     if isinstance(guarantee, ApproxDP):
-        return Totals(charges=1, pure=False, rho=_HALF_SQUARE * to_units(guarantee.epsilon) ** 2, delta=delta)
-    return Totals(charges=1, pure=False, rho=to_units(guarantee.rho) * _RHO_PER_GRID, delta=delta)
+        return replace(_pure(to_units(guarantee.epsilon)), delta=delta)
+    return Totals(charges=1, additive=False, rho=to_units(guarantee.rho) * _RHO_PER_GRID, delta=delta)
 
 
 def caps(budget: Budget) -> tuple[Cap, Cap]:
@@ -149,9 +151,11 @@ def admits(cap: Cap, totals: Totals) -> bool:
 
     Monotone: what holds for the totals holds for every part of them.
     """
-    if totals.pure and totals.epsilon <= cap.epsilon:
+    if 2 * totals.delta > cap.delta:
+        return False
+    if totals.additive and totals.epsilon <= cap.epsilon:
         return True
-    return not cap.pure and totals.rho <= rho_cap(cap) and 2 * totals.delta <= cap.delta
+    return not cap.pure and totals.rho <= rho_cap(cap)
 
 
 def require_priceable(cap: Cap, guarantee: CentralGuarantee, *, population: str) -> None:
@@ -212,7 +216,7 @@ def _epsilon_spent(cap: Cap, totals: Totals) -> Decimal:
     if cap.pure or totals.charges == 0:
         return from_units(totals.epsilon)
     converted = _converted(totals.rho, cap.delta)
-    return min(converted, from_units(totals.epsilon)) if totals.pure else converted
+    return min(converted, from_units(totals.epsilon)) if totals.additive else converted
 
 
 @lru_cache(maxsize=4096)
@@ -227,7 +231,7 @@ def _largest_pure(cap: Cap, totals: Totals) -> int:
 
 
 def _pure(units: int) -> Totals:
-    return Totals(charges=1, pure=True, epsilon=units, rho=_HALF_SQUARE * units**2)
+    return Totals(charges=1, epsilon=units, rho=_HALF_SQUARE * units**2)
 
 
 def _largest(holds: Callable[[int], bool], *, upper: int) -> int:

@@ -169,10 +169,10 @@ def encode_before(standing: PopulationStanding, analyst: str) -> dict[str, objec
 def encode_totals(totals: Totals) -> dict[str, object]:
     """Whole numbers of units as text: they outgrow what other readers of JSON keep exact."""
     return {
+        "additive": totals.additive,
         "charges": totals.charges,
         "delta": str(totals.delta),
         "epsilon": str(totals.epsilon),
-        "pure": totals.pure,
         "rho": str(totals.rho),
     }
 
@@ -180,7 +180,7 @@ def encode_totals(totals: Totals) -> dict[str, object]:
 def decode_totals(fields: Mapping[str, Any]) -> Totals:
     return Totals(
         charges=fields["charges"],
-        pure=fields["pure"],
+        additive=fields["additive"],
         epsilon=int(fields["epsilon"]),
         rho=int(fields["rho"]),
         delta=int(fields["delta"]),

@@ -152,11 +152,11 @@ def test_nothing_beyond_the_proven_conversion_is_admitted(cap: Cap, charges: lis
         if admits(cap, totals + weigh(charge)):
             totals += weigh(charge)
     epsilon, delta = Fraction(cap.epsilon, 10**9), Fraction(cap.delta, 10**9)
-    pure = totals.pure and Fraction(totals.epsilon, 10**9) <= epsilon
+    added = totals.additive and Fraction(totals.epsilon, 10**9) <= epsilon and 2 * totals.delta <= cap.delta
     filtered = totals.rho == 0 or converted_delta(
         float(totals.rho * RHO_UNIT), float(epsilon)
     ) + totals.delta * 1e-9 <= float(delta) * (1 + 1e-6)
-    assert pure or filtered
+    assert added or filtered
 
 
 @given(limits, st.lists(guarantees, max_size=5))
@@ -176,3 +176,13 @@ def test_conversions_round_against_the_optimist(epsilon_units: int, delta_units:
         back = smallest_epsilon(rho=rho, delta=delta)
         assert back <= epsilon + Fraction(1, 10**9), "another order, found in floats, costs next to nothing"
         assert smallest_epsilon(rho=rho + 2 * RHO_GRID, delta=delta) > epsilon - Fraction(1, 10**6) * (1 + epsilon)
+
+
+def test_approximate_charges_add_up_like_pure_ones() -> None:
+    one = ApproxDP(epsilon=1, delta="1e-7")
+    assert admits(THREE, total([one])), "its rho alone would be refused"
+    assert admits(THREE, total([one, one, PureDP(epsilon=1)]))
+    assert not admits(THREE, total([one, one, one, PureDP(epsilon="1e-9")]))
+    assert not admits(THREE, total([one] * 2 + [ApproxDP(epsilon="0.1", delta="4e-7")])), "half of delta is for charges"
+    assert not admits(THREE, total([one, ZCDP(rho="0.001")])), "a zCDP charge has no epsilon to add"
+    assert not admits(Cap(3 * 10**9, 0), total([ApproxDP(epsilon=1, delta="1e-9")]))
