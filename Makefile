@@ -2,16 +2,17 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
+PEERS := .venv-peers
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check bench docs clean
+.PHONY: help setup demo test test-all check bench bench-query bench-peers docs clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## build .venv with everything the tests need
 
@@ -45,12 +46,24 @@ check: $(READY) ## lint, types, unit tests; under a minute
 	$(BIN)/lint-imports
 	$(PYTEST) -q -n $(WORKERS) -m "not long and not statistical" tests/unit
 
-bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest
+bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest, questions
 	@$(BIN)/python -m compileall -q src benchmarks
 	$(BIN)/python -m benchmarks
+
+bench-query: $(READY) ## questions against plain DuckDB; writes the tables of docs/benchmarks.md
+	@$(BIN)/python -m compileall -q src benchmarks
+	$(BIN)/python -m benchmarks query
+
+bench-peers: $(READY) $(PEERS)/.ready ## the same work by OpenDP and diffprivlib, in an environment of their own
+	$(BIN)/python -m benchmarks peers
+
+$(PEERS)/.ready: benchmarks/peers.txt
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt
+	@touch $(PEERS)/.ready
 
 docs: $(READY) ## write docs/reference.md anew from the code
 	$(BIN)/python -m discreet.cli.reference > docs/reference.md
 
 clean: ## remove .venv, caches and the demo
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(PEERS) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -1,0 +1,94 @@
+"""A worker of another library: COUNT, SUM and AVG of income by a public key. Runs in .venv-peers, without Discreet.
+
+python -m benchmarks.peerwork opendp|diffprivlib FILE province|place ROWS_PER_UNIT
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarks.people import PLACES, PROVINCES
+from benchmarks.turns import serve
+
+EPSILON = 0.01
+BOUNDS = (0.0, 250_000.0)
+MOST_ROWS = 20_000_000
+
+Work = Callable[[], Mapping[str, float]]
+
+
+def run_opendp(file: str, key: str, rows_per_unit: int) -> Work:
+    """Sum and count; OpenDP gives means only where group sizes are public, so they are divided afterwards."""
+    import opendp.prelude as dp
+    import polars as pl
+
+    dp.enable_features("contrib")
+    keys = pl.LazyFrame({key: _keys(key)})
+    unit = dp.unit_of(contributions=rows_per_unit, identifier="id" if rows_per_unit > 1 else None)
+
+    def work() -> Mapping[str, float]:
+        start = time.perf_counter()
+        context = dp.Context.compositor(
+            data=pl.scan_parquet(file),
+            privacy_unit=unit,
+            privacy_loss=dp.loss_of(epsilon=EPSILON),
+            split_evenly_over=1,
+            margins=[dp.polars.Margin(by=[], max_length=MOST_ROWS)],
+        )
+        query = context.query()
+        if rows_per_unit > 1:
+            query = query.truncate_per_group(rows_per_unit)
+        income: Any = pl.col("income").fill_null(0.0).fill_nan(0.0)
+        aggregates = (dp.len(signed=True), income.dp.sum(BOUNDS))
+        answer = query.group_by(key).agg(*aggregates).with_keys(keys).release().collect()
+        answer.with_columns(mean=pl.col("income") / pl.col("len").clip(1)).rows()
+        return {"whole": time.perf_counter() - start}
+
+    return work
+
+
+def run_diffprivlib(file: str, key: str, rows_per_unit: int) -> Work:
+    """One call per key and aggregate over sorted rows; keys are disjoint, so each may spend the whole epsilon."""
+    import numpy as np
+    import polars as pl
+    from diffprivlib import BudgetAccountant, tools  # type: ignore[import-not-found]
+
+    if rows_per_unit > 1:
+        sys.exit("rows per unit are not bounded")
+    values = np.array(_keys(key))
+    share = EPSILON / 3
+
+    def work() -> Mapping[str, float]:
+        start = time.perf_counter()
+        rows = pl.read_parquet(file, columns=[key, "income"]).sort(key)
+        found, income = rows[key].to_numpy(), rows["income"].to_numpy()
+        starts, ends = np.searchsorted(found, values, "left"), np.searchsorted(found, values, "right")
+        answer = []
+        for begin, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            group = income[begin:end]
+            accountant = BudgetAccountant(epsilon=EPSILON)
+            shared = {"epsilon": share, "accountant": accountant}
+            answer.append(
+                (
+                    tools.count_nonzero(np.ones(len(group)), **shared),
+                    tools.sum(group, bounds=BOUNDS, **shared),
+                    tools.mean(group, bounds=BOUNDS, **shared),
+                )
+            )
+        return {"whole": time.perf_counter() - start}
+
+    return work
+
+
+def _keys(key: str) -> list[int]:
+    return list(PROVINCES) if key == "province" else list(range(PLACES))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    workers: dict[str, Callable[[str, str, int], Work]] = {"opendp": run_opendp, "diffprivlib": run_diffprivlib}
+    serve(workers[sys.argv[1]](sys.argv[2], sys.argv[3], int(sys.argv[4])))

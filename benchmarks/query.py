@@ -1,0 +1,239 @@
+"""Questions with a budget against the same aggregates in plain DuckDB: ratios, memory, and a small question's steps.
+
+Discreet's time is all of `Session.query(…, fresh=True)`: reading the SQL, the charge synced to disk, the engine, the
+noise, the answer stored. Plain DuckDB reads the file that a user has. All of one case take turns in one run.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.page import PAGE, describe_machine, table, write_block
+from benchmarks.people import House, build_house
+from benchmarks.turns import Figures, take_turns
+
+ROWS = 10_000_000
+ROUNDS = 9
+SCALAR_ROUNDS = 101
+SURVEY_ROWS = 113_290
+SCALAR_LIMIT_MS = 25
+MOST_MB = 1024
+
+_PLAIN = "SELECT {key}, count(*), sum({value}), avg({value}) FROM {rows} GROUP BY {key}"
+_OURS = "SELECT {key}, COUNT(*) AS n, SUM({value}) AS total, AVG({value}) AS mean FROM {rows} GROUP BY {key}"
+_PER_UNIT = "SELECT avg(total) FROM (SELECT id, sum(income) AS total FROM {rows} GROUP BY id)"
+_DIGEST = (
+    "md5(concat_ws('|', 'salt', id, province, place, CAST(income * 100 AS BIGINT), CAST(spending * 100 AS BIGINT)))"
+)
+_RANKED = f"(SELECT *, row_number() OVER (PARTITION BY id ORDER BY {_DIGEST}) AS ord FROM {{rows}})"
+_BOUNDED = f"SELECT province, count(*), sum(income), avg(income) FROM {_RANKED} WHERE ord <= 3 GROUP BY province"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question, the plain statement it is held against, and the ratio it must reach.
+
+    `others` are plain statements told beside it. In all of them {people} and {visits} stand for the original file,
+    {prepared} for the prepared one.
+    """
+
+    title: str
+    sql: str
+    plain: str
+    limit: float
+    others: Mapping[str, str]
+
+
+CASES = (
+    Case(
+        "13 keys",
+        _OURS.format(key="province", value="income", rows="people"),
+        _PLAIN.format(key="province", value="income", rows="{people}"),
+        1.2,
+        {"plain on the prepared file": _PLAIN.format(key="province", value="income", rows="{prepared}")},
+    ),
+    Case(
+        "13 keys, clamped in the question",
+        _OURS.format(key="province", value="CLAMP(income, 1000, 100000)", rows="people"),
+        _PLAIN.format(key="province", value="income", rows="{people}"),
+        2.5,
+        {},
+    ),
+    Case(
+        "13 keys, clamped in the question, a column without bounds",
+        _OURS.format(key="province", value="CLAMP(spending, 0, 40000)", rows="people"),
+        _PLAIN.format(key="province", value="spending", rows="{people}"),
+        2.5,
+        {},
+    ),
+    Case(
+        "100,000 keys",
+        _OURS.format(key="place", value="income", rows="people"),
+        _PLAIN.format(key="place", value="income", rows="{people}"),
+        3,
+        {},
+    ),
+    Case(
+        "13 keys, three rows per unit count, by the stored order",
+        _OURS.format(key="province", value="income", rows="visits"),
+        _PLAIN.format(key="province", value="income", rows="{visits}"),
+        8,
+        {"plain, three rows per unit by md5 inside the query": _BOUNDED.format(rows="{visits}")},
+    ),
+    Case(
+        "mean of totals per unit, three rows per unit count",
+        "SELECT AVG(total) AS mean FROM (SELECT id, SUM(income) AS total FROM visits GROUP BY id)",
+        _PER_UNIT.format(rows="{visits}"),
+        8,
+        {"plain, grouped by province": _PLAIN.format(key="province", value="income", rows="{visits}")},
+    ),
+)
+
+
+def run(
+    rows: int = ROWS,
+    *,
+    cases: Sequence[Case] = CASES,
+    rounds: int = ROUNDS,
+    survey_rows: int = SURVEY_ROWS,
+    scalar_rounds: int = SCALAR_ROUNDS,
+    page: Path = PAGE,
+) -> dict[str, float]:
+    """Measure, and write what was found into `page`."""
+    told = {"cores": float(os.cpu_count() or 1)}
+    with tempfile.TemporaryDirectory() as folder:
+        house = build_house(Path(folder), rows=rows)
+        found = {case.title: _take_turns(case, house, rounds) for case in cases}
+    with tempfile.TemporaryDirectory() as folder:
+        scalar = _scalar(Path(folder), survey_rows, scalar_rounds)
+    write_block(page, "query", _page_of_cases(cases, found, rows, rounds))
+    write_block(page, "scalar", _page_of_parts(scalar, survey_rows, scalar_rounds))
+    for case in cases:
+        told |= _figures(case, found[case.title])
+    return told | {f"scalar COUNT, {part} (ms)": 1000 * seconds for part, seconds in scalar.seconds.items()}
+
+
+def _take_turns(case: Case, house: House, rounds: int) -> dict[str, Figures]:
+    files = {
+        "people": house.original("people"),
+        "visits": house.original("visits"),
+        "prepared": house.prepared("people"),
+    }
+    worker = [sys.executable, "-m", "benchmarks.worker"]
+    commands = {
+        "plain": [*worker, "plain", case.plain.format(**files)],
+        "discreet": [*worker, "discreet", str(house.workspace), case.sql],
+        **{name: [*worker, "plain", sql.format(**files)] for name, sql in case.others.items()},
+    }
+    return take_turns(commands, rounds=rounds)
+
+
+def _scalar(folder: Path, rows: int, rounds: int) -> Figures:
+    """One count on the sample survey, with what each step takes."""
+    os.environ["DISCREET_KEYS"] = str(folder / "keys")
+    _discreet("sample", "survey", str(folder / "data"), "--rows", str(rows))
+    card = folder / "data" / "survey.yaml"
+    text = card.read_text(encoding="utf-8")
+    card.write_text(text.replace("epsilon: 3, per_analyst: 1", "epsilon: 900"), encoding="utf-8")
+    _discreet("init", str(folder / "w"))
+    _discreet("add", "-w", str(folder / "w"), str(folder / "data" / "survey.parquet"))
+    command = [sys.executable, "-m", "benchmarks.worker", "parts", str(folder / "w"), "SELECT COUNT(*) FROM survey"]
+    return take_turns({"parts": command}, rounds=rounds)["parts"]
+
+
+def _discreet(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "discreet", *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def _figures(case: Case, found: Mapping[str, Figures]) -> dict[str, float]:
+    ours, plain = found["discreet"], found["plain"]
+    told = {
+        f"{case.title}: plain (s)": plain.whole,
+        f"{case.title}: Discreet (s)": ours.whole,
+        f"{case.title}: ratio, at most {case.limit:g}": ours.whole / plain.whole,
+        f"{case.title}: ratio with .rows read": _with(ours, "rows") / plain.whole,
+        f"{case.title}: ratio with .rows and .intervals read": _with(ours, "rows", "intervals") / plain.whole,
+        f"{case.title}: peak memory (MB)": ours.peak_mb,
+    }
+    for name in case.others:
+        told[f"{case.title}: ratio to {name}"] = ours.whole / found[name].whole
+    return told
+
+
+def _with(figures: Figures, *parts: str) -> float:
+    return figures.whole + sum(figures.seconds[part] for part in parts)
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+def _page_of_cases(
+    cases: Sequence[Case], found: Mapping[str, Mapping[str, Figures]], rows: int, rounds: int
+) -> list[str]:
+    head = [
+        "question",
+        "plain (s)",
+        "Discreet (s)",
+        "ratio",
+        "at most",
+        "ratio with `.rows`",
+        "and `.intervals`",
+        "plain (MB)",
+        "Discreet (MB)",
+    ]
+    lines = [_line(case, found[case.title]) for case in cases]
+    beside = [
+        [f"{case.title}: {name}", _seconds(figures.whole), _times(ours.whole / figures.whole), f"{figures.peak_mb:.0f}"]
+        for case in cases
+        for name in case.others
+        for ours, figures in [(found[case.title]["discreet"], found[case.title][name])]
+    ]
+    return [
+        f"{rows:,} rows. {describe_machine()} Medians of {rounds} rounds taken in turn; peak resident memory of a",
+        f"fresh process, which must stay below {MOST_MB:,} MB.",
+        "",
+        *table(head, lines),
+        "",
+        "Beside them, for information:",
+        "",
+        *table(["statement", "seconds", "Discreet to it", "MB"], beside),
+    ]
+
+
+def _line(case: Case, found: Mapping[str, Figures]) -> list[str]:
+    ours, plain = found["discreet"], found["plain"]
+    return [
+        case.title,
+        _seconds(plain.whole),
+        _seconds(ours.whole),
+        f"**{_times(ours.whole / plain.whole)}**",
+        _times(case.limit),
+        _times(_with(ours, "rows") / plain.whole),
+        _times(_with(ours, "rows", "intervals") / plain.whole),
+        f"{plain.peak_mb:.0f}",
+        f"{ours.peak_mb:.0f}",
+    ]
+
+
+def _page_of_parts(scalar: Figures, rows: int, rounds: int) -> list[str]:
+    whole = [[part, f"{1000 * seconds:.1f}"] for part, seconds in scalar.seconds.items()]
+    return [
+        f"`SELECT COUNT(*) FROM survey` over {rows:,} rows, through Python, every charge synced to disk. Medians of",
+        f"{rounds} rounds; what is beyond the engine must stay below {SCALAR_LIMIT_MS} ms.",
+        "",
+        *table(["step", "ms"], whole),
+    ]
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}×"

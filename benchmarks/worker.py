@@ -1,0 +1,106 @@
+"""One worker: plain DuckDB on a statement, a session on a question, or a session with its inner times.
+
+python -m benchmarks.worker plain "SELECT …"
+python -m benchmarks.worker discreet WORKSPACE "SELECT …"
+python -m benchmarks.worker parts WORKSPACE "SELECT …"
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from benchmarks.turns import serve
+
+EPSILON = "0.01"
+THREADS = 2
+
+
+def run_plain(sql: str) -> Callable[[], Mapping[str, float]]:
+    import duckdb
+
+    database = duckdb.connect(config={"threads": THREADS})
+    database.execute("SET enable_progress_bar = false")
+
+    def work() -> Mapping[str, float]:
+        start = time.perf_counter()
+        database.execute(sql).fetchall()
+        return {"whole": time.perf_counter() - start}
+
+    return work
+
+
+def run_discreet(workspace: str, sql: str) -> Callable[[], Mapping[str, float]]:
+    """A new charge, new noise and a stored answer each time; then what reading it takes."""
+    import discreet
+
+    session = discreet.open(workspace)
+
+    def work() -> Mapping[str, float]:
+        start = time.perf_counter()
+        answer = session.query(sql, epsilon=EPSILON, fresh=True)
+        answered = time.perf_counter()
+        assert answer.rows
+        read = time.perf_counter()
+        assert answer.intervals
+        return {"whole": answered - start, "rows": read - answered, "intervals": time.perf_counter() - read}
+
+    return work
+
+
+def run_parts(workspace: str, sql: str) -> Callable[[], Mapping[str, float]]:
+    """The same, with the time of each step between question and answer."""
+    import discreet
+    from discreet.engines.embedded import EmbeddedEngine
+    from discreet.ledger import Ledger
+    from discreet.release import asking, reading
+
+    parts: dict[str, float] = {}
+    for owner, name, part in (
+        (reading, "read_asked", "reading"),
+        (asking, "price", "pricing"),
+        (asking, "spend", "charge"),
+        (EmbeddedEngine, "measure", "engine"),
+        (asking, "draw", "noise"),
+        (Ledger, "commit_answer", "commit"),
+    ):
+        _watch(owner, name, part, parts)
+    session = discreet.open(workspace)
+
+    def work() -> Mapping[str, float]:
+        parts.clear()
+        start = time.perf_counter()
+        session.query(sql, epsilon=EPSILON, fresh=True)
+        whole = time.perf_counter() - start
+        return {
+            "whole": whole,
+            "beyond the engine": whole - parts["engine"],
+            **parts,
+            "rest": whole - sum(parts.values()),
+        }
+
+    return work
+
+
+def _watch(owner: Any, name: str, part: str, parts: dict[str, float]) -> None:
+    inner = getattr(owner, name)
+
+    def watched(*words: Any, **named: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return inner(*words, **named)
+        finally:
+            parts[part] = parts.get(part, 0.0) + time.perf_counter() - start
+
+    setattr(owner, name, watched)
+
+
+if __name__ == "__main__":
+    kinds: dict[str, Callable[..., Callable[[], Mapping[str, float]]]] = {
+        "plain": run_plain,
+        "discreet": run_discreet,
+        "parts": run_parts,
+    }
+    serve(kinds[sys.argv[1]](*sys.argv[2:]))
