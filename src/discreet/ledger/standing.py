@@ -180,7 +180,7 @@ def encode_totals(totals: Totals) -> dict[str, object]:
 def decode_totals(fields: Mapping[str, Any]) -> Totals:
     return Totals(
         charges=fields["charges"],
-        additive=fields["additive"],
+        additive=fields["additive"] if "additive" in fields else fields["pure"],  # its name in earlier ledgers
         epsilon=int(fields["epsilon"]),
         rho=int(fields["rho"]),
         delta=int(fields["delta"]),
