@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from discreet.plan.algebra import Plan
 
-__all__ = ["Cell", "Engine", "Histogram", "Measured"]
+__all__ = ["Cell", "Engine", "Histogram", "Measured", "Prepared"]
 
 Cell = tuple[int | str | None, ...]
 
@@ -27,6 +27,13 @@ class Measured:
 
     columns: tuple[Sequence[int] | Sequence[Histogram], ...]
     keys: tuple[Cell, ...] | None = None
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """An engine that can open, or connect, and refuse what cannot be run: all that is known before a charge."""
+
+    def prepare(self, plan: Plan) -> None: ...
 
 
 class Engine(Protocol):

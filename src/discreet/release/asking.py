@@ -12,10 +12,11 @@ from decimal import Decimal
 
 from discreet.data.card import Card
 from discreet.data.workspace import Dataset
-from discreet.engines.base import Engine
+from discreet.engines.base import Engine, Prepared
 from discreet.errors import (
     ChargedNotAnswered,
     DatasetSuspended,
+    DiscreetError,
     LedgerDamaged,
     LedgerUnanchored,
     LedgerUnavailable,
@@ -124,9 +125,13 @@ def _check_suspension(question: Question, ledger: Ledger) -> None:
 
 
 def open_for(question: Question) -> Engine:
+    """An engine that is ready for the question; what fails here costs nothing."""
     try:
-        return question.open_engine()
-    except Refused:
+        engine = question.open_engine()
+        if isinstance(engine, Prepared):
+            engine.prepare(question.statement.plan)
+        return engine
+    except DiscreetError:
         raise
     except Exception:
         raise Refused(

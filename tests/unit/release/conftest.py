@@ -106,6 +106,9 @@ class Fixed:
     measured: Measured | BaseException
     calls: int = 0
 
+    def prepare(self, plan: Plan) -> None:
+        """Ready for anything."""
+
     def measure(self, plan: Plan) -> Measured:
         self.calls += 1
         if isinstance(self.measured, BaseException):

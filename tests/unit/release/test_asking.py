@@ -154,6 +154,18 @@ def test_an_engine_that_cannot_be_opened_costs_nothing_and_tells_nothing(house: 
     assert house.charges == 0
 
 
+def test_a_server_that_does_not_answer_is_met_before_the_charge(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ConnectionError(SECRET)
+
+    monkeypatch.setattr(Fixed, "prepare", fail)
+    engine = give([1])
+    with pytest.raises(Refused, match="cannot be reached"):
+        house.ask(SQL, engine=engine)
+    assert (house.charges, engine.calls) == (0, 0)
+    assert not house.session.ledger.suspended("t")
+
+
 def test_an_engine_that_refuses_is_heard(house: House) -> None:
     from dataclasses import replace
 
