@@ -42,6 +42,7 @@ from discreet.plan.typed import Domain, Sort, Typed, require_number
 __all__ = ["MOST_JOINS", "UNIT", "Catalogue", "From", "Tables", "domain_of", "is_aggregate", "is_unit"]
 
 MOST_JOINS: Final = 5
+DEEPEST_TABLES: Final = 8
 UNIT: Final = "unit"
 
 _PER_UNIT: Final = "COUNT, SUM, MIN and MAX"
@@ -77,6 +78,7 @@ class Tables:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
+        self._depth = 0
         self.cards: dict[str, Card] = {}
 
     def read(self, select: exp.Select, named: Mapping[str, exp.Select]) -> From:
@@ -168,7 +170,11 @@ class Tables:
                 "outer statement, where they work on noisy outputs."
             )
         only(select, "expressions", "from_", "joins", "where", "group", "having", "with_")
+        self._depth += 1
+        if self._depth > DEEPEST_TABLES:
+            raise QueryRefused(f"derived tables nest deeper than {DEEPEST_TABLES}. Write the statement more plainly.")
         below = self.read(select, named)
+        self._depth -= 1
         if select.args.get("group") is not None:
             return self._per_unit(select, below, shown)
         if select.args.get("having") is not None or any(map(is_aggregate, _outside_subqueries(select))):

@@ -461,6 +461,7 @@ REFUSED = {
     ],
     "samples": ["SELECT COUNT(*) FROM survey TABLESAMPLE SYSTEM (10)", "SELECT COUNT(*) FROM survey LIMIT age"],
     "too large": [
+        "SELECT COUNT(*) FROM " + "(SELECT age FROM " * 9 + "survey" + ")" * 9,
         "SELECT COUNT(*) FROM survey WHERE " + "(" * 3000 + "age = 1" + ")" * 3000,
         "SELECT COUNT(*) FROM survey WHERE " + "NOT " * 2400 + "age = 1",
         "SELECT COUNT(*) FROM survey WHERE " + "x" * 100_000,
