@@ -34,8 +34,9 @@ from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, 
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
 from discreet.plan.statement import MeasureFace
-from discreet.plan.tables import is_aggregate, is_unit
+from discreet.plan.tables import is_aggregate
 from discreet.plan.typed import Sort, Typed, require_number
+from discreet.plan.vocabulary import is_unit
 
 __all__ = ["Aggregates", "default_name"]
 

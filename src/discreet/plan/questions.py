@@ -16,18 +16,24 @@ from discreet.data.card import Card
 from discreet.errors import QueryRefused, UnknownName
 from discreet.plan.aggregates import Aggregates, default_name
 from discreet.plan.algebra import (
+    And,
+    Condition,
     Derive,
     Field,
     Filter,
+    IsNull,
     Join,
     Key,
     Lookup,
     Measure,
+    Not,
+    OneOf,
     PerUnit,
     Plan,
     Relation,
     Rows,
     Units,
+    Within,
     walk,
 )
 from discreet.plan.calculus import facts_of, sensitivities, span_of
@@ -37,6 +43,7 @@ from discreet.plan.outputs import (
     Arithmetic,
     Column,
     Comparison,
+    KeyAmong,
     KeyShown,
     Magnitude,
     Mean,
@@ -51,8 +58,9 @@ from discreet.plan.outputs import (
 from discreet.plan.parsing import FORM, alias_name, chain, identifier, literal, only, parse, refuse
 from discreet.plan.scopes import Scope
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
-from discreet.plan.tables import Catalogue, Tables, domain_of, is_aggregate, is_unit
-from discreet.plan.typed import Sort, Typed
+from discreet.plan.tables import Catalogue, Tables, is_aggregate
+from discreet.plan.typed import Domain, Sort, Typed
+from discreet.plan.vocabulary import domain_of, is_unit
 
 __all__ = ["MOST_CELLS", "read_statement"]
 
@@ -115,7 +123,10 @@ class _Reader:
             measures, faces = _with_units(measures, faces, self._facts.rows)
             presentation = self._moved(presentation, measures)
         plan = Plan(_pruned(relation, keys, measures), keys, measures)
-        names = [KeyFace(typed.text, typed.codes, typed.labels, typed.step) for typed in self._keys]
+        names = [
+            KeyFace(typed.text, typed.codes, typed.labels, typed.step if typed.sort is Sort.NUMBER else None)
+            for typed in self._keys
+        ]
         return Statement(plan, presentation, tuple(names), faces)
 
     # --- keys -------------------------------------------------------------------------------------------------------
@@ -241,25 +252,44 @@ class _Reader:
                 return All(operands) if isinstance(node, exp.And) else Any(operands)
             case exp.Not():
                 return Negation(self._selection(node.this))
-            case exp.Between():
+            case exp.Between() if not self._is_key(node.this):
                 only(node, "this", "low", "high")
                 low, high = self._noisy(node.args["low"]), self._noisy(node.args["high"])
                 inner = self._noisy(node.this)
                 return All((Comparison(">=", inner, low), Comparison("<=", inner, high)))
         sign = _SIGNS.get(type(node))
+        if isinstance(node, exp.In | exp.Is) or self._is_key(node.this):
+            return self._key_selection(self._scope.condition(node))
         if sign is None:
             raise refuse(node, "HAVING")
         only(node, "this", "expression")
         return Comparison(sign, self._noisy(node.this), self._noisy(node.expression))  # type: ignore[arg-type]
 
+    def _is_key(self, node: object) -> bool:
+        return isinstance(node, exp.Column) and self._by_alias(node) is None and self._key_place(node) is not None
+
+    def _key_selection(self, condition: Condition) -> Selection:
+        """A condition on keys, as the cells for which it is true."""
+        match condition:
+            case Not(operand):
+                return Negation(self._key_selection(operand))
+            case And(operands):
+                return All(tuple(self._key_selection(operand) for operand in operands))
+            case OneOf(value, _) | Within(value, _, _) | IsNull(value):
+                place = next((place for place, key in enumerate(self._keys) if key.value == value), None)
+                domain = self._keys[place].domain if place is not None else None
+                if place is not None and domain is not None:
+                    return KeyAmong(place, _cells(condition, domain))
+        raise QueryRefused("HAVING works on noisy outputs and on listed keys; choose other rows with WHERE.")
+
     def _noisy(self, node: exp.Expression) -> Output:
-        """An output by its name or anew; keys are chosen with WHERE."""
+        """An output by its name or anew."""
         named = self._by_alias(node)
         if named is not None:
             node = named.node
         shows = self._shows(node)
         if isinstance(shows, KeyShown):
-            raise QueryRefused("HAVING works on noisy outputs; choose keys with WHERE.", part="HAVING")
+            raise QueryRefused("HAVING compares a key with constants, as in HAVING province <> 24.", part="HAVING")
         return shows
 
     def _by_alias(self, node: exp.Expression) -> _Item | None:
@@ -304,6 +334,17 @@ class _Reader:
         before = self._aggregates.measures
         places = [measures.index(Units() if _stands_for_units(m, self._facts.rows) else m) for m in before]
         return cast(Presentation, _renumbered(presentation, places))
+
+
+def _cells(condition: OneOf | Within | IsNull, domain: Domain) -> tuple[int | None, ...]:
+    match condition:
+        case OneOf(_, values):
+            return values
+        case IsNull(_):
+            return (None,)
+    low = domain.low if condition.low is None else max(condition.low, domain.low)
+    high = domain.high if condition.high is None else min(condition.high, domain.high)
+    return tuple(range(low, high + 1))
 
 
 def _item(node: exp.Expression, place: int) -> _Item:

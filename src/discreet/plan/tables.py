@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Final, Protocol
 
 from sqlglot import exp
 
-from discreet.data.card import Card, Column, Kind
-from discreet.data.publictables import PublicColumn, PublicTable
+from discreet.data.card import Card
+from discreet.data.publictables import PublicTable
 from discreet.data.workspace import Dataset
 from discreet.errors import QueryRefused
 from discreet.plan.algebra import (
@@ -34,16 +33,16 @@ from discreet.plan.algebra import (
     Value,
     scans,
 )
-from discreet.plan.calculus import Span, facts_of
+from discreet.plan.calculus import facts_of
 from discreet.plan.parsing import FORM, identifier, only, refuse
 from discreet.plan.scopes import Scope, Table, call_name
-from discreet.plan.typed import Domain, Sort, Typed, require_number
+from discreet.plan.typed import Sort, Typed, require_number
+from discreet.plan.vocabulary import card_table, domain_of, is_unit, public_column, stored_key
 
-__all__ = ["MOST_JOINS", "UNIT", "Catalogue", "From", "Tables", "domain_of", "is_aggregate", "is_unit"]
+__all__ = ["DEEPEST_TABLES", "MOST_JOINS", "Catalogue", "From", "Tables", "is_aggregate"]
 
 MOST_JOINS: Final = 5
 DEEPEST_TABLES: Final = 8
-UNIT: Final = "unit"
 
 _PER_UNIT: Final = "COUNT, SUM, MIN and MAX"
 _AGGREGATES: Final = (exp.AggFunc, exp.Median, exp.Quantile)
@@ -63,10 +62,6 @@ class From:
 
     relation: Relation
     tables: tuple[Table, ...]
-
-
-def is_unit(typed: Typed) -> bool:
-    return typed.sort is Sort.UNIT and typed.name == UNIT
 
 
 def is_aggregate(node: object) -> bool:
@@ -152,7 +147,7 @@ class Tables:
                 )
         self.cards[card.dataset] = card
         scan = Scan(card.dataset, card.unit.rows, version=found.version if others else 0)
-        return From(scan, (_card_table(card, shown),))
+        return From(scan, (card_table(card, shown),))
 
     def _public(self, node: exp.Expression, named: Mapping[str, exp.Select]) -> PublicTable | None:
         if not isinstance(node, exp.Table):
@@ -296,7 +291,7 @@ class Tables:
         shown = _alias(join.this) or table.name
         if any(known.name == shown for known in left.tables):
             raise QueryRefused(f"two tables are called '{shown}'. Give one an alias.")
-        faces = {column.name.lower(): _public_column(column, shown) for column in table.columns}
+        faces = {column.name.lower(): public_column(column, shown) for column in table.columns}
         right = From(left.relation, (Table(shown, faces),))
         ours, theirs = _sides(join, left, right)
         if theirs.text.lower() != table.key.lower():
@@ -306,7 +301,7 @@ class Tables:
         places = [place for place, column in enumerate(table.columns) if column.name.lower() != table.key.lower()]
         entries: dict[int, tuple[int | None, ...]] = {}
         for position, key in enumerate(table.values(table.key)):
-            stored = _stored_key(ours, table.column(table.key), key)
+            stored = stored_key(ours, table.column(table.key), key)
             if stored is not None:
                 entries[stored] = tuple(table.rows[position][place] for place in places)
         names = tuple(f"{shown}.{table.columns[place].name}" for place in places)
@@ -357,62 +352,6 @@ class _UnitReader:
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
-
-
-def _card_table(card: Card, shown: str) -> Table:
-    columns = {column.name.lower(): _card_column(card, column) for column in card.columns}
-    weights = (columns[card.weight.column.lower()],) if card.weight is not None else ()
-    return Table(shown, columns, weights)
-
-
-def _card_column(card: Card, column: Column) -> Typed:
-    value, name = Field(column.name), column.name
-    if column.kind is Kind.ID:
-        return Typed(value, Sort.UNIT, name, name=UNIT if name == card.unit.column else None)
-    if column.kind is Kind.TEXT:
-        return Typed(value, Sort.TEXT, name, name=name)
-    if column.kind is Kind.CATEGORY:
-        return Typed(
-            value,
-            Sort.CATEGORY,
-            name,
-            codes=tuple(category.code for category in column.categories),
-            labels=tuple(category.label for category in column.categories),
-            domain=Domain(0, len(column.categories) - 1, nullable=True),
-            name=name,
-        )
-    domain = Domain(column.low_units, column.high_units, nullable=True) if column.bounds is not None else None
-    fine = column.kind is Kind.NUMBER
-    return Typed(value, Sort.NUMBER, name, step=Fraction(column.step or 1), domain=domain, name=name, fine=fine)
-
-
-def _public_column(column: PublicColumn, shown: str) -> Typed:
-    value = Field(f"{shown}.{column.name}")
-    domain = Domain(column.low_units, column.high_units, nullable=column.absent)
-    if column.kind is Kind.CATEGORY:
-        return Typed(value, Sort.CATEGORY, column.name, codes=column.categories, domain=domain, name=column.name)
-    fine = column.kind is Kind.NUMBER
-    step = Fraction(column.step or 1)
-    return Typed(value, Sort.NUMBER, column.name, step=step, domain=domain, name=column.name, fine=fine)
-
-
-def _stored_key(ours: Typed, column: PublicColumn, key: int | None) -> int | None:
-    """A key of the public table as our side stores it; None when our side cannot have it."""
-    if key is None:
-        return None
-    if ours.sort is Sort.CATEGORY:
-        return ours.position(column.text(key))
-    if column.kind is not Kind.INTEGER:
-        return None
-    steps = Fraction(key) / ours.step
-    return int(steps) if steps.denominator == 1 else None
-
-
-def domain_of(span: Span) -> Domain | None:
-    """The values that a bounded number can take, as keys."""
-    if span.low is None or span.high is None or not span.bounded:
-        return None
-    return Domain(span.low, span.high, span.nullable)
 
 
 def _sides(join: exp.Expression, left: From, right: From) -> tuple[Typed, Typed]:

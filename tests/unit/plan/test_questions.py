@@ -40,7 +40,19 @@ from discreet.plan.algebra import (
     Whole,
     Within,
 )
-from discreet.plan.outputs import Arithmetic, Comparison, Constant, KeyShown, Mean, Noted, Order, Spread
+from discreet.plan.outputs import (
+    All,
+    Arithmetic,
+    Comparison,
+    Constant,
+    KeyAmong,
+    KeyShown,
+    Mean,
+    Negation,
+    Noted,
+    Order,
+    Spread,
+)
 from tests.unit.plan.catalogue import SURVEY, read
 
 AGE, HEIGHT, WEIGHT, COST, DAY = (Field(name) for name in ("age", "height", "weight", "cost", "day"))
@@ -239,6 +251,21 @@ def test_outer_arithmetic_having_order_and_limit() -> None:
     assert (statement.presentation.limit, statement.presentation.offset) == (3, 1)
 
 
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("region <> 10", Negation(KeyAmong(0, (0,)))),
+        ("region IS NOT NULL", Negation(KeyAmong(0, (None,)))),
+        ("region IN (10, 'ON')", KeyAmong(0, (0, 2))),
+        ("age >= 3", KeyAmong(1, (3, 4))),
+        ("age BETWEEN 1 AND 2", All((KeyAmong(1, (1, 2, 3, 4)), KeyAmong(1, (0, 1, 2))))),
+    ],
+)
+def test_having_may_choose_listed_keys(condition: str, expected: object) -> None:
+    statement = read(f"SELECT region, age, COUNT(*) FROM survey GROUP BY region, age HAVING {condition}")
+    assert statement.presentation.having == expected
+
+
 def test_a_table_per_unit() -> None:
     statement = read(
         "SELECT n, COUNT(*) AS people, AVG(total) FROM "
@@ -413,6 +440,9 @@ REFUSED = {
         "SELECT COUNT(*) FROM (SELECT pid AS p FROM survey) t WHERE p = 7",
     ],
     "grouping": [
+        "SELECT region, COUNT(*) FROM survey GROUP BY region HAVING age = 1",
+        "SELECT region, COUNT(*) FROM survey GROUP BY region HAVING region = 10 OR COUNT(*) > region",
+        "SELECT diagnosis, COUNT(*) FROM survey GROUP BY diagnosis HAVING diagnosis = 'flu'",
         "SELECT height, COUNT(*) FROM survey GROUP BY height",
         "SELECT COUNT(*) FROM survey GROUP BY 1",
         "SELECT smokes, COUNT(*) FROM survey GROUP BY ALL",
