@@ -1,6 +1,6 @@
 """The analyst's commands: what there is, what may be asked, what is left."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,11 +13,12 @@ from discreet.cli.options import (
     LanguageOption,
     WorkspaceOption,
 )
-from discreet.cli.screen import on_terminal, show_json, show_note, show_number, show_pairs, show_table
+from discreet.cli.screen import on_terminal, show_estimates, show_json, show_note, show_pairs, show_table
 from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
     from discreet.ledger import BudgetState
+    from discreet.plan.outputs import Output
     from discreet.release.answers import Answer
     from discreet.release.explanation import Explanation
 
@@ -214,41 +215,51 @@ def _confirm(told: "Explanation") -> bool:
 
 
 def show_answer(answer: "Answer", lang: str) -> None:
+    """An answer as a table: labels, values with as many decimals as their intervals bear, and what it all means."""
     from discreet.plan.outputs import KeyShown
 
     labels = answer.labels(lang)
     nothing = "(no value)" if lang == "en" else "(sans valeur)"
-    columns = [(column.name, isinstance(column.shows, KeyShown)) for column in answer.statement.presentation.columns]
     headings: list[tuple[str, str]] = []
-    for name, key in columns:
-        headings.append((name, "left" if key else "right"))
-        if not key:
-            headings.append((f"{answer.level:%} interval".replace(".00%", "%"), "right"))
-    rows = []
-    for row, intervals in zip(answer.rows, answer.intervals, strict=True):
-        cells: list[str] = []
-        for name, key in columns:
-            value = row[name]
-            if key:
-                cells.append(nothing if value is None else labels.get(name, {}).get(str(value), str(value)))
-            else:
-                low, high = intervals[name]
-                assert not isinstance(value, str), "only keys are texts"
-                cells += [show_number(value), f"{show_number(low, open_end='−∞')} to {show_number(high, open_end='∞')}"]
-        rows.append(cells)
+    columns: list[list[str]] = []
+    for column in answer.statement.presentation.columns:
+        values = [row[column.name] for row in answer.rows]
+        if isinstance(column.shows, KeyShown):
+            named = labels.get(column.name, {})
+            headings.append((column.name, "left"))
+            columns.append([nothing if value is None else named.get(str(value), str(value)) for value in values])
+        else:
+            ends = [tuple(row[column.name]) for row in answer.intervals]
+            headings += [(column.name, "right"), (f"{answer.level:%} interval".replace(".00%", "%"), "right")]
+            columns += show_estimates(values, ends, decimals=_places(column.shows, answer))
     facts = answer.to_dict(lang)
     paid = "nothing (a stored answer, the same as before)" if answer.replayed else f"epsilon {answer.charge['epsilon']}"
     if not answer.replayed and answer.charge["delta"] != "0":
         paid += f" and delta {answer.charge['delta']}"
     remaining: dict[str, Any] = answer.remaining.to_dict()
+    mechanisms = cast("list[dict[str, Any]]", facts["mechanisms"])
     footer = [
         f"charged {paid}; epsilon {remaining['analyst']['epsilon']} remains for you, "
         f"{remaining['population']['epsilon']} for population '{answer.card.population}'",
         f"guarantee: {facts['guarantee']}; protects {facts['unit']}; neighbours: {facts['neighbours']}",
         f"intervals: {facts['interval_meaning']}",
+        *(f"{one['measure']}: {one['accuracy']}" for one in mechanisms if "accuracy" in one),
         *answer.warnings,
     ]
-    show_table("", headings, rows, footer=footer)
+    show_table("", headings, [list(row) for row in zip(*columns, strict=True)], footer=footer)
+
+
+def _places(output: "Output", answer: "Answer") -> int | None:
+    """Decimals of what is chosen from a grid: its interval, the whole range, says nothing about them."""
+    from discreet.plan.algebra import Extreme, Quantile
+    from discreet.plan.outputs import Noted
+
+    if not isinstance(output, Noted) or not isinstance(answer.plan.measures[output.measure], Quantile | Extreme):
+        return None
+    places = 0
+    while (output.step * 10**places).denominator != 1 and places < 9:
+        places += 1
+    return places
 
 
 def budget(

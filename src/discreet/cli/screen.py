@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from discreet.errors import DiscreetError
 
@@ -16,10 +17,10 @@ __all__ = [
     "on_terminal",
     "show_banner",
     "show_error",
+    "show_estimates",
     "show_fault",
     "show_json",
     "show_note",
-    "show_number",
     "show_pairs",
     "show_table",
 ]
@@ -33,15 +34,26 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def show_number(value: float | None, *, open_end: str = "–") -> str:
-    """A number with thousands set apart: whole as it is, else with what people read of it."""
-    if value is None:
-        return open_end
-    if isinstance(value, int):
-        return f"{value:,}"
-    if abs(value) >= 100:
-        return f"{value:,.2f}"
-    return f"{value:,.3f}" if abs(value) >= 1 else f"{value:,.4g}"
+def show_estimates(
+    values: Sequence[Any], intervals: Sequence[tuple[Any, ...]], *, decimals: int | None = None
+) -> tuple[list[str], list[str]]:
+    """Values and their intervals with one number of decimals: as many as the narrowest interval bears.
+
+    Whole numbers have none.
+    """
+    widths = [high - low for low, high in intervals if low is not None and high is not None and high > low]
+    if all(value is None or isinstance(value, int) for value in values):
+        decimals = 0
+    elif decimals is None:
+        decimals = min(max(1 - math.floor(math.log10(min(widths))), 0), 9) if widths else 3
+
+    def show(number: float | None, otherwise: str) -> str:
+        return otherwise if number is None else f"{number:,.{decimals}f}"
+
+    return (
+        [show(value, "–") for value in values],
+        [f"{show(low, '−∞')} to {show(high, '∞')}" for low, high in intervals],
+    )
 
 
 def show_json(value: object) -> None:
