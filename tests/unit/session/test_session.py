@@ -1,0 +1,81 @@
+"""An open session: engines that stay open, versions that change under it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet.errors import QueryRefused, Refused, UsageError
+from discreet.session import Session
+
+CARD = """
+dataset: people
+population: all
+unit: {column: pid, rows: 1}
+neighbours: add-remove
+budget: {epsilon: 100000}
+columns:
+  pid: {kind: id, type: integer}
+  age: {kind: integer, bounds: [0, 100]}
+"""
+COUNT = "SELECT COUNT(*) AS n, AVG(age) AS age FROM people"
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DISCREET_ANALYST", "ana")
+    monkeypatch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
+    (tmp_path / "people.yaml").write_text(CARD, encoding="utf-8")
+    write_people(tmp_path, 50)
+    with Session.create(tmp_path / "house") as made:
+        made.add(tmp_path / "people.csv", confirm=lambda _: True)
+    return tmp_path / "house"
+
+
+def write_people(folder: Path, count: int) -> None:
+    rows = "".join(f"{pid},{pid % 7}\n" for pid in range(count))
+    (folder / "people.csv").write_text("pid,age\n" + rows, encoding="utf-8")
+
+
+def test_a_new_version_is_asked_by_sessions_that_are_open(house: Path) -> None:
+    with discreet.open(house) as session:
+        before = session.query(COUNT, epsilon="1000")
+        assert before.rows[0]["n"] == pytest.approx(50, abs=3)
+        write_people(house.parent, 900)
+        session.add(house.parent / "people.csv", replace=True)
+        after = session.query(COUNT, epsilon="1000")
+        assert after.replayed is False
+        assert after.rows[0]["n"] == pytest.approx(900, abs=3)
+        assert session.query(COUNT, epsilon="1000").rows == after.rows
+
+
+def test_python_may_look_before_it_spends(house: Path) -> None:
+    with discreet.open(house) as session:
+        told = session.explain(COUNT, epsilon="1", assume={"n": 50})
+        assert told.to_dict()["charge"] == {"epsilon": "1", "delta": "0"}
+        with pytest.raises(Refused, match="Not asked"):
+            session.query(COUNT, epsilon="1", confirm=lambda shown: shown.plan_hash != told.plan_hash)
+        assert session.budget("all").population.charges == 0
+        answer = session.query("SELECT COUNT(*) AS n FROM people", within={"n": 10})
+        low, high = answer.intervals[0]["n"]
+        assert (low, high) == (answer.rows[0]["n"] - 10, answer.rows[0]["n"] + 10)  # type: ignore[operator]
+
+
+def test_an_answer_becomes_a_table_of_arrow_or_pandas(house: Path) -> None:
+    with discreet.open(house) as session:
+        answer = session.query("SELECT age, COUNT(*) AS n FROM people GROUP BY age", epsilon="1")
+    frame = answer.to_pandas()
+    assert list(frame.columns) == ["age", "n", "n_low", "n_high"]
+    assert answer.to_arrow().num_rows == len(answer.rows) == 102
+
+
+def test_cost_or_accuracy_is_said_but_not_both(house: Path) -> None:
+    with discreet.open(house) as session:
+        with pytest.raises(UsageError):
+            session.query(COUNT)
+        with pytest.raises(UsageError):
+            session.query(COUNT, epsilon="1", within={"n": 3})
+        with pytest.raises(QueryRefused):
+            session.query("SELECT pid FROM people", epsilon="1")
