@@ -5,6 +5,7 @@ VENV := .venv
 PEERS := .venv-peers
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_ALL := $(VENV)/.ready-all
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 
@@ -26,6 +27,10 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m compileall -q src
 	@touch $(READY)
 
+$(READY_ALL): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[testing,spark]'
+	@touch $(READY_ALL)
+
 demo: $(READY) ## from nothing to protected counts with intervals, in a fresh workspace under demo/
 	@$(BIN)/python -m compileall -q src
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
@@ -37,7 +42,7 @@ test: $(READY) ## lint, types, import direction and the test suite (with a real 
 	$(BIN)/lint-imports
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not long"
 
-test-all: $(READY) ## the rest: long statistics, crash rounds, large files
+test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, large files, a Spark cluster (needs Java 17)
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "long"
 
 check: $(READY) ## lint, types, unit tests; under a minute

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.clinic import CARD, ROWS, Run
-from tests.conformance.engines.conftest import spark_master
+from tests.conformance.engines.conftest import spark_connect, spark_master
 from tests.conformance.ledger.conftest import postgres_dsn
 
-__all__ = ["postgres_dsn", "spark_master"]
+__all__ = ["postgres_dsn", "spark_connect", "spark_master"]
 
 TABLE = ("--engine", "postgres", "--dsn-env", "CLINIC_DSN", "--table", "clinic.patients", "--card", "clinic.yaml")
 SQL = "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town"
@@ -105,30 +105,26 @@ def test_a_server_that_cannot_be_reached_is_named_without_its_password(
 
 
 @pytest.mark.long
-def test_a_table_in_spark_answers_where_it_is(tmp_path: Path, house: Path, run: Run, spark_master: str) -> None:
+@pytest.mark.parametrize("way", ["spark_master", "spark_connect"])
+def test_a_table_in_spark_answers_where_it_is(
+    tmp_path: Path, house: Path, run: Run, request: pytest.FixtureRequest, way: str
+) -> None:
+    remote = request.getfixturevalue(way)
     (tmp_path / "lake").mkdir()
     pq.write_table(pa_csv.read_csv(pa.BufferReader(ROWS.encode())), tmp_path / "lake" / "part.parquet")
     table = f"parquet.`{tmp_path / 'lake'}`"
-    added = run(
-        "add", "-w", "w", "--engine", "spark", "--remote", spark_master, "--table", table, "--card", "clinic.yaml"
-    )
-    assert added.err.count("\n") <= 1
-    answer = run("query", "-w", "w", SQL, "--epsilon", "1", "--format", "json").json()
-    assert abs(counts(answer)["N"] - 2000) < 40
-    assert abs(counts(answer)["S"] - 1000) < 40
-    absent = run(
-        "add",
-        "-w",
-        "w",
-        "--replace",
-        "--engine",
-        "spark",
-        "--remote",
-        spark_master,
-        "--table",
-        "nowhere.rows",
-        "--card",
-        "clinic.yaml",
-        code=1,
-    )
-    assert "table 'nowhere.rows' is not there" in absent.err
+    words = ("add", "-w", "w", "--engine", "spark", "--remote", remote, "--card", "clinic.yaml", "--table")
+    added = run(*words, table)
+    assert [line[:14] for line in added.err.splitlines()] == ["New population"]
+    answer = run("query", "-w", "w", SQL, "--epsilon", "1", "--format", "json")
+    assert answer.err == ""
+    assert abs(counts(answer.json())["N"] - 2000) < 40
+    assert abs(counts(answer.json())["S"] - 1000) < 40
+    assert "table 'nowhere.rows' is not there" in run(*words, "nowhere.rows", "--replace", code=1).err
+
+
+def test_a_spark_that_does_not_answer_is_refused_at_once(house: Path, run: Run) -> None:
+    words = ("--engine", "spark", "--remote", "sc://127.0.0.1:1", "--table", "t", "--card", "clinic.yaml")
+    refused = run("add", "-w", "w", *words, code=None)
+    assert refused.code in {1, 2}
+    assert "ExtraMissing" in refused.err or "nobody answers there" in refused.err

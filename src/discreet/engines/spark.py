@@ -7,7 +7,10 @@ and logs nothing, because what Spark logs may quote rows.
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -36,6 +39,10 @@ _QUIET: Final = {
     "spark.ui.showConsoleProgress": "false",
 }
 _LOOPBACK: Final = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+# Several masters, separated by commas, stand in for one another: then Spark finds the one that leads.
+_HOST: Final = re.compile(r"(?P<scheme>sc|spark)://(?P<host>[^:/,]+)(:(?P<port>[0-9]+))?(/.*)?$", re.ASCII)
+_PORTS: Final = {"sc": 15002, "spark": 7077}
+_PATIENCE_SECONDS: Final = 10
 
 _drivers: dict[str, Any] = {}
 
@@ -96,16 +103,39 @@ class SparkRows:
 def _open(remote: str) -> Any:
     from pyspark.sql import SparkSession
 
+    _knock(remote)
     if remote.startswith("sc://"):
-        session = SparkSession.builder.remote(remote).create()
+        with _unwarned():
+            session = SparkSession.builder.remote(remote).create()
     else:
         session = _driver(remote).newSession()
     if int(str(session.version).split(".", maxsplit=1)[0]) < _OLDEST:
         raise EngineUnavailable(f"Spark at '{remote}' is older than version {_OLDEST}.", remote=remote)
-    for name, value in _SETTINGS.items():
-        session.conf.set(name, value)
+    with _unwarned():
+        for name, value in _SETTINGS.items():
+            session.conf.set(name, value)
     _hush()
     return session
+
+
+def _knock(remote: str) -> None:
+    """Refuse at once where nobody listens: Spark itself would try for ten minutes."""
+    found = _HOST.match(remote)
+    if found is None:
+        return
+    port = int(found["port"] or _PORTS[found["scheme"]])
+    try:
+        socket.create_connection((found["host"], port), timeout=_PATIENCE_SECONDS).close()
+    except OSError:
+        raise _unavailable(remote, "nobody answers there") from None
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Pass over what the client says about its dependencies and about settings that we must fix all the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _hush() -> None:

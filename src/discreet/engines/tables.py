@@ -66,9 +66,13 @@ def add_table(workspace: Workspace, source: RowSource, card: Card, *, replace: b
     with workspace.stage() as folder:
         version = folder / "version"
         version.mkdir(mode=0o700)
-        write_whole(version / "card.yaml", card.text)
-        write_whole(version / "source.json", found.to_json())
-        return workspace.publish(card.dataset, version)
+        try:
+            write_whole(version / "card.yaml", card.text)
+            write_whole(version / "source.json", found.to_json())
+            return workspace.publish(card.dataset, version)
+        except OSError as error:
+            told = error.strerror or "the system refused"
+            raise _refusal(source, f"could not be registered: {told}; nothing was changed") from None
 
 
 def _templates(engine: str) -> RowTemplates:

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import TypeVar
 
 import pytest
 
 from tests.conformance.engines import nasty
-from tests.conformance.engines.spark_cluster import ClusterUnavailable, spark_cluster
+from tests.conformance.engines.spark_cluster import ClusterUnavailable, connect_server, spark_cluster
 from tests.conformance.ledger.conftest import postgres_dsn
 
-__all__ = ["postgres_dsn", "spark_master", "truth"]
+__all__ = ["postgres_dsn", "spark_connect", "spark_master", "truth"]
+
+T = TypeVar("T")
 
 
 @pytest.fixture(scope="session")
 def spark_master() -> Iterator[str]:
     """The address of a standalone cluster; SPARK_CONF_DIR leads drivers to its settings."""
     context = spark_cluster()
-    try:
-        master, settings = context.__enter__()
-    except ClusterUnavailable as error:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"the tests need a Spark cluster: {error}")
-        pytest.skip(f"no Spark cluster could be started: {error}")
+    master, settings = _entered(context)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_CONF_DIR", str(settings))
         yield master
@@ -31,6 +30,23 @@ def spark_master() -> Iterator[str]:
 
     stop_drivers()
     context.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def spark_connect() -> Iterator[str]:
+    """The address of a Spark Connect server."""
+    context = connect_server()
+    yield _entered(context)
+    context.__exit__(None, None, None)
+
+
+def _entered(context: AbstractContextManager[T]) -> T:
+    try:
+        return context.__enter__()
+    except ClusterUnavailable as error:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"the tests need Spark: {error}")
+        pytest.skip(f"Spark could not be started: {error}")
 
 
 @pytest.fixture(scope="session")

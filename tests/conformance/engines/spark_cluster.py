@@ -30,21 +30,14 @@ spark.sql.shuffle.partitions 2
 
 
 class ClusterUnavailable(Exception):
-    """No cluster could be started; the text says why."""
+    """What a cluster needs is not installed; the text says what."""
 
 
 @contextmanager
 def spark_cluster() -> Iterator[tuple[str, Path]]:
     """Start a cluster, yield its address and the folder of its settings, and stop it by its process ids."""
-    package = importlib.util.find_spec("pyspark")
-    if package is None or package.origin is None:
-        raise ClusterUnavailable("the extra 'spark' is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise ClusterUnavailable("Java is not installed; Spark 4 needs Java 17 or newer")
-    home = Path(package.origin).parent
-    folder = Path(tempfile.mkdtemp(prefix="discreet-spark-"))
-    (folder / "conf").mkdir()
-    (folder / "conf" / "spark-defaults.conf").write_text(DEFAULTS, encoding="ascii")
+    home = installed()
+    folder = make_folder()
     address = f"127.0.0.1:{free_port()}"
     try:
         with ExitStack() as stack:
@@ -63,13 +56,61 @@ def spark_cluster() -> Iterator[tuple[str, Path]]:
 
 
 @contextmanager
-def daemon(home: Path, folder: Path, name: str, words: list[str], *, ready: str) -> Iterator[None]:
+def connect_server() -> Iterator[str]:
+    """Start a Spark Connect server and yield its address."""
+    home = installed()
+    if importlib.util.find_spec("grpc") is None:
+        raise ClusterUnavailable("the extra 'spark' is not installed whole: Spark Connect needs grpcio")
+    folder = make_folder()
+    port = free_port()
+    words = [
+        "SparkSubmit",
+        "--class",
+        "org.apache.spark.sql.connect.service.SparkConnectServer",
+        "--master",
+        "local[1]",
+    ]
+    for setting in (
+        f"spark.connect.grpc.binding.port={port}",
+        "spark.connect.grpc.binding.address=127.0.0.1",
+        "spark.driver.bindAddress=127.0.0.1",
+        "spark.driver.host=127.0.0.1",
+        "spark.ui.enabled=false",
+    ):
+        words += ["--conf", setting]
+    try:
+        with daemon(home, folder, "connect", words, ready="Spark Connect server started", memory="768m"):
+            yield f"sc://127.0.0.1:{port}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def installed() -> Path:
+    package = importlib.util.find_spec("pyspark")
+    if package is None or package.origin is None:
+        raise ClusterUnavailable("the extra 'spark' is not installed")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise ClusterUnavailable("Java is not installed; Spark 4 needs Java 17 or newer")
+    return Path(package.origin).parent
+
+
+def make_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="discreet-spark-"))
+    (folder / "conf").mkdir()
+    (folder / "conf" / "spark-defaults.conf").write_text(DEFAULTS, encoding="ascii")
+    return folder
+
+
+@contextmanager
+def daemon(
+    home: Path, folder: Path, name: str, words: list[str], *, ready: str, memory: str = "256m"
+) -> Iterator[None]:
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),
         "SPARK_CONF_DIR": str(folder / "conf"),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_MEMORY": memory,
     }
     log = folder / f"{name}.log"
     command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{words[0]}", *words[1:]]
@@ -96,7 +137,7 @@ def wait_for(process: subprocess.Popen[bytes], log: Path, ready: str) -> None:
         if ready in log.read_text(errors="replace"):
             return
         time.sleep(0.1)
-    raise ClusterUnavailable(f"{log.stem} did not start: {log.read_text(errors='replace')[-500:]}")
+    raise RuntimeError(f"{log.stem} did not start: {log.read_text(errors='replace')[-5000:]}")
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
