@@ -9,6 +9,7 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final
 
 from discreet.errors import DiscreetError
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 _GAP: Final = "   "
+_WIDE: Final = Context(prec=400)
 _NARROWEST: Final = 12
 
 
@@ -39,7 +41,7 @@ def show_estimates(
 ) -> tuple[list[str], list[str]]:
     """Values and their intervals with one number of decimals: as many as the narrowest interval bears.
 
-    Whole numbers have none.
+    Whole numbers have none; intervals are rounded outwards.
     """
     widths = [high - low for low, high in intervals if low is not None and high is not None and high > low]
     if all(value is None or isinstance(value, int) for value in values):
@@ -47,12 +49,16 @@ def show_estimates(
     elif decimals is None:
         decimals = min(max(1 - math.floor(math.log10(min(widths))), 0), 9) if widths else 3
 
-    def show(number: float | None, otherwise: str) -> str:
-        return otherwise if number is None else f"{number:,.{decimals}f}"
+    grid = Decimal(1).scaleb(-decimals)
+
+    def show(number: float | None, otherwise: str, rounding: str) -> str:
+        if number is None or isinstance(number, int):
+            return otherwise if number is None else f"{number:,}"
+        return f"{Decimal(str(number)).quantize(grid, rounding, _WIDE):,f}"
 
     return (
-        [show(value, "–") for value in values],
-        [f"{show(low, '−∞')} to {show(high, '∞')}" for low, high in intervals],
+        [show(value, "–", ROUND_HALF_EVEN) for value in values],
+        [f"{show(low, '−∞', ROUND_FLOOR)} to {show(high, '∞', ROUND_CEILING)}" for low, high in intervals],
     )
 
 
