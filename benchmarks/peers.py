@@ -50,11 +50,12 @@ def run(
     for contest, (figures, missing) in zip(contests, found, strict=True):
         plain = figures["plain"].whole
         for name in ("plain", "discreet", *PEERS):
-            lines.append([contest.case.title, name, *_shown(figures, name, missing)])
+            lines.append([contest.case.title, name, *_shown(figures, name, missing), str(contest.rounds)])
             if name in figures:
                 told[f"{contest.case.title}: {name} to plain"] = figures[name].whole / plain
-    head = ["question", "by", "seconds", "to plain", "MB"]
-    write_block(page, "peers", [f"{rows:,} rows. {describe_machine()}", "", *table(head, lines)])
+    head = ["question", "by", "seconds", "to plain", "MB", "rounds"]
+    machine = [f"{rows:,} rows, medians of the rounds told, after one that is not counted.", describe_machine()]
+    write_block(page, "peers", [*machine, "", *table(head, lines)])
     return told
 
 

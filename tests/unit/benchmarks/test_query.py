@@ -31,7 +31,7 @@ def test_tables_of_a_tiny_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for case in (first, last):
         assert f"| {case.title} | " in text
         assert all(f"| {case.title}: {name} | " in text for name in case.others)
-    assert "20,000 rows." in text
+    assert "20,000 rows;" in text
     assert "| charge | " in text
     assert text.startswith("# Figures\n")
     assert text.endswith("\n\nThe end.\n")
