@@ -44,6 +44,8 @@ _SIGNS: Final[Mapping[type[exp.Expression], str]] = {exp.Add: "+", exp.Sub: "-",
 _SPREADS: Final = {"VARIANCE": False, "VAR": False, "STDDEV": True, "STDDEVSAMP": True}
 _NAMES: Final = {"VARIANCE": "var", "STDDEVSAMP": "stddev"}
 
+_LARGEST_STEP: Final = 10**60
+
 Sign = Literal["+", "-", "*", "/"]
 
 
@@ -78,6 +80,8 @@ class Aggregates:
         """The place of a measure, taken up when it is new. Counting what is always there counts the rows."""
         if isinstance(measure, Rows) and measure.value is not None and not span_of(measure.value, self._facts).nullable:
             measure, text = Rows(None), "COUNT(*)"
+        if max(step.numerator, step.denominator) > _LARGEST_STEP:
+            raise QueryRefused("the constants of an expression make numbers that are too large or too small to show.")
         self._measures.setdefault(measure, MeasureFace(text, step))
         return list(self._measures).index(measure)
 

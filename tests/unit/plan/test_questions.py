@@ -489,6 +489,8 @@ REFUSED = {
         "SELECT QUANTILE(age, height) FROM survey",
         "SELECT WAVG(cost) FROM visits",
         "SELECT SUM(NULL) FROM survey",
+        "SELECT SUM(age * 1e40 * 1e40) FROM survey",
+        "SELECT AVG(age / 3e40 / 1e40) FROM survey",
         "SELECT SUM(CASE WHEN age = 1 THEN 'a' ELSE 2 END) FROM survey",
     ],
     "samples": ["SELECT COUNT(*) FROM survey TABLESAMPLE SYSTEM (10)", "SELECT COUNT(*) FROM survey LIMIT age"],
