@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from discreet.data.card import read_card
@@ -45,6 +46,17 @@ def test_answered(sql: str, samples: Shelf) -> None:
 def test_refused(sql: str, samples: Shelf) -> None:
     with pytest.raises(Refused):
         read_statement(sql, samples)
+
+
+def test_why_wavg_is_meant(tmp_path: Path) -> None:
+    """People without a height count below the line of SUM(weight * height) / SUM(weight), not above it."""
+    data, _ = write_survey(tmp_path)
+    known = f"SELECT weight, CASE WHEN height < 9 THEN height END AS height FROM '{data}'"
+    ratio, mean = duckdb.execute(
+        "SELECT sum(weight * height) / sum(weight), sum(weight * height) / sum(weight) FILTER (height IS NOT NULL) "
+        f"FROM ({known})"
+    ).fetchone() or (0, 0)
+    assert f"{ratio:.2f} m instead of {mean:.2f} m in the survey" in PAGE
 
 
 def test_names_of_outputs(samples: Shelf) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 
 from discreet.data.card import Card
@@ -19,6 +20,7 @@ class TabularEngine:
     """Answers plans where the rows are. `prepared` gives each dataset's prepared rows as a SELECT, and its card.
 
     Every question has a connection of its own, so that it sees the table as it is then and holds nothing afterwards.
+    Threads may share an engine: what one has prepared no other takes.
     """
 
     def __init__(
@@ -26,7 +28,7 @@ class TabularEngine:
     ) -> None:
         self._dialect = dialect
         self._connect = connect
-        self._waiting: RowReader | None = None
+        self._waiting = threading.local()
         self._tables = {
             name: Table(
                 rows=f"(\n{select}\n)",
@@ -40,11 +42,11 @@ class TabularEngine:
         """Connect, and refuse what cannot be written in SQL: all that can be known before a charge."""
         render(plan, self._dialect, self._tables)
         self.close()
-        self._waiting = self._connect()
+        self._waiting.reader = self._connect()
 
     def measure(self, plan: Plan) -> Measured:
         rendering = render(plan, self._dialect, self._tables)
-        reader, self._waiting = self._waiting or self._connect(), None
+        reader = self._take() or self._connect()
         try:
             numbers = reader.run(rendering.numbers) if rendering.numbers is not None else []
             histograms = [reader.run(text) for text in rendering.histograms]
@@ -53,6 +55,11 @@ class TabularEngine:
         return arrange(plan, rendering, numbers, histograms)
 
     def close(self) -> None:
-        reader, self._waiting = self._waiting, None
+        reader = self._take()
         if reader is not None:
             reader.close()
+
+    def _take(self) -> RowReader | None:
+        reader: RowReader | None = getattr(self._waiting, "reader", None)
+        self._waiting.reader = None
+        return reader

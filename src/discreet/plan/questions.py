@@ -13,7 +13,7 @@ from typing import Final, cast
 from sqlglot import exp
 
 from discreet.data.card import Card
-from discreet.errors import QueryRefused, UnknownName
+from discreet.errors import QueryRefused
 from discreet.plan.aggregates import Aggregates, default_name
 from discreet.plan.algebra import (
     And,
@@ -231,12 +231,7 @@ class _Reader:
         """Which key a node is, or None."""
         if any(is_aggregate(part) for part in node.walk()) or literal(node) is not None:
             return None
-        try:
-            value = self._scope.value(node).value
-        except (QueryRefused, UnknownName):
-            if isinstance(node, exp.Column):
-                raise
-            return None
+        value = self._scope.value(node).value
         return next((place for place, key in enumerate(self._keys) if key.value == value), None)
 
     def _having(self) -> Selection | None:

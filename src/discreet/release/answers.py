@@ -26,6 +26,7 @@ from discreet.release.columns import Margin, show_intervals, show_values
 from discreet.release.describing import describe_mechanisms, interval_meaning
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
+from discreet.release.outlook import left
 from discreet.release.presenting import arrange
 from discreet.release.pricing import candidates_of
 
@@ -57,17 +58,10 @@ class Remaining:
     def to_dict(self) -> dict[str, object]:
         """The least of the two first: what this analyst can still spend; then each."""
         least = min(self.population, self.analyst, key=lambda balance: balance.epsilon_remaining)
-        return {**_left(least), "population": _left(self.population), "analyst": _left(self.analyst)}
+        return {**left(least), "population": left(self.population), "analyst": left(self.analyst)}
 
 
-def _left(balance: Balance) -> dict[str, str]:
-    left = {"epsilon": text(balance.epsilon_remaining), "delta": text(balance.delta_remaining or Decimal(0))}
-    if balance.rho_remaining is not None:
-        left["rho"] = text(balance.rho_remaining)
-    return left
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """One answered question. `cards` and `versions` are those of its datasets, by name."""
 
@@ -81,6 +75,10 @@ class Answer:
     replayed: bool
     request_id: str
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        names = ", ".join(column.name for column in self.statement.presentation.columns)
+        return f"<Answer: {names}; {len(self._places)} row(s); {self.noisy.guarantee}>"
 
     @property
     def plan(self) -> Plan:

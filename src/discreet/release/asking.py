@@ -36,6 +36,7 @@ from discreet.release.pricing import Pricing, price
 __all__ = [
     "Question",
     "ask",
+    "check_suspension",
     "check_terms",
     "describe_charge",
     "draw_noisy",
@@ -85,7 +86,7 @@ def ask(question: Question, ledger: Ledger) -> Answer:
     receipt = _replay(question, ledger, pricing.guarantee)
     engine = None
     if receipt is None:
-        _check_suspension(question, ledger)
+        check_suspension([question], ledger)
         engine = open_for(question)
         receipt = spend(_request(question, pricing), ledger)
     try:
@@ -117,10 +118,11 @@ def check_terms(cards: Sequence[Card], ledger: Ledger) -> None:
             )
 
 
-def _check_suspension(question: Question, ledger: Ledger) -> None:
-    """The charge looks at the first dataset itself."""
-    for name in question.datasets:
-        if name != question.dataset.name and ledger.suspended(name):
+def check_suspension(questions: Sequence[Question], ledger: Ledger) -> None:
+    """Refuse a suspended dataset; the charge itself looks at the one that stands on it, the first."""
+    names = dict.fromkeys(name for question in questions for name in question.datasets)
+    for name in names:
+        if name != questions[0].dataset.name and ledger.suspended(name):
             raise DatasetSuspended(dataset=name)
 
 

@@ -175,6 +175,9 @@ class Explanation:
             "notes": self._notes(),
         }
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_text(self) -> str:
         """For people, one screen for a usual question."""
         sections = [

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from discreet.data.workspace import Dataset
 from discreet.engines.base import Engine
-from discreet.errors import ChargedNotAnswered, DatasetSuspended, QueryRefused, Refused, RequestConflict
+from discreet.errors import ChargedNotAnswered, QueryRefused, Refused, RequestConflict
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import CentralGuarantee
 from discreet.ledger import Ledger, Receipt, SpendRequest
@@ -20,6 +20,7 @@ from discreet.release.answers import Answer, Remaining
 from discreet.release.apportionment import Apportionment, Part
 from discreet.release.asking import (
     Question,
+    check_suspension,
     check_terms,
     describe_charge,
     draw_noisy,
@@ -74,7 +75,7 @@ def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_e
     questions = [_question(part, plan, analyst, request_id, open_engine) for part in plan.parts]
     for question in questions:
         check_terms(list(question.cards.values()), ledger)
-    _check_suspension(questions, ledger)
+    check_suspension(questions, ledger)
     engines = [open_for(question) for question in questions]
     receipt = _spend(plan, ledger, analyst, request_id)
     try:
@@ -89,14 +90,6 @@ def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_e
     except (Refused, KeyboardInterrupt):
         first = questions[0].dataset.name
         raise ChargedNotAnswered(dataset=first, request_id=request_id, suspended=False) from None
-
-
-def _check_suspension(questions: Sequence[Question], ledger: Ledger) -> None:
-    """The charge looks at the dataset that stands on it, the first of the first question."""
-    names = dict.fromkeys(name for question in questions for name in question.datasets)
-    for name in names:
-        if name != questions[0].dataset.name and ledger.suspended(name):
-            raise DatasetSuspended(dataset=name)
 
 
 def _question(part: Part, plan: Apportionment, analyst: str, request_id: str, open_engine: OpenEngine) -> Question:

@@ -55,6 +55,7 @@ def test_python_may_look_before_it_spends(house: Path) -> None:
     with discreet.open(house) as session:
         told = session.explain(COUNT, epsilon="1", assume={"n": 50})
         assert told.to_dict()["charge"] == {"epsilon": "1", "delta": "0"}
+        assert str(told) == told.to_text()
         with pytest.raises(Refused, match="Not asked"):
             session.query(COUNT, epsilon="1", confirm=lambda shown: shown.plan_hash != told.plan_hash)
         assert session.budget("all").population.charges == 0
@@ -66,6 +67,7 @@ def test_python_may_look_before_it_spends(house: Path) -> None:
 def test_an_answer_becomes_a_table_of_arrow_or_pandas(house: Path) -> None:
     with discreet.open(house) as session:
         answer = session.query("SELECT age, COUNT(*) AS n FROM people GROUP BY age", epsilon="1")
+    assert repr(answer) == "<Answer: age, n; 102 row(s); pure DP, epsilon = 1>"
     frame = answer.to_pandas()
     assert list(frame.columns) == ["age", "n", "n_low", "n_high"]
     assert answer.to_arrow().num_rows == len(answer.rows) == 102

@@ -1,0 +1,56 @@
+"""An engine over tables that stay elsewhere: a connection for each question, also when threads share it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from discreet.data.card import parse_card
+from discreet.engines.dialects import POSTGRES
+from discreet.engines.tabular import TabularEngine
+from discreet.engines.values import Row
+from discreet.plan.algebra import Plan, Rows, Scan
+
+CARD = parse_card(
+    "dataset: t\nunit: {column: u, rows: 1}\nneighbours: add-remove\nbudget: {epsilon: 1}\n"
+    "columns: {u: {kind: id, type: integer}}\n",
+    file="t.yaml",
+)
+PLAN = Plan(Scan("t", 1), (), (Rows(None),))
+
+
+class Reader:
+    """Counts to its own number; says when it was closed."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.open = True
+
+    def columns(self) -> dict[str, str]:
+        return {}
+
+    def run(self, sql: str) -> list[Row]:
+        assert self.open
+        return [(self.number,)]
+
+    def close(self) -> None:
+        self.open = False
+
+
+def test_what_one_thread_prepared_no_other_takes_or_closes() -> None:
+    readers: list[Reader] = []
+
+    def connect() -> Reader:
+        readers.append(Reader(len(readers) + 1))
+        return readers[-1]
+
+    engine = TabularEngine({"t": ("SELECT 1", CARD)}, dialect=POSTGRES, connect=connect)
+    with ThreadPoolExecutor(1) as other:
+        engine.prepare(PLAN)
+        other.submit(engine.prepare, PLAN).result()
+        assert engine.measure(PLAN).columns == ([1],)
+        assert other.submit(engine.measure, PLAN).result().columns == ([2],)
+        assert [reader.open for reader in readers] == [False, False]
+        assert engine.measure(PLAN).columns == ([3],)
+    engine.prepare(PLAN)
+    engine.close()
+    assert not readers[-1].open
