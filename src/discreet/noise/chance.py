@@ -23,15 +23,17 @@ _TIE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The probability times*e / (1 + plus*e), where e = exp(-exponent)."""
+    """The probability times*e / (whole + plus*e), where e = exp(-exponent)."""
 
     exponent: Fraction
     times: int = 1
     plus: int = 1
+    whole: int = 1
 
     def __post_init__(self) -> None:
-        if self.exponent <= 0 or self.plus < 0 or not 1 <= self.times <= 1 + self.plus:
-            raise ValueError("a chance needs exponent > 0, plus >= 0 and 1 <= times <= 1 + plus")
+        shaped = self.whole >= 1 and self.plus >= 0 and 1 <= self.times <= self.whole + self.plus
+        if self.exponent <= 0 or not shaped:
+            raise ValueError("a chance needs exponent > 0, whole >= 1, plus >= 0 and 1 <= times <= whole + plus")
 
     def digit(self, place: int) -> int:
         """The byte at a place of the binary expansion, counted from 0 after the point."""
@@ -45,9 +47,9 @@ def _leading(chance: Chance, words: int) -> int:
     while True:
         precision = bits + guard
         low, high = enclose_exp_minus(chance.exponent, bits=precision)
-        one = 1 << precision
-        below = (chance.times * low << precision) // (one + chance.plus * low) >> guard
-        above = ceil_divide(chance.times * high << precision, one + chance.plus * high) >> guard
+        whole = chance.whole << precision
+        below = (chance.times * low << precision) // (whole + chance.plus * low) >> guard
+        above = ceil_divide(chance.times * high << precision, whole + chance.plus * high) >> guard
         above = min(above, (1 << bits) - 1)  # p < 1, however small the exponent is
         if below == above:
             return below
