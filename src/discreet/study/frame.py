@@ -1,0 +1,171 @@
+"""The rows of a study in memory: whole numbers by column, groups, weights. The true data, for the custodian's eyes.
+
+A frame is made from prepared rows, so identifiers, missing codes, bounds and weight caps are those of the card and of
+every release. Answers are positions: of a category in its list, or of a number on its grid; -1 is absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.data.card import Card, Column, Kind
+from discreet.data.prepare import ORDER_COLUMN
+from discreet.errors import Refused, UnknownName, nearest
+
+if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
+__all__ = ["ABSENT", "Answers", "Frame", "load_frame"]
+
+ABSENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One column: its card, every respondent's position, and whether a study leaves it as it is."""
+
+    column: Column
+    positions: NDArray[int64]
+    static: bool
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def categorical(self) -> bool:
+        return self.column.kind is Kind.CATEGORY
+
+    @property
+    def size(self) -> int:
+        """How many categories there are, or the last position of the grid."""
+        return len(self.column.categories) if self.categorical else self.column.high_units - self.column.low_units
+
+    @property
+    def step(self) -> float:
+        """What one position of a number is worth."""
+        return float(self.column.step or 1)
+
+    @property
+    def low(self) -> float:
+        """What position 0 of a number stands for."""
+        return float(Fraction(self.column.low_units) * Fraction(self.column.step or 1))
+
+    def present(self) -> NDArray[Any]:
+        return self.positions != ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The respondents: columns, the group of each (ABSENT where a stratum is), and weights in whole steps.
+
+    `weights` are capped; `caps` is the cap of each group in the same steps, and one step is worth `weight_step`,
+    the study's multiplier included. `cut` is the share of all weight that the caps took away.
+    """
+
+    card: Card
+    columns: Mapping[str, Answers]
+    groups: tuple[str, ...]
+    cells: NDArray[int64]
+    weights: NDArray[int64]
+    weight_step: float
+    caps: NDArray[int64]
+
+    @property
+    def size(self) -> int:
+        return int(self.cells.size)
+
+    def column(self, name: str) -> Answers:
+        if name not in self.columns:
+            raise UnknownName(kind="column", name=name, where="the study", hint=nearest(name, self.columns))
+        return self.columns[name]
+
+    def members(self, group: int) -> NDArray[Any]:
+        """The respondents of a group, as row numbers."""
+        return np.flatnonzero(self.cells == group)
+
+
+def load_frame(
+    data: Path,
+    card: Card,
+    *,
+    strata: Sequence[str],
+    static: Sequence[str],
+    columns: Sequence[str],
+    multiplier: Fraction,
+) -> Frame:
+    """The frame of a prepared file: the strata, the static columns and those that a study protects."""
+    import pyarrow.parquet as pq
+
+    if card.unit.rows != 1:
+        raise Refused(
+            f"A study needs one row per {card.unit.column}; the card of '{card.dataset}' lets {card.unit.rows} rows count."
+        )
+    wanted = dict.fromkeys((*strata, *static, *columns))
+    wanted.pop(card.unit.column, None)
+    weight = card.weight.column if card.weight else None
+    names = [*wanted, ORDER_COLUMN, *([weight] if weight else [])]
+    table = pq.read_table(data, columns=list(dict.fromkeys(names)))
+    kept = table.column(ORDER_COLUMN).to_numpy() == 1
+    read = {name: _positions(table.column(name), card.column(name))[kept] for name in wanted}
+    answers = {name: Answers(card.column(name), values, name in {*static, *strata}) for name, values in read.items()}
+    groups, cells, keys = _group([answers[name] for name in strata], int(kept.sum()))
+    weights, step = _weights(table, card, kept)
+    caps = np.array([_cap(card, strata, key, step) for key in keys], dtype=np.int64)
+    return Frame(card, answers, groups, cells, weights, float(step * multiplier), caps)
+
+
+def _positions(values: Any, column: Column) -> NDArray[int64]:
+    """The stored whole numbers, counted from the lower bound for numbers; ABSENT for NULL."""
+    import pyarrow.compute as pc
+
+    first = 0 if column.kind is Kind.CATEGORY else column.low_units
+    stored: NDArray[int64] = pc.fill_null(values.cast("int64"), ABSENT + first).to_numpy()
+    return stored - first
+
+
+def _weights(table: Any, card: Card, kept: NDArray[Any]) -> tuple[NDArray[int64], Fraction]:
+    if card.weight is None:
+        return np.ones(int(kept.sum()), dtype=np.int64), Fraction(1)
+    import pyarrow.compute as pc
+
+    column = card.column(card.weight.column)
+    stored = pc.fill_null(table.column(column.name).cast("int64"), 0).to_numpy()[kept]
+    return stored.astype(np.int64), Fraction(column.step or 1)
+
+
+def _cap(card: Card, strata: Sequence[str], key: Mapping[str, str], step: Fraction) -> int:
+    """The cap that holds in a group, in steps: of its category where caps go by a stratum, else the largest."""
+    if card.weight is None:
+        return 1
+    fixed = card.weight.by if card.weight.by in strata else None
+    return int(Fraction(card.weight.cap_for(key[fixed] if fixed else None)) / step)
+
+
+def _group(strata: Sequence[Answers], size: int) -> tuple[tuple[str, ...], NDArray[int64], list[dict[str, str]]]:
+    """Labels, each respondent's cell, and codes by stratum, for the combinations that occur; in the card's order."""
+    for stratum in strata:
+        if not stratum.categorical:
+            raise Refused(f"Stratum '{stratum.name}' must be a category column.")
+    if not strata:
+        return ("All",), np.zeros(size, dtype=np.int64), [{}]
+    shape = tuple(stratum.size for stratum in strata)
+    absent = np.zeros(size, dtype=bool)
+    for stratum in strata:
+        absent |= ~stratum.present()
+    flat = np.ravel_multi_index([np.where(absent, 0, stratum.positions) for stratum in strata], shape)
+    occurring = np.unique(flat[~absent])
+    cells = np.where(absent, ABSENT, np.searchsorted(occurring, flat)).astype(np.int64)
+    every = list(product(*(stratum.column.categories for stratum in strata)))
+    chosen = [every[index] for index in occurring]
+    labels = tuple(" · ".join(category.label.en for category in one) for one in chosen)
+    keys = [{s.name: category.code for s, category in zip(strata, one, strict=True)} for one in chosen]
+    return labels, cells, keys

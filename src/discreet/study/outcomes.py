@@ -1,0 +1,125 @@
+"""What a study asks and what each run of a model brings back.
+
+A `Query` is asked of every group. A `Model` answers all queries at one ε in one run, and says what error theory
+expects. Everything here is computed beside the true data, and is for the custodian alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Protocol
+
+from discreet.study.entropy import SeededEntropy
+from discreet.study.frame import Frame
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = ["Answered", "Correlations", "Expected", "Model", "Outcome", "Protected", "Query", "Streams"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A weighted count of one category of a column, or the weighted mean of a number, in every group."""
+
+    statistic: str
+    column: str
+    category: str | None
+    label: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.column}={self.category}" if self.category is not None else f"mean of {self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One query answered in every group; intervals may be infinite, estimates of empty groups are nan."""
+
+    query: Query
+    mechanism: str
+    truth: NDArray[float64]
+    estimate: NDArray[float64]
+    low: NDArray[float64]
+    high: NDArray[float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The mean absolute error that theory expects of a query in every group."""
+
+    query: Query
+    mechanism: str
+    error: NDArray[float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """A column as its receiver sees it.
+
+    Basis `reports`: `values` holds a position for each respondent who reported (numbers may leave the grid), and
+    `rows` says who. Basis `estimate`: `shares` is the estimated share of each category, or of each bin of a number.
+    """
+
+    column: str
+    mechanism: str
+    basis: str
+    values: NDArray[Any] | None = None
+    rows: NDArray[Any] | None = None
+    shares: NDArray[float64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correlations:
+    """Correlations between columns as a receiver would compute them; nan where none can be given."""
+
+    columns: tuple[str, ...]
+    matrix: NDArray[float64]
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that one run of one model at one ε brings back."""
+
+    answered: tuple[Answered, ...]
+    protected: tuple[Protected, ...] = ()
+    correlations: tuple[Correlations, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Seeded randomness of one run: a stream of its own for every column, whatever else the study asks."""
+
+    label: str
+
+    @classmethod
+    def of_run(cls, *, seed: int, variant: str, epsilon: Decimal, run: int) -> Streams:
+        return cls(f"{seed}|{variant}|{epsilon.normalize():f}|{run}")
+
+    def stream(self, name: str) -> SeededEntropy:
+        digest = hashlib.sha256(f"{self.label}|{name}".encode()).digest()
+        return SeededEntropy(int.from_bytes(digest[:16], "big"))
+
+
+class Model(Protocol):
+    """A way to protect answers: central, local, shuffled, or a recipe kept for comparison."""
+
+    @property
+    def name(self) -> str:
+        """What the column `model` of the results says."""
+
+    @property
+    def variant(self) -> str:
+        """Tells this model from others of the same name in one study, such as `shuffle multi-message`."""
+
+    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+        """Protect, estimate, compare."""
+
+    def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
+        """The errors that theory expects; empty for a recipe without one."""
