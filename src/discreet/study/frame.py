@@ -17,10 +17,10 @@ import numpy as np
 
 from discreet.data.card import Card, Column, Kind
 from discreet.data.prepare import ORDER_COLUMN
-from discreet.errors import Refused, UnknownName, nearest
+from discreet.errors import Refused, UnknownName
 
 if TYPE_CHECKING:
-    from numpy import int64
+    from numpy import bool_, int64
     from numpy.typing import NDArray
 
 __all__ = ["ABSENT", "Answers", "Frame", "load_frame"]
@@ -59,8 +59,10 @@ class Answers:
         """What position 0 of a number stands for."""
         return float(Fraction(self.column.low_units) * Fraction(self.column.step or 1))
 
-    def present(self) -> NDArray[Any]:
-        return self.positions != ABSENT
+    def present(self) -> NDArray[bool_]:
+        """Who has an answer."""
+        there: NDArray[bool_] = self.positions != ABSENT
+        return there
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Frame:
     """The respondents: columns, the group of each (ABSENT where a stratum is), and weights in whole steps.
 
     `weights` are capped; `caps` is the cap of each group in the same steps, and one step is worth `weight_step`,
-    the study's multiplier included. `cut` is the share of all weight that the caps took away.
+    the study's multiplier included.
     """
 
     card: Card
@@ -85,7 +87,7 @@ class Frame:
 
     def column(self, name: str) -> Answers:
         if name not in self.columns:
-            raise UnknownName(kind="column", name=name, where="the study", hint=nearest(name, self.columns))
+            raise UnknownName(sort="column", name=name, where="the study", known=self.columns)
         return self.columns[name]
 
     def members(self, group: int) -> NDArray[Any]:
@@ -107,7 +109,8 @@ def load_frame(
 
     if card.unit.rows != 1:
         raise Refused(
-            f"A study needs one row per {card.unit.column}; the card of '{card.dataset}' lets {card.unit.rows} rows count."
+            f"A study needs one row per {card.unit.column}; the card of '{card.dataset}' counts up to "
+            f"{card.unit.rows}. Study a table with one row per unit."
         )
     wanted = dict.fromkeys((*strata, *static, *columns))
     wanted.pop(card.unit.column, None)
