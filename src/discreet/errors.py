@@ -10,6 +10,8 @@
     │   ├── CardInvalid          the card breaks a rule of its own language
     │   ├── CardUndecided        the card still holds what only a person may decide
     │   ├── WorkloadInvalid      the file of a workload breaks a rule of its own language
+    │   ├── ManifestInvalid      the manifest of a survey breaks a rule of its own language
+    │   ├── SignatureInvalid     a signed manifest was altered, or is signed by somebody else
     │   ├── FileRefused          a data file breaks a limit or cannot be read as its kind
     │   ├── PopulationConflict   a card disagrees with its population, or a new population is unconfirmed
     │   ├── UnknownName          a dataset, column, category, analyst or population does not exist
@@ -49,12 +51,14 @@ __all__ = [
     "LedgerDamaged",
     "LedgerUnanchored",
     "LedgerUnavailable",
+    "ManifestInvalid",
     "ParameterInvalid",
     "PathInvalid",
     "PopulationConflict",
     "QueryRefused",
     "Refused",
     "RequestConflict",
+    "SignatureInvalid",
     "UnknownName",
     "UsageError",
     "WorkloadInvalid",
@@ -156,6 +160,14 @@ class CardUndecided(CardInvalid):
 
 class WorkloadInvalid(CardInvalid):
     """The file of a workload breaks a rule of its own language."""
+
+
+class ManifestInvalid(CardInvalid):
+    """The manifest of a survey breaks a rule of its own language."""
+
+
+class SignatureInvalid(Refused):
+    """A signed manifest was altered, or is signed by somebody else than the key that is trusted."""
 
 
 class FileRefused(Refused):
