@@ -1,0 +1,90 @@
+"""What the rows say without protection: exact weighted counts and means by group, in whole steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.outcomes import Query
+
+if TYPE_CHECKING:
+    from numpy import bool_, float64, int64
+    from numpy.typing import NDArray
+
+__all__ = [
+    "by_column",
+    "category_place",
+    "count_squares",
+    "counted",
+    "mean_values",
+    "reporting",
+    "sum_by",
+    "sum_centred",
+]
+
+
+def by_column(queries: Sequence[Query]) -> dict[str, list[Query]]:
+    """The queries of each column, in the order in which columns are first asked of."""
+    columns: dict[str, list[Query]] = {}
+    for query in queries:
+        columns.setdefault(query.column, []).append(query)
+    return columns
+
+
+def category_place(answers: Answers, query: Query) -> int:
+    """Where the query's category stands in the column's list."""
+    place = answers.column.position(query.category or "")
+    if place is None:
+        raise ValueError(f"'{query.category}' is not a category of '{query.column}'")
+    return place
+
+
+def reporting(frame: Frame, answers: Answers) -> NDArray[bool_]:
+    """Who belongs to a group and has an answer."""
+    there: NDArray[bool_] = answers.present() & (frame.cells != ABSENT)
+    return there
+
+
+def sum_by(places: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArray[int64]:
+    """Sums of whole amounts by place, exact: halves of 31 bits are summed apart, each within a float's integers."""
+    low, high = amounts & 0x7FFFFFFF, amounts >> 31
+    sums = np.bincount(places, weights=low, minlength=number).astype(np.int64)
+    return sums + (np.bincount(places, weights=high, minlength=number).astype(np.int64) << 31)
+
+
+def counted(frame: Frame, answers: Answers) -> NDArray[int64]:
+    """Groups × categories: the weight of those who gave each answer."""
+    return _by_category(frame, answers, frame.weights)
+
+
+def count_squares(frame: Frame, answers: Answers) -> NDArray[int64]:
+    """Groups × categories: the sum of their squared weights."""
+    return _by_category(frame, answers, frame.weights**2)
+
+
+def sum_centred(frame: Frame, answers: Answers) -> tuple[NDArray[int64], NDArray[int64]]:
+    """By group: the sum of weight × (2·position − last position), in half steps from the middle, and of the weight."""
+    there = reporting(frame, answers)
+    cells, weights = frame.cells[there], frame.weights[there]
+    centred = 2 * answers.positions[there] - answers.size
+    number = len(frame.groups)
+    return sum_by(cells, weights * centred, number), sum_by(cells, weights, number)
+
+
+def mean_values(frame: Frame, answers: Answers) -> NDArray[float64]:
+    """The weighted mean of each group, in the column's own unit; nan where nobody answered."""
+    total, weight = sum_centred(frame, answers)
+    middle = answers.low + answers.size * answers.step / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: NDArray[float64] = middle + total / weight * (answers.step / 2)
+    return means
+
+
+def _by_category(frame: Frame, answers: Answers, amounts: NDArray[int64]) -> NDArray[int64]:
+    there = reporting(frame, answers)
+    places = frame.cells[there] * answers.size + answers.positions[there]
+    shape = (len(frame.groups), answers.size)
+    return sum_by(places, amounts[there], shape[0] * shape[1]).reshape(shape)
