@@ -51,8 +51,8 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     Different kinds first go to the weakest kind among them, PureDP → ApproxDP → ZCDP, each implying the next
     without a further parameter. So compose everything at once: composing in steps may convert a sum (squared
     in ρ) where the terms would have been cheaper. LocalDP adds up per respondent and joins central kinds as
-    PureDP; ShuffleDP keeps its local side while joined with its own kind and LocalDP only. Anything with a
-    release that is not differentially private is Unproven.
+    PureDP; ShuffleDP keeps its local side (none, if one part has none) while joined with its own kind and LocalDP
+    only. Anything with a release that is not differentially private is Unproven.
     """
     return _join(guarantees, _total)
 
@@ -106,7 +106,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
             return ShuffleDP(
                 epsilon=_times(guarantee.epsilon, size),
                 delta=_group_delta(guarantee.epsilon, guarantee.delta, size),
-                local_epsilon=_times(guarantee.local_epsilon, size),
+                local_epsilon=None if guarantee.local_epsilon is None else _times(guarantee.local_epsilon, size),
                 anonymity=guarantee.anonymity,
             )
         case BootstrapDP():
@@ -138,10 +138,11 @@ def _join(guarantees: Sequence[Guarantee], join: _Join) -> Guarantee:
 
 def _join_shuffled(local: Sequence[LocalDP], shuffled: Sequence[ShuffleDP], join: _Join) -> ShuffleDP:
     clear = [guarantee.epsilon for guarantee in local]
+    alone = [guarantee.local_epsilon for guarantee in shuffled if guarantee.local_epsilon is not None]
     return ShuffleDP(
         epsilon=join([*clear, *(guarantee.epsilon for guarantee in shuffled)]),
         delta=join(guarantee.delta for guarantee in shuffled),
-        local_epsilon=join([*clear, *(guarantee.local_epsilon for guarantee in shuffled)]),
+        local_epsilon=join([*clear, *alone]) if len(alone) == len(shuffled) else None,
         anonymity=min(guarantee.anonymity for guarantee in shuffled),
     )
 

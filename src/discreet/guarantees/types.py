@@ -116,27 +116,33 @@ class LocalDP:
 
 @dataclass(frozen=True, slots=True)
 class ShuffleDP:
-    """(ε, δ)-DP of the shuffled reports of `anonymity` people; each report is ε0-local DP by itself."""
+    """(ε, δ)-DP of the shuffled reports of `anonymity` people; each report is ε0-local DP by itself.
+
+    A `local_epsilon` of None says that a report by itself promises nothing: all rests on the shuffler.
+    """
 
     epsilon: Decimal
     delta: Decimal
-    local_epsilon: Decimal
+    local_epsilon: Decimal | None
     anonymity: int
     differentially_private: ClassVar[bool] = True
 
-    def __init__(self, *, epsilon: ExactLike, delta: ExactLike, local_epsilon: ExactLike, anonymity: int) -> None:
+    def __init__(
+        self, *, epsilon: ExactLike, delta: ExactLike, local_epsilon: ExactLike | None, anonymity: int
+    ) -> None:
         if not _whole(anonymity) or anonymity < 1:
             raise ValueError("the anonymity set holds at least one person")
+        local = None if local_epsilon is None else exact(local_epsilon, parameter="local epsilon")
         object.__setattr__(self, "epsilon", exact(epsilon, parameter="epsilon"))
         object.__setattr__(self, "delta", exact(delta, parameter="delta", zero=True, below=1))
-        object.__setattr__(self, "local_epsilon", exact(local_epsilon, parameter="local epsilon"))
+        object.__setattr__(self, "local_epsilon", local)
         object.__setattr__(self, "anonymity", anonymity)
 
     def __str__(self) -> str:
+        alone = "nothing" if self.local_epsilon is None else f"local epsilon = {text(self.local_epsilon)}"
         return (
             f"shuffle DP, epsilon = {text(self.epsilon)}, delta = {text(self.delta)} "
-            f"among {self.anonymity} people; "
-            f"local epsilon = {text(self.local_epsilon)} if the shuffler is not honest"
+            f"among {self.anonymity} people; {alone} if the shuffler is not honest"
         )
 
 

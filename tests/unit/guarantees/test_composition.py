@@ -46,6 +46,17 @@ def test_shuffled_reports_hide_in_the_smallest_crowd() -> None:
         assert joined.anonymity == 770
 
 
+def test_a_report_that_promises_nothing_alone_takes_the_local_side_from_all() -> None:
+    bare = ShuffleDP(epsilon="0.5", delta="1e-6", local_epsilon=None, anonymity=770)
+    for other in (SHUFFLED, LocalDP(epsilon=1), bare):
+        joined = compose(bare, other)
+        assert isinstance(joined, ShuffleDP)
+        assert joined.local_epsilon is None
+    grouped = group(bare, 2)
+    assert isinstance(grouped, ShuffleDP)
+    assert grouped.local_epsilon is None
+
+
 def test_mixed_kinds_go_to_the_weakest() -> None:
     pure, approximate, concentrated = PureDP(epsilon=1), ApproxDP(epsilon=1, delta="1e-7"), ZCDP(rho=1)
     assert compose(pure, approximate) == ApproxDP(epsilon=2, delta="1e-7")

@@ -29,6 +29,7 @@ EVERY_KIND: list[Guarantee] = [
     ApproxDP(epsilon=1, delta="1e-6"),
     LocalDP(epsilon=1),
     ShuffleDP(epsilon=1, delta="1e-6", local_epsilon=4, anonymity=1000),
+    ShuffleDP(epsilon=1, delta="1e-6", local_epsilon=None, anonymity=1000),
     BootstrapDP(epsilon=1),
     Unproven("noise from a generator"),
 ]
@@ -66,6 +67,15 @@ def test_counts_are_whole_and_positive(count: int) -> None:
         Unit(column="person_id", rows=count)
     with pytest.raises(ValueError, match="anonymity"):
         ShuffleDP(epsilon=1, delta=0, local_epsilon=1, anonymity=count)
+
+
+def test_a_shuffled_report_says_what_it_promises_alone() -> None:
+    alone = ShuffleDP(epsilon=1, delta="1e-6", local_epsilon=4, anonymity=1000)
+    assert str(alone).endswith("; local epsilon = 4 if the shuffler is not honest")
+    bare = ShuffleDP(epsilon=1, delta="1e-6", local_epsilon=None, anonymity=1000)
+    assert str(bare).endswith("among 1000 people; nothing if the shuffler is not honest")
+    with pytest.raises(ParameterInvalid):
+        ShuffleDP(epsilon=1, delta="1e-6", local_epsilon=0, anonymity=1000)
 
 
 def test_a_unit_says_whom_it_protects() -> None:
