@@ -10,6 +10,7 @@
     │   ├── CardInvalid          the card breaks a rule of its own language
     │   ├── CardUndecided        the card still holds what only a person may decide
     │   ├── WorkloadInvalid      the file of a workload breaks a rule of its own language
+    │   ├── StudyInvalid         the file of a study breaks a rule of its own language, or does not fit its data
     │   ├── ManifestInvalid      the manifest of a survey breaks a rule of its own language
     │   ├── SignatureInvalid     a signed manifest was altered, or is signed by somebody else
     │   ├── FileRefused          a data file breaks a limit or cannot be read as its kind
@@ -59,6 +60,7 @@ __all__ = [
     "Refused",
     "RequestConflict",
     "SignatureInvalid",
+    "StudyInvalid",
     "UnknownName",
     "UsageError",
     "WorkloadInvalid",
@@ -160,6 +162,10 @@ class CardUndecided(CardInvalid):
 
 class WorkloadInvalid(CardInvalid):
     """The file of a workload breaks a rule of its own language."""
+
+
+class StudyInvalid(CardInvalid):
+    """The file of a study breaks a rule of its own language, or does not fit its data."""
 
 
 class ManifestInvalid(CardInvalid):
