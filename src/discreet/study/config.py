@@ -1,0 +1,188 @@
+"""What a study compares, as its file says it: data, models, privacy parameters, queries.
+
+The types check what can be checked without the data; `discreet.study.queries` fits them to a card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.numbers import text as plain_text
+from discreet.guarantees.types import Neighbours
+from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, METRICS, MISSING, MODELS
+
+__all__ = [
+    "DEFAULT_MODELS",
+    "MOST_EPSILONS",
+    "MOST_RUNS",
+    "Custom",
+    "FileData",
+    "ModelChoice",
+    "Named",
+    "Questions",
+    "SampleData",
+    "StudyConfig",
+    "WorkspaceData",
+]
+
+MOST_RUNS: Final = 10_000
+MOST_EPSILONS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SampleData:
+    """The sample survey, drawn anew for the study."""
+
+    rows: int = 113_290
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileData:
+    """A data file and its card; paths as written, from the study's folder."""
+
+    card: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceData:
+    """The current version of a dataset in a workspace."""
+
+    workspace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """One variant of a model. What a model does not know stays None."""
+
+    model: str
+    mechanism: str | None = None
+    categories: str | None = None
+    numbers: str | None = None
+    allocation: str | None = None
+    missing: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise ParameterInvalid(parameter="model", rule=f"must be {' or '.join(MODELS)}", came=self.model)
+        defaults = {"mechanism": next(iter(MODELS[self.model]), None)}
+        if self.model == "local":
+            defaults |= dict.fromkeys(("categories", "numbers"), AUTOMATIC)
+            defaults |= {"allocation": ALLOCATIONS[0], "missing": MISSING[0]}
+        for name, value in defaults.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+
+
+DEFAULT_MODELS: Final = (
+    ModelChoice("central"),
+    ModelChoice("local"),
+    ModelChoice("shuffle", mechanism="single-message"),
+    ModelChoice("shuffle", mechanism="multi-message"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A query by its column: the count of a category, or the mean when there is none."""
+
+    column: str
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A query of one's own: those who meet all conditions are counted, or the mean of a number among them."""
+
+    name: str
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    mean: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked of every model."""
+
+    categories: bool = True
+    means: bool = True
+    named: tuple[Named, ...] = ()
+    custom: tuple[Custom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyConfig:
+    """A whole study. `lines` says where each part stands in the file, for messages; `text` is the file itself."""
+
+    study: str
+    title: str
+    data: SampleData | FileData | WorkspaceData
+    epsilon: tuple[Decimal, ...]
+    epsilon_is: str
+    multiplier: Decimal = Decimal(1)
+    strata: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+    models: tuple[ModelChoice, ...] = DEFAULT_MODELS
+    delta: Decimal = Decimal("0.000001")
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    runs: int = 5
+    level: Decimal = Decimal("0.95")
+    queries: Questions = field(default_factory=Questions)
+    figures: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] = METRICS
+    seed: int = 1
+    file: str = field(default="study.yaml", compare=False)
+    text: str = field(default="", compare=False, repr=False)
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.epsilon) <= MOST_EPSILONS or len(set(self.epsilon)) < len(self.epsilon):
+            raise ParameterInvalid(
+                parameter="epsilon", rule=f"must be 1 to {MOST_EPSILONS} different numbers", came=str(len(self.epsilon))
+            )
+        if not 1 <= self.runs <= MOST_RUNS:
+            raise ParameterInvalid(parameter="runs", rule=f"must be 1 to {MOST_RUNS:,}", came=str(self.runs))
+        if not self.models or len(set(self.models)) < len(self.models):
+            raise ParameterInvalid(
+                parameter="models", rule="must be at least one, all different", came=str(len(self.models))
+            )
+
+    def to_dict(self) -> dict[str, object]:
+        """The study with every default written out; numbers are exact decimal text."""
+        source = {type(self.data).__name__.removesuffix("Data").lower(): asdict(self.data)}
+        return {
+            "study": self.study,
+            "title": self.title,
+            "data": source,
+            "weights": {"multiplier": plain_text(self.multiplier)},
+            "strata": list(self.strata),
+            "static": list(self.static),
+            "columns": None if self.columns is None else list(self.columns),
+            "models": [
+                {name: value for name, value in asdict(one).items() if value is not None} for one in self.models
+            ],
+            "epsilon": [plain_text(one) for one in self.epsilon],
+            "epsilon_is": self.epsilon_is,
+            "delta": plain_text(self.delta),
+            "neighbours": self.neighbours.value,
+            "runs": self.runs,
+            "level": plain_text(self.level),
+            "queries": asdict(self.queries),
+            "figures": None if self.figures is None else list(self.figures),
+            "metrics": list(self.metrics),
+            "seed": self.seed,
+        }
+
+    def hash(self, data: str) -> str:
+        """What tells two studies apart: everything above and a digest of the data's files."""
+        written = json.dumps([self.to_dict(), data], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(written.encode()).hexdigest()

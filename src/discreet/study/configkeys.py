@@ -1,0 +1,148 @@
+"""The language of a study's file as one table: every key, what it means, what it takes.
+
+The reader checks against it and finds the nearest key for a slip of the pen; docs/study.md is tested against it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from discreet.data.cardkeys import Key
+
+__all__ = [
+    "ALLOCATIONS",
+    "AUTOMATIC",
+    "CATEGORY_RANDOMISERS",
+    "CUSTOM_KEYS",
+    "DATASET_KEYS",
+    "METRICS",
+    "MISSING",
+    "MODELS",
+    "MODEL_KEYS",
+    "NAMED_KEYS",
+    "NUMBER_RANDOMISERS",
+    "QUERY_KEYS",
+    "SAMPLE_KEYS",
+    "STUDY_KEYS",
+    "WEIGHT_KEYS",
+]
+
+AUTOMATIC: Final = "automatic"
+ALLOCATIONS: Final = ("sampling", "split")
+MISSING: Final = ("public", "category")
+METRICS: Final = ("ks-complement", "correlation-similarity", "coverage", "linkage")
+
+# The names under which local/choice.py and local/numberchoice.py know the randomisers; a test compares them.
+CATEGORY_RANDOMISERS: Final = ("grr", "oue", "rappor", "olh", "subset", "hadamard")
+NUMBER_RANDOMISERS: Final = (
+    "laplace",
+    "duchi",
+    "piecewise",
+    "hybrid",
+    "bounded-laplace",
+    "clip",
+    "modulo",
+    "abs",
+    "ternary",
+)
+
+# What each model may be told, and the mechanisms it knows; the first is taken when none is named.
+MODELS: Final = {
+    "central": ("laplace",),
+    "local": (),
+    "shuffle": ("single-message", "multi-message", "vector-sum"),
+    "naive": ("all", "central", "local", "shuffle"),
+}
+
+SAMPLE_KEYS: Final = (
+    Key("rows", "Respondents of the sample survey; 113,290 when absent.", "integer from 1,000"),
+    Key("seed", "The seed of the sample survey, not of the noise; 1 when absent.", "integer from 0"),
+)
+
+DATASET_KEYS: Final = (
+    Key("card", "The card of a data file; the path starts at the study's folder.", "path"),
+    Key("file", "The data file that the card describes.", "path"),
+    Key("workspace", "A workspace, in place of card and file.", "path"),
+    Key("name", "The dataset's name in the workspace.", "name"),
+)
+
+WEIGHT_KEYS: Final = (
+    Key("multiplier", "Weights, and all counts with them, are multiplied by it; 1 when absent.", "positive number"),
+)
+
+MODEL_KEYS: Final = (
+    Key("model", "How answers are protected.", "central | local | shuffle | naive", required=True),
+    Key(
+        "mechanism",
+        "central: laplace. shuffle: single-message, multi-message, vector-sum. naive: central, local, shuffle, all.",
+        "name or [name, ...]",
+    ),
+    Key(
+        "categories",
+        "local: the randomiser of categories; automatic takes the smallest expected variance.",
+        "automatic | grr | oue | rappor | olh | subset | hadamard, or a list of them",
+    ),
+    Key(
+        "numbers",
+        "local: the randomiser of numbers; automatic takes the smallest expected variance.",
+        "automatic | laplace | duchi | piecewise | hybrid | bounded-laplace | clip | modulo | abs | ternary, "
+        "or a list of them",
+    ),
+    Key(
+        "allocation",
+        "local, when ε is a total: each respondent reports one column at the whole ε, or all at a share.",
+        "sampling | split",
+    ),
+    Key("missing", "local: who has no answer is public, or that is an answer like any other.", "public | category"),
+)
+
+NAMED_KEYS: Final = (
+    Key("column", "A category column.", "column name"),
+    Key("category", "The code whose weighted count is asked.", "code"),
+    Key("mean", "A number column whose weighted mean is asked, in place of column and category.", "column name"),
+)
+
+CUSTOM_KEYS: Final = (
+    Key("name", "What the query is called; no column may have this name.", "letters, digits and _", required=True),
+    Key("where", "Conditions that must all hold.", "{column: [code, ...]}", required=True),
+    Key("mean", "A number column: its mean where the conditions hold, which are then on static columns.", "column"),
+    Key("label", "What readers see; the name when absent.", "text"),
+)
+
+QUERY_KEYS: Final = (
+    Key("categories", "Every category of every protected column, or none; all when absent.", "all | none"),
+    Key("means", "The mean of every protected number, or none; all when absent.", "all | none"),
+    Key("named", "Queries by column; those who name some mean figures of them.", "[{...}]", keys=NAMED_KEYS),
+    Key("custom", "Queries of one's own, each a question of its own.", "[{name, where, ...}]", keys=CUSTOM_KEYS),
+)
+
+STUDY_KEYS: Final = (
+    Key("study", "The name of the study.", "letters, digits and . _ -", required=True),
+    Key("title", "The title of the report; the name when absent.", "text"),
+    Key("sample", "Study the sample survey.", "{rows, seed}", keys=SAMPLE_KEYS),
+    Key("dataset", "Study a data file with its card, or a dataset of a workspace.", "{...}", keys=DATASET_KEYS),
+    Key("weights", "What the weights stand for.", "{multiplier}", keys=WEIGHT_KEYS),
+    Key("strata", "Category columns whose combinations are the groups; one group when absent.", "[column, ...]"),
+    Key("static", "Columns left as they are, beside the strata.", "[column, ...]"),
+    Key("columns", "Columns to protect; when absent, every other category or bounded number.", "[column, ...]"),
+    Key(
+        "models",
+        "The models to compare; when absent central, local, shuffle single-message and multi-message.",
+        "[name or {model, ...}]",
+        keys=MODEL_KEYS,
+    ),
+    Key("epsilon", "The privacy parameters to compare.", "[number, ...]", required=True),
+    Key("epsilon_is", "Whether ε is spent on each column or on all together.", "per-column | total", required=True),
+    Key("delta", "δ of the shuffle models; 1e-6 when absent.", "number below 1"),
+    Key(
+        "neighbours",
+        "For central and multi-message; the others are replace-one. add-remove when absent.",
+        "add-remove | replace-one",
+    ),
+    Key("runs", "Runs at each ε; 5 when absent.", "integer from 1 to 10,000"),
+    Key("level", "Coverage of the intervals; 0.95 when absent.", "number below 1"),
+    Key("queries", "What is asked; every category and every mean when absent.", "{...}", keys=QUERY_KEYS),
+    Key("figures", "Queries that get figures; when absent the named ones, else the first six.", "[query, ...]"),
+    Key("metrics", "Quality metrics; all when absent.", "[ks-complement, correlation-similarity, coverage, linkage]"),
+    Key("seed", "The seed of all noise; 1 when absent.", "integer from 0"),
+)
