@@ -39,7 +39,7 @@ def read_lists(values: Sequence[object], *, below: Sequence[int]) -> tuple[NDArr
 def _is_row(value: object, width: int, top: int) -> bool:
     if type(value) is not list or len(value) != width or set(map(type, value)) != _WHOLE:
         return False
-    return min(value) >= 0 and max(value) < top
+    return bool(min(value) >= 0 and max(value) < top)
 
 
 def _is_place(value: object, below: int) -> bool:
