@@ -104,7 +104,8 @@ def load_frame(
     columns: Sequence[str],
     multiplier: Fraction,
 ) -> Frame:
-    """The frame of a prepared file: the strata, the static columns and those that a study protects."""
+    """The frame of a prepared file: the strata, the static columns and those that a study protects, sorted by unit."""
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     if card.unit.rows != 1:
@@ -115,13 +116,13 @@ def load_frame(
     wanted = dict.fromkeys((*strata, *static, *columns))
     wanted.pop(card.unit.column, None)
     weight = card.weight.column if card.weight else None
-    names = [*wanted, ORDER_COLUMN, *([weight] if weight else [])]
+    names = [*wanted, card.unit.column, ORDER_COLUMN, *([weight] if weight else [])]
     table = pq.read_table(data, columns=list(dict.fromkeys(names)))
-    kept = table.column(ORDER_COLUMN).to_numpy() == 1
-    read = {name: _positions(table.column(name), card.column(name))[kept] for name in wanted}
+    table = table.filter(pc.equal(table.column(ORDER_COLUMN), 1)).sort_by(card.unit.column)
+    read = {name: _positions(table.column(name), card.column(name)) for name in wanted}
     answers = {name: Answers(card.column(name), values, name in {*static, *strata}) for name, values in read.items()}
-    groups, cells, keys = _group([answers[name] for name in strata], int(kept.sum()))
-    weights, step = _weights(table, card, kept)
+    groups, cells, keys = _group([answers[name] for name in strata], table.num_rows)
+    weights, step = _weights(table, card)
     caps = np.array([_cap(card, strata, key, step) for key in keys], dtype=np.int64)
     return Frame(card, answers, groups, cells, weights, float(step * multiplier), caps)
 
@@ -135,14 +136,14 @@ def _positions(values: Any, column: Column) -> NDArray[int64]:
     return stored - first
 
 
-def _weights(table: Any, card: Card, kept: NDArray[Any]) -> tuple[NDArray[int64], Fraction]:
+def _weights(table: Any, card: Card) -> tuple[NDArray[int64], Fraction]:
     if card.weight is None:
-        return np.ones(int(kept.sum()), dtype=np.int64), Fraction(1)
+        return np.ones(table.num_rows, dtype=np.int64), Fraction(1)
     import pyarrow.compute as pc
 
     column = card.column(card.weight.column)
-    stored = pc.fill_null(table.column(column.name).cast("int64"), 0).to_numpy()[kept]
-    return stored.astype(np.int64), Fraction(column.step or 1)
+    stored: NDArray[int64] = pc.fill_null(table.column(column.name).cast("int64"), 0).to_numpy()
+    return stored, Fraction(column.step or 1)
 
 
 def _cap(card: Card, strata: Sequence[str], key: Mapping[str, str], step: Fraction) -> int:

@@ -17,6 +17,7 @@ from discreet.study.frame import Frame
 
 if TYPE_CHECKING:
     from numpy import float64
+    from numpy.random import Generator
     from numpy.typing import NDArray
 
 __all__ = ["Answered", "Correlations", "Expected", "Model", "Outcome", "Protected", "Query", "Streams"]
@@ -103,8 +104,18 @@ class Streams:
         return cls(f"{seed}|{variant}|{epsilon.normalize():f}|{run}")
 
     def stream(self, name: str) -> SeededEntropy:
+        """The bytes of a column's samplers."""
+        return SeededEntropy(self._seed(name))
+
+    def generator(self, name: str) -> Generator:
+        """Floats for what claims no privacy: the report's recipe."""
+        from numpy.random import default_rng
+
+        return default_rng(self._seed(name))
+
+    def _seed(self, name: str) -> int:
         digest = hashlib.sha256(f"{self.label}|{name}".encode()).digest()
-        return SeededEntropy(int.from_bytes(digest[:16], "big"))
+        return int.from_bytes(digest[:16], "big")
 
 
 class Model(Protocol):

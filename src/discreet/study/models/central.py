@@ -82,7 +82,7 @@ class NoisyTotals:
         noisy = truth + noise
         level = Fraction(self.level)
         widths = np.array([_half_width(scale, level) for scale in scales])
-        step, answered = frame.weight_step, []
+        step, answered = np.float64(frame.weight_step), []
         for query in queries:
             place = category_place(answers, query)
             middle = noisy[:, place]

@@ -1,0 +1,180 @@
+"""The founding report's own recipe, kept to show what it does. Not differentially private.
+
+Guarantee: none. Its local response of k categories has ε + ln(k - 1) where ε is claimed, its central noise ignores
+           weights and reads ranges from the rows, and ε is spent anew on every column.
+Proof:     none; docs/errata.md says what is wrong, line by line.
+Refs:      [R].
+
+Randomised response with the keep-probability of two categories for any number of them; Laplace noise on numbers, codes
+for "not stated" included, with abs() afterwards; a shuffle whose coin is inverted, so nearly every answer becomes
+uniform (over all categories but the last of the alphabet, which the published tables never show); Lap(1/ε) on weighted
+sums. Reports are counted as they are. Floats, as in the report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.models.truth import by_column, category_place
+from discreet.study.outcomes import Answered, Correlations, Expected, Outcome, Protected, Query, Streams
+from discreet.study.rawrows import RawRows
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
+
+__all__ = ["NAIVE_MECHANISMS", "NaiveModel", "claimed_keep", "real_epsilon", "shuffle_coin"]
+
+NAIVE_MECHANISMS: Final = ("central", "local", "shuffle")
+
+
+def claimed_keep(epsilon: float) -> float:
+    """The chance of the true answer: that of two categories, whatever their number."""
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def real_epsilon(epsilon: float, categories: int) -> float:
+    """What that chance costs among k categories: ε + ln(k - 1)."""
+    return epsilon + math.log(categories - 1)
+
+
+def shuffle_coin(*, epsilon: float, columns: int, respondents: int) -> float:
+    """The chance γ of a random answer after Scott, Cormode and Maple, with δ = 1 as in the report's runs."""
+    others = respondents - 1
+    if epsilon < 1:
+        gamma = max(14 * columns * math.log(2) / (others * epsilon**2), 27 * columns / (others * epsilon))
+    else:
+        gamma = max(80 * columns * math.log(2) / (others * epsilon**2), 36 * columns / (11 * others * epsilon))
+    return min(1.0, gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class NaiveModel:
+    """One of the report's three models, on the file as it was written."""
+
+    mechanism: str
+    raw: RawRows
+    name: str = "naive"
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in NAIVE_MECHANISMS:
+            raise ValueError(f"the report had {', '.join(NAIVE_MECHANISMS)}")
+
+    @property
+    def variant(self) -> str:
+        return f"naive {self.mechanism}"
+
+    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+        answered: list[Answered] = []
+        protected: list[Protected] = []
+        known = {name: wanted for name, wanted in by_column(queries).items() if self._knows(name)}
+        for name, wanted in known.items():
+            answers = frame.column(name)
+            generator = streams.generator(name)
+            if self.mechanism == "central":
+                answered += self._centrally(frame, answers, wanted, float(epsilon), generator)
+                continue
+            reports = self._report(answers, float(epsilon), len(known), generator)
+            answered += self._read(frame, answers, wanted, reports)
+            protected.append(self._shown(answers, reports))
+        return Outcome(tuple(answered), tuple(protected), self._correlate(protected))
+
+    def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
+        return ()
+
+    def _knows(self, name: str) -> bool:
+        return name in self.raw.numbers or name in self.raw.categories
+
+    def _written(self, answers: Answers) -> NDArray[Any]:
+        return self.raw.categories[answers.name] if answers.categorical else self.raw.numbers[answers.name]
+
+    def _report(self, answers: Answers, epsilon: float, columns: int, generator: np.random.Generator) -> NDArray[Any]:
+        """A report for every row, kept beside its row: the shuffle is undone."""
+        written = self._written(answers)
+        if self.mechanism == "shuffle":
+            kept = generator.random(written.size) < shuffle_coin(
+                epsilon=epsilon, columns=columns, respondents=written.size
+            )
+            if answers.categorical:
+                drawn = _all_but_last(answers)[generator.integers(0, answers.size - 1, written.size)]
+                return np.where(kept, written, drawn)
+            return np.where(kept, written, generator.uniform(written.min(), written.max(), written.size))
+        if answers.categorical:
+            return _respond(written, claimed_keep(epsilon), answers.size, generator)
+        reach = float(written.max() - written.min())
+        return np.abs(written + generator.laplace(0.0, reach / epsilon, written.size))
+
+    def _read(self, frame: Frame, answers: Answers, queries: Sequence[Query], reports: NDArray[Any]) -> list[Answered]:
+        """Reports counted and averaged as if they were answers."""
+        written = self._written(answers)
+        return [
+            _without_interval(
+                query,
+                self.mechanism,
+                self._statistic(frame, answers, query, written),
+                self._statistic(frame, answers, query, reports),
+            )
+            for query in queries
+        ]
+
+    def _centrally(
+        self,
+        frame: Frame,
+        answers: Answers,
+        queries: Sequence[Query],
+        epsilon: float,
+        generator: np.random.Generator,
+    ) -> list[Answered]:
+        written = self._written(answers)
+        reach = 1.0 if answers.categorical else float(written.max() - written.min()) / written.size
+        answered = []
+        for query in queries:
+            truth = self._statistic(frame, answers, query, written)
+            noisy = truth + generator.laplace(0.0, reach / epsilon, truth.size)
+            answered.append(_without_interval(query, self.mechanism, truth, noisy))
+        return answered
+
+    def _statistic(self, frame: Frame, answers: Answers, query: Query, values: NDArray[Any]) -> NDArray[float64]:
+        there = frame.cells != ABSENT
+        cells, weights, number = frame.cells[there], self.raw.weights[there], len(frame.groups)
+        amounts = values[there] == category_place(answers, query) if answers.categorical else values[there]
+        totals: NDArray[float64] = np.bincount(cells, weights=weights * amounts, minlength=number)
+        if answers.categorical:
+            return totals
+        means: NDArray[float64] = totals / np.bincount(cells, weights=weights, minlength=number)
+        return means
+
+    def _shown(self, answers: Answers, reports: NDArray[Any]) -> Protected:
+        shown = reports if answers.categorical else (reports - answers.low) / answers.step
+        return Protected(answers.name, self.mechanism, "reports", values=shown, rows=np.arange(shown.size))
+
+    def _correlate(self, protected: Sequence[Protected]) -> tuple[Correlations, ...]:
+        if not protected:
+            return ()
+        stacked = np.vstack([column.values for column in protected if column.values is not None])
+        names = tuple(column.column for column in protected)
+        return (Correlations(names, np.atleast_2d(np.corrcoef(stacked)), "reports"),)
+
+
+def _respond(written: NDArray[int64], keep: float, categories: int, generator: np.random.Generator) -> NDArray[int64]:
+    others = generator.integers(0, categories - 1, written.size)
+    others += others >= written
+    return np.where(generator.random(written.size) < keep, written, others)
+
+
+def _all_but_last(answers: Answers) -> NDArray[int64]:
+    """The places of the categories in the order of their English labels, without the last."""
+    labels = [category.label.en for category in answers.column.categories]
+    return np.array(sorted(range(len(labels)), key=labels.__getitem__)[:-1], dtype=np.int64)
+
+
+def _without_interval(query: Query, mechanism: str, truth: NDArray[float64], estimate: NDArray[float64]) -> Answered:
+    nothing = np.full(truth.size, np.nan)
+    return Answered(query, mechanism, truth, estimate, nothing, nothing)

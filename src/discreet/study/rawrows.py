@@ -1,0 +1,79 @@
+"""A file's values as they were written: weights before any cap, codes for "not stated" among the numbers.
+
+Only the reproduction of the founding report reads them. Rows are those of the frame, in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.data.card import Card, Column, Kind
+from discreet.data.sources import choose_columns, open_source
+from discreet.errors import Refused
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
+
+__all__ = ["RawRows", "load_raw_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class RawRows:
+    """Numbers as written, positions of categories, and uncapped weights times the study's multiplier."""
+
+    numbers: Mapping[str, NDArray[float64]]
+    categories: Mapping[str, NDArray[int64]]
+    weights: NDArray[float64]
+
+
+def load_raw_rows(file: Path, card: Card, *, columns: Sequence[str], multiplier: float) -> RawRows:
+    """The columns of a file, one row per unit, sorted by unit as frames are."""
+    import pyarrow as pa
+
+    weight = card.weight.column if card.weight else None
+    names = list(dict.fromkeys([card.unit.column, *columns, *([weight] if weight else [])]))
+    source = open_source(file)
+    sources = [card.column(name).source for name in names]
+    choose_columns(source, sources)
+    table = pa.Table.from_batches(list(source.batches(sources))).rename_columns(names)
+    identity = pa.int64() if card.unit_type == "integer" else pa.string()
+    table = table.set_column(0, card.unit.column, _cast(table.column(0), identity)).sort_by(card.unit.column)
+    if len(table.column(0).unique()) != table.num_rows or table.column(0).null_count:
+        raise Refused("The report's recipe reads the file as it is: one row per unit, none without an id.")
+    read = {name: table.column(name) for name in columns}
+    kinds = {name: card.column(name) for name in columns}
+    return RawRows(
+        numbers={name: _numbers(read[name]) for name, column in kinds.items() if column.numeric},
+        categories={name: _positions(read[name], c) for name, c in kinds.items() if c.kind is Kind.CATEGORY},
+        weights=(_numbers(table.column(weight)) if weight else np.ones(table.num_rows)) * multiplier,
+    )
+
+
+def _cast(values: Any, wanted: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(values) if pa.types.is_string(values.type) else values
+    return text.cast(wanted)
+
+
+def _numbers(values: Any) -> NDArray[float64]:
+    import pyarrow as pa
+
+    read: NDArray[float64] = _cast(values, pa.float64()).to_numpy().astype(np.float64)
+    return read
+
+
+def _positions(values: Any, column: Column) -> NDArray[int64]:
+    """The place of each code in the card's list; -1 for anything else."""
+    encoded = values.combine_chunks().dictionary_encode()
+    places = [column.position(str(code)) if code is not None else None for code in encoded.dictionary.to_pylist()]
+    found = np.array([-1 if place is None else place for place in places] + [-1], dtype=np.int64)
+    placed: NDArray[int64] = found[encoded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)]
+    return placed
