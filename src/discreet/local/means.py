@@ -1,0 +1,161 @@
+"""Weighted means of numbers, estimated from randomised reports.
+
+Guarantee: post-processing of reports; costs nothing.
+Requires:  independent reports, each an unbiased value with an estimate of its variance; public weights.
+Proof:     docs/proofs/local-estimates.md
+Refs:      [Haj71]; [Fie54] for intervals of ratios.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.local.estimates import Estimated, normal_quantile
+from discreet.local.frequencies import inclusion_chance
+from discreet.local.sums import sum_cells
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
+
+__all__ = ["Means", "Pairs", "Ratios", "estimate_means", "estimate_ratios"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Means(Estimated):
+    """Weighted means, one for each cell, in the unit of the values.
+
+    `variances` hold the privacy noise and, where only some respondents were asked, the draw of those asked; the
+    intervals follow from them. `total_variances` hold the sampling of the respondents as well, as if each had been
+    drawn alone and with replacement. Cells without reports have a nan and an interval without ends.
+    """
+
+    total_variances: NDArray[float64]
+
+    def with_design(self) -> Estimated:
+        """The same means with intervals for the population from which the respondents were drawn."""
+        return Estimated(estimates=self.estimates, variances=self.total_variances, level=self.level)
+
+    def scaled(self, *, offset: float, step: float) -> Means:
+        """The means of offset + step · value: from positions on a grid to the unit of the question."""
+        return Means(
+            estimates=offset + step * self.estimates,
+            variances=step**2 * self.variances,
+            level=self.level,
+            total_variances=step**2 * self.total_variances,
+        )
+
+
+def estimate_means(
+    values: NDArray[float64],
+    variances: NDArray[float64],
+    *,
+    cells: NDArray[int64],
+    weights: NDArray[int64],
+    number: int,
+    level: float = 0.95,
+    inclusion: float | Fraction = 1.0,
+) -> Means:
+    """The weighted mean of the values of each cell; `inclusion` is the chance with which a respondent was asked."""
+    chance = inclusion_chance(inclusion)
+    scale = weights.astype(np.float64)
+    total = sum_cells(scale, cells, number)
+    empty = total <= 0
+    divisor = np.where(empty, 1.0, total)
+    means = sum_cells(scale * values, cells, number) / divisor
+    squares = scale**2
+    spread = sum_cells(squares * (values - means[cells]) ** 2, cells, number) / divisor**2
+    noise = np.maximum(sum_cells(squares * variances, cells, number), 0.0) / divisor**2
+    return Means(
+        estimates=np.where(empty, np.nan, means),
+        variances=np.where(empty, np.inf, (1 - chance) * spread + chance * noise),
+        level=level,
+        total_variances=np.where(empty, np.inf, spread),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """For each report two unbiased values, one above and one below the line, and the (co)variances of the two.
+
+    For a number whose absence is protected: above, the number or 0 where it is absent; below, 1 or 0.
+    """
+
+    above: NDArray[float64]
+    below: NDArray[float64]
+    above_variances: NDArray[float64]
+    below_variances: NDArray[float64]
+    covariances: NDArray[float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratios(Estimated):
+    """Ratios of two estimated totals, one for each cell; variances by the delta method.
+
+    Intervals are Fieller's: they need no ratio far from its noise, and have no end where the total below the line
+    cannot be told from 0. Where that estimate is not positive the ratio is nan.
+    """
+
+    ends: tuple[NDArray[float64], NDArray[float64]]
+
+    @property
+    def low(self) -> NDArray[float64]:
+        """The lower ends of Fieller's intervals."""
+        return self.ends[0]
+
+    @property
+    def high(self) -> NDArray[float64]:
+        """The upper ends of Fieller's intervals."""
+        return self.ends[1]
+
+
+def estimate_ratios(
+    pairs: Pairs,
+    *,
+    cells: NDArray[int64],
+    weights: NDArray[int64],
+    number: int,
+    level: float = 0.95,
+) -> Ratios:
+    """The weighted total above the line over the one below it, for each cell; intervals hold privacy noise only."""
+    scale = weights.astype(np.float64)
+    above, below = (sum_cells(scale * values, cells, number) for values in (pairs.above, pairs.below))
+    var_above, var_below = (
+        np.maximum(sum_cells(scale**2 * variances, cells, number), 0.0)
+        for variances in (pairs.above_variances, pairs.below_variances)
+    )
+    limit = np.sqrt(var_above * var_below)
+    shared = np.clip(sum_cells(scale**2 * pairs.covariances, cells, number), -limit, limit)
+    known = below > 0
+    divisor = np.where(known, below, 1.0)
+    ratios = above / divisor
+    variances = np.maximum(var_above - 2 * ratios * shared + ratios**2 * var_below, 0.0) / divisor**2
+    return Ratios(
+        estimates=np.where(known, ratios, np.nan),
+        variances=np.where(known, variances, np.inf),
+        level=level,
+        ends=_fieller((above, below), (var_above, var_below, shared), quantile=normal_quantile(level)),
+    )
+
+
+def _fieller(
+    totals: tuple[NDArray[float64], NDArray[float64]],
+    variances: tuple[NDArray[float64], NDArray[float64], NDArray[float64]],
+    *,
+    quantile: float,
+) -> tuple[NDArray[float64], NDArray[float64]]:
+    """The r with |above − r·below| within the quantile of its own deviation; no ends where these form no interval."""
+    above, below = totals
+    var_above, var_below, shared = variances
+    leading = below**2 - quantile**2 * var_below
+    middle = above * below - quantile**2 * shared
+    last = above**2 - quantile**2 * var_above
+    bounded = (leading > 0) & (below > 0)
+    divisor = np.where(bounded, leading, 1.0)
+    root = np.sqrt(np.maximum(middle**2 - leading * last, 0.0))
+    low = np.where(bounded, (middle - root) / divisor, -np.inf)
+    return low, np.where(bounded, (middle + root) / divisor, np.inf)
