@@ -1,0 +1,317 @@
+"""How much of the data's shape survives: KSComplement and CorrelationSimilarity, as SDMetrics defines them.
+
+KSComplement is 1 minus the largest gap between two cumulated distributions; CorrelationSimilarity is
+1 - |r - s|/2 for the correlations r of the original and s of the protected data. 1 is best for both. Both are computed
+from counts and cross products, so a run of 10^5 respondents costs milliseconds.
+
+Reports are compared with the respondents' answers, unweighted, as SDMetrics does; estimated shares speak of the
+population, so they are compared with the weighted answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from discreet.study.bins import Bins
+from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.outcomes import Correlations, Outcome, Protected
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = [
+    "AVERAGE",
+    "CORRELATION_SIMILARITY",
+    "KS_COMPLEMENT",
+    "CorrelationRow",
+    "Measured",
+    "QualityRow",
+    "ShapeRow",
+    "correlate",
+    "correlation_similarity",
+    "ks_complement",
+    "measure",
+]
+
+KS_COMPLEMENT: Final = "ks-complement"
+CORRELATION_SIMILARITY: Final = "correlation-similarity"
+AVERAGE: Final = "(average)"
+
+_UNCHANGED: Final = "unchanged"
+# SDMetrics rounds values to so many decimals before it compares them.
+_DECIMALS: Final = 14
+
+
+class QualityRow(NamedTuple):
+    """One metric of one column, or of all columns of one sort together (`column` is then AVERAGE)."""
+
+    mechanism: str
+    column: str
+    static: bool
+    metric: str
+    basis: str
+    value: float
+
+
+class ShapeRow(NamedTuple):
+    """The share of one bin of a column, before and after."""
+
+    mechanism: str
+    column: str
+    bin: int
+    label: str
+    original: float
+    protected: float
+    basis: str
+
+
+class CorrelationRow(NamedTuple):
+    """The correlation of two columns, before and after; nan after where none can be given."""
+
+    mechanism: str
+    first: str
+    second: str
+    original: float
+    protected: float
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The quality of one run's outcome; shapes and correlations only where details were asked for."""
+
+    quality: tuple[QualityRow, ...]
+    shapes: tuple[ShapeRow, ...] = ()
+    correlations: tuple[CorrelationRow, ...] = ()
+
+
+def measure(frame: Frame, outcome: Outcome, *, detailed: bool, variant: str = "") -> Measured:
+    """Every metric of an outcome; with `detailed` also the bins and pairs behind them.
+
+    Rows that speak of several columns, each with a mechanism of its own, name the variant in its place.
+    """
+    original = _original(_Same(frame))
+    quality: list[QualityRow] = []
+    shapes: list[ShapeRow] = []
+    correlations: list[CorrelationRow] = []
+    for protected in outcome.protected:
+        compared = _compare(frame, protected)
+        value = ks_from_shares(compared.original, compared.protected)
+        if compared.exact is not None:
+            value = compared.exact
+        quality.append(QualityRow(protected.mechanism, protected.column, False, KS_COMPLEMENT, protected.basis, value))
+        if detailed:
+            shapes += _shape_rows(frame.column(protected.column), protected, compared)
+    quality += _static_rows(frame, outcome.protected)
+    for matrix in outcome.correlations:
+        reference = original.matrix(matrix.columns)
+        quality += _similarity_rows(frame, matrix, reference, variant)
+        if detailed:
+            correlations += _correlation_rows(matrix, reference, variant)
+    return Measured((*quality, *_averages(quality, variant)), tuple(shapes), tuple(correlations))
+
+
+def ks_complement(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
+    """1 minus the two-sample Kolmogorov–Smirnov statistic; nan values are dropped, nan when a side is empty."""
+    left, right = (np.sort(_rounded(side)) for side in (real, synthetic))
+    if not left.size or not right.size:
+        return float("nan")
+    points = np.concatenate([left, right])
+    gaps = np.searchsorted(left, points, side="right") / left.size
+    gaps -= np.searchsorted(right, points, side="right") / right.size
+    return float(1 - np.abs(gaps).max())
+
+
+def ks_from_shares(original: NDArray[float64], protected: NDArray[float64]) -> float:
+    """KSComplement of two distributions over the same ordered bins; shares below zero count as none."""
+    sides = [np.maximum(side, 0) for side in (original, protected)]
+    if any(not side.sum() > 0 for side in sides):
+        return float("nan")
+    left, right = (np.cumsum(side / side.sum()) for side in sides)
+    return float(1 - np.abs(left - right).max())
+
+
+def correlation_similarity(real: float, synthetic: float) -> float:
+    """1 for equal correlations, 0 for opposite ones; nan where either is."""
+    return 1 - abs(real - synthetic) / 2
+
+
+def correlate(columns: Sequence[NDArray[Any]]) -> NDArray[float64]:
+    """Pearson's correlation of every pair, over the rows where both are present; nan marks absence.
+
+    A pair in which one column does not vary has none.
+    """
+    values = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+    there = np.isfinite(values)
+    values[~there] = 0.0
+    # Centring first keeps the cross products small, so no digits are lost to large means.
+    values -= values.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    values[~there] = 0.0
+    present = there.astype(np.float64)
+    number = present.T @ present
+    sums = values.T @ present
+    squares = (values**2).T @ present
+    with np.errstate(invalid="ignore", divide="ignore"):
+        products = values.T @ values - sums * sums.T / number
+        spread = squares - sums**2 / number
+        # Rounding leaves a constant column a spread of about 1e-16 of its squares.
+        spread[spread <= 1e-12 * squares] = np.nan
+        matrix: NDArray[float64] = np.clip(products / np.sqrt(spread * spread.T), -1, 1)
+    return matrix
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A column's bins before and after; `exact` is a KSComplement finer than these bins can tell."""
+
+    bins: Bins
+    original: NDArray[float64]
+    protected: NDArray[float64]
+    exact: float | None = None
+
+
+def _compare(frame: Frame, protected: Protected) -> _Compared:
+    answers = frame.column(protected.column)
+    if protected.shares is not None:
+        bins = Bins.of_shares(answers, protected.shares.size)
+        there = answers.present() & (frame.cells != ABSENT)
+        before = bins.shares(answers.positions[there], frame.weights[there])
+        return _Compared(bins, before, bins.with_ends(protected.shares))
+    if protected.values is None:
+        raise ValueError(f"the outcome of '{protected.column}' holds neither values nor shares")
+    bins = Bins.of_column(answers)
+    positions, values = answers.positions[answers.present()], _reported(answers, protected.values)
+    before, after = bins.shares(positions), bins.shares(values)
+    exact = None if answers.categorical else _ks_of_positions(positions, values)
+    return _Compared(bins, before, after, exact)
+
+
+def _reported(answers: Answers, values: NDArray[Any]) -> NDArray[Any]:
+    """The values that were given. A category below zero is absent; a number below zero has left its grid."""
+    if answers.categorical:
+        return values[values >= 0]
+    return values[np.isfinite(values)] if values.dtype.kind == "f" else values
+
+
+def _ks_of_positions(positions: NDArray[Any], values: NDArray[Any]) -> float:
+    """KSComplement where the original side takes few whole values: only those and their left limits can be widest."""
+    if not positions.size or not values.size:
+        return float("nan")
+    counts = np.bincount(positions)
+    points = np.flatnonzero(counts)
+    before = np.cumsum(counts[points]) / positions.size
+    ordered = np.sort(_rounded(values))
+    upto = np.searchsorted(ordered, points, side="right") / ordered.size
+    below = np.searchsorted(ordered, points, side="left") / ordered.size
+    gap = max(np.abs(before - upto).max(), np.abs(np.concatenate([[0.0], before[:-1]]) - below).max())
+    return float(1 - gap)
+
+
+def _rounded(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind != "f":
+        return values
+    kept: NDArray[Any] = np.round(values[~np.isnan(values)], _DECIMALS)
+    return kept
+
+
+def _shape_rows(answers: Answers, protected: Protected, compared: _Compared) -> list[ShapeRow]:
+    labels = compared.bins.labels(answers)
+    first = compared.bins.first
+    pairs = zip(labels, compared.original.tolist(), compared.protected.tolist(), strict=True)
+    return [
+        ShapeRow(protected.mechanism, protected.column, first + place, label, before, after, protected.basis)
+        for place, (label, before, after) in enumerate(pairs)
+        if 0 < place < len(labels) - 1 or before or after
+    ]
+
+
+def _static_rows(frame: Frame, protected: Iterable[Protected]) -> list[QualityRow]:
+    """Columns that the study leaves as they are keep their shape by definition."""
+    done = {one.column for one in protected}
+    return [
+        QualityRow(_UNCHANGED, name, True, KS_COMPLEMENT, _UNCHANGED, 1.0)
+        for name, answers in frame.columns.items()
+        if answers.static and name not in done
+    ]
+
+
+def _similarity_rows(frame: Frame, matrix: Correlations, reference: NDArray[float64], variant: str) -> list[QualityRow]:
+    """Each column's mean over its pairs, then the mean over the pairs with a protected column."""
+    scores = 1 - np.abs(reference - matrix.matrix) / 2
+    np.fill_diagonal(scores, np.nan)
+    static = np.array([frame.column(name).static for name in matrix.columns])
+    rows = [
+        QualityRow(variant, name, bool(static[place]), CORRELATION_SIMILARITY, matrix.basis, _mean(scores[place]))
+        for place, name in enumerate(matrix.columns)
+    ]
+    upper = np.triu(np.ones_like(scores, dtype=bool), k=1)
+    changed = upper & ~np.logical_and.outer(static, static)
+    average = _mean(scores[changed])
+    return [*rows, QualityRow(variant, AVERAGE, False, CORRELATION_SIMILARITY, matrix.basis, average)]
+
+
+def _correlation_rows(matrix: Correlations, reference: NDArray[float64], variant: str) -> list[CorrelationRow]:
+    return [
+        CorrelationRow(variant, first, second, float(reference[i, j]), float(matrix.matrix[i, j]), matrix.basis)
+        for i, first in enumerate(matrix.columns)
+        for j, second in enumerate(matrix.columns)
+        if i < j
+    ]
+
+
+def _averages(quality: Sequence[QualityRow], variant: str) -> list[QualityRow]:
+    """The mean KSComplement over the protected columns of each basis, and that of the static columns, apart."""
+    sorts = dict.fromkeys((row.static, row.basis) for row in quality if row.metric == KS_COMPLEMENT)
+    rows = []
+    for static, basis in sorts:
+        chosen = [
+            row.value
+            for row in quality
+            if row.metric == KS_COMPLEMENT and row.static == static and row.basis == basis and row.column != AVERAGE
+        ]
+        rows.append(QualityRow(variant, AVERAGE, static, KS_COMPLEMENT, basis, _mean(np.array(chosen))))
+    return rows
+
+
+def _mean(values: NDArray[Any]) -> float:
+    there = values[np.isfinite(values)]
+    return float(there.mean()) if there.size else float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """A frame as a key: the very same object, since comparing its rows would cost more than it saves."""
+
+    frame: Frame
+
+    def __hash__(self) -> int:
+        return id(self.frame)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.frame is self.frame
+
+
+@dataclass(frozen=True, slots=True)
+class _Original:
+    """The correlations of the true answers, computed once for a frame."""
+
+    places: dict[str, int]
+    correlations: NDArray[float64]
+
+    def matrix(self, columns: Sequence[str]) -> NDArray[float64]:
+        chosen = [self.places[name] for name in columns]
+        picked: NDArray[float64] = self.correlations[np.ix_(chosen, chosen)]
+        return picked
+
+
+@lru_cache(maxsize=2)
+def _original(same: _Same) -> _Original:
+    columns = same.frame.columns
+    values = [np.where(one.present(), one.positions, np.nan) for one in columns.values()]
+    return _Original({name: place for place, name in enumerate(columns)}, correlate(values))
