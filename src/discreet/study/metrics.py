@@ -101,6 +101,9 @@ def measure(frame: Frame, outcome: Outcome, *, detailed: bool, variant: str = ""
     shapes: list[ShapeRow] = []
     correlations: list[CorrelationRow] = []
     for protected in outcome.protected:
+        if protected.values is None and protected.shares is None:
+            # Its receiver sees no shape of this column, so there is nothing to compare.
+            continue
         compared = _compare(frame, protected)
         value = ks_from_shares(compared.original, compared.protected)
         if compared.exact is not None:
@@ -183,8 +186,7 @@ def _compare(frame: Frame, protected: Protected) -> _Compared:
         there = answers.present() & (frame.cells != ABSENT)
         before = bins.shares(answers.positions[there], frame.weights[there])
         return _Compared(bins, before, bins.with_ends(protected.shares))
-    if protected.values is None:
-        raise ValueError(f"the outcome of '{protected.column}' holds neither values nor shares")
+    assert protected.values is not None
     bins = Bins.of_column(answers)
     positions, values = answers.positions[answers.present()], _reported(answers, protected.values)
     before, after = bins.shares(positions), bins.shares(values)

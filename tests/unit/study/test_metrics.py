@@ -169,6 +169,8 @@ def test_details_are_left_out_unless_asked_for(make_frame: MakeFrame, rng: np.ra
     assert measured.correlations == ()
 
 
-def test_an_outcome_without_values_or_shares_is_a_fault(make_frame: MakeFrame, rng: np.random.Generator) -> None:
-    with pytest.raises(ValueError, match="neither values nor shares"):
-        measure(_frame(make_frame, rng), Outcome((), (Protected("answer", "grr", "reports"),)), detailed=False)
+def test_a_column_of_which_nothing_is_seen_has_no_quality(make_frame: MakeFrame, rng: np.random.Generator) -> None:
+    outcome = Outcome((), (Protected("answer", "ternary", "none"),))
+    measured = measure(_frame(make_frame, rng), outcome, detailed=True)
+    assert {row.column for row in measured.quality} == {"region", AVERAGE}
+    assert measured.shapes == ()
