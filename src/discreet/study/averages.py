@@ -1,0 +1,118 @@
+"""The averaged tables of a study as CSV: errors by query, estimates by group, quality by column.
+
+Files for spreadsheets: plain columns, a heading line, and a last column that says what they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.release.exports import neutralise
+from discreet.study.tables import NOTICE
+
+__all__ = ["SHORT_NOTICE", "write_averages"]
+
+SHORT_NOTICE: Final = "study on true data; not a release"
+_WHO: Final = ["model", "mechanism", "epsilon"]
+_QUERY: Final = ["statistic", "column", "category"]
+_ABOUT: Final = f"""\
+{NOTICE}
+
+errors.csv     mean absolute error of each query over groups and runs, the error that theory expects, the share of
+               intervals that hold the true value, by model, mechanism and epsilon
+estimates.csv  each query in each group: the true value, the mean of the estimates and of their errors over runs
+quality.csv    quality metrics by column, mean over runs; static columns, which no model changes, are marked
+"""
+
+
+def write_averages(
+    tables: Mapping[str, Any], labels: Mapping[tuple[str, str | None], str], folder: Path, *, coverage: bool
+) -> None:
+    """Write the three tables; `labels` tells what a query of (column, category) is called."""
+    folder.mkdir(exist_ok=True, mode=0o700)
+    (folder / "README.txt").write_text(_ABOUT, encoding="utf-8")
+    _write(folder / "errors.csv", _errors(tables, labels, coverage=coverage))
+    _write(folder / "estimates.csv", _estimates(tables["results"], labels))
+    _write(folder / "quality.csv", _quality(tables["quality"]))
+
+
+def _errors(
+    tables: Mapping[str, Any], labels: Mapping[tuple[str, str | None], str], *, coverage: bool
+) -> list[dict[str, Any]]:
+    expected = {
+        tuple(row[key] for key in (*_WHO, *_QUERY)): row["expected_error_mean"]
+        for row in _mean(tables["theory"], [*_WHO, *_QUERY], ["expected_error"])
+    }
+    rows = []
+    for row in _mean(_with_coverage(tables["results"]), [*_WHO, *_QUERY], ["error", "covered"]):
+        query = {"label": labels[row["column"], row["category"]], **{key: row[key] for key in _QUERY}}
+        found = expected.get(tuple(row[key] for key in (*_WHO, *_QUERY)))
+        measured = {"mean_absolute_error": row["error_mean"], "expected_error": found}
+        if coverage:
+            measured["coverage"] = row["covered_mean"]
+        rows.append({**{key: row[key] for key in _WHO}, **query, **measured})
+    return rows
+
+
+def _estimates(results: Any, labels: Mapping[tuple[str, str | None], str]) -> list[dict[str, Any]]:
+    keys = [*_WHO, *_QUERY, "group"]
+    return [
+        {
+            **{key: row[key] for key in _WHO},
+            "label": labels[row["column"], row["category"]],
+            **{key: row[key] for key in (*_QUERY, "group")},
+            "truth": row["truth_mean"],
+            "mean_estimate": row["estimate_mean"],
+            "mean_absolute_error": row["error_mean"],
+        }
+        for row in _mean(results, keys, ["truth", "estimate", "error"])
+    ]
+
+
+def _quality(quality: Any) -> list[dict[str, Any]]:
+    keys = ["model", "mechanism", "epsilon", "column", "static", "metric", "basis"]
+    return [{**{key: row[key] for key in keys}, "value": row["value_mean"]} for row in _mean(quality, keys, ["value"])]
+
+
+def _with_coverage(results: Any) -> Any:
+    """With 1 where the interval holds the true value, 0 where not, nothing where there is no interval."""
+    import pyarrow.compute as pc
+
+    low, high, truth = (results.column(name) for name in ("low", "high", "truth"))
+    inside = pc.and_(pc.less_equal(low, truth), pc.less_equal(truth, high)).cast("float64")
+    known = pc.and_(pc.is_valid(low), pc.invert(pc.or_(pc.is_nan(low), pc.is_nan(truth))))
+    return results.append_column("covered", pc.if_else(known, inside, None))
+
+
+def _mean(table: Any, keys: Sequence[str], values: Sequence[str]) -> Iterable[dict[str, Any]]:
+    """Means by key over what is there, in the order in which keys first occur. One thread: sums are repeatable."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in values:
+        place = table.schema.get_field_index(name)
+        column = table.column(name)
+        table = table.set_column(place, name, pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column))
+    grouped = table.group_by(list(keys), use_threads=False).aggregate([(name, "mean") for name in values])
+    return list(grouped.to_pylist())
+
+
+def _write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        if rows:
+            writer.writerow([*rows[0], "notice"])
+        for row in rows:
+            writer.writerow([*(_shown(value) for value in row.values()), SHORT_NOTICE])
+
+
+def _shown(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return neutralise(value) if isinstance(value, str) else repr(value)

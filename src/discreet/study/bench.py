@@ -1,0 +1,107 @@
+"""Where the tasks of a study are run: the frame, the queries and the models, set up once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.data.card import parse_card
+from discreet.study.config import StudyConfig
+from discreet.study.configreader import parse_study
+from discreet.study.frame import Frame
+from discreet.study.frames import StudyRows, make_frame, make_raw_rows
+from discreet.study.linkage import linkage_attack
+from discreet.study.metrics import CORRELATION_SIMILARITY, KS_COMPLEMENT, measure
+from discreet.study.outcomes import Model, Outcome, Streams
+from discreet.study.parts import Task, write_part
+from discreet.study.queries import Design, design_study
+from discreet.study.tables import Heading, results, rows_of, theory
+from discreet.study.variants import name_models
+
+if TYPE_CHECKING:
+    from discreet.study.rawrows import RawRows
+    from discreet.study.worker import Assignment
+
+__all__ = ["Bench", "Builder", "set_up"]
+
+Builder = Callable[["StudyConfig", "Callable[[], RawRows]"], tuple[Model, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A study ready to run; `labels` are what the column `model` says."""
+
+    config: StudyConfig
+    design: Design
+    frame: Frame
+    models: tuple[Model, ...]
+    labels: tuple[str, ...]
+
+    def describe(self) -> dict[str, Any]:
+        variants = [
+            {"model": label, "variant": model.variant} for label, model in zip(self.labels, self.models, strict=True)
+        ]
+        return {"rows": self.frame.size, "groups": list(self.frame.groups), "variants": variants}
+
+    def perform(self, task: Task, parts: Path) -> None:
+        """Run a task and keep its tables."""
+        write_part(parts, task, self.run(task))
+
+    def run(self, task: Task) -> dict[str, Any]:
+        """The tables of a task. What is the same in every run, and details of shapes, come with the first."""
+        model, first = self.models[task.place], task.run == 0
+        streams = Streams.of_run(seed=self.config.seed, variant=model.variant, epsilon=task.epsilon, run=task.run)
+        outcome = model.run(self.frame, self.design.queries, epsilon=task.epsilon, streams=streams)
+        heading = Heading(self.labels[task.place], task.epsilon, Decimal(getattr(model, "delta", 0)), task.run)
+        tables = {"results": results(heading, self.frame, outcome.answered)}
+        tables |= self._measure(heading, outcome, model, detailed=first)
+        if first:
+            expected = model.expect(self.frame, self.design.queries, epsilon=task.epsilon)
+            tables["theory"] = theory(heading, self.frame, expected)
+            tables["notes"] = _notes(outcome)
+            if "linkage" in self.config.metrics and self.design.every_static:
+                tables["linkage"] = self._attack(heading, outcome, model)
+        return tables
+
+    def _measure(self, heading: Heading, outcome: Outcome, model: Model, *, detailed: bool) -> dict[str, Any]:
+        wanted = self.config.metrics
+        if not {KS_COMPLEMENT, CORRELATION_SIMILARITY} & set(wanted):
+            return {}
+        measured = measure(self.frame, outcome, detailed=detailed, variant=model.variant)
+        rows: dict[str, list[Any]] = {"quality": [row for row in measured.quality if row.metric in wanted]}
+        if detailed:
+            rows["shapes"] = list(measured.shapes) if KS_COMPLEMENT in wanted else []
+            rows["correlations"] = list(measured.correlations) if CORRELATION_SIMILARITY in wanted else []
+        return {name: rows_of(name, heading, found) for name, found in rows.items()}
+
+    def _attack(self, heading: Heading, outcome: Outcome, model: Model) -> Any:
+        asked = {one.query.column for one in outcome.answered}
+        rows = linkage_attack(
+            self.frame,
+            outcome,
+            static=self.design.every_static,
+            columns=[name for name in self.design.columns if name in asked],
+            shuffled=model.name == "shuffle",
+        )
+        return rows_of("linkage", heading, rows)
+
+
+def set_up(assignment: Assignment, build: Builder) -> Bench:
+    """The bench of a study whose rows are on disk."""
+    config = parse_study(assignment.study, file=assignment.file)
+    card = parse_card(assignment.card, file="card.yaml")
+    raw = Path(assignment.raw) if assignment.raw is not None else None
+    rows = StudyRows(card, Path(assignment.data), raw, None)
+    design = design_study(config, card)
+    models = build(config, lambda: make_raw_rows(rows, config, design))
+    return Bench(config, design, make_frame(rows, config, design), models, name_models(models))
+
+
+def _notes(outcome: Outcome) -> Any:
+    import pyarrow as pa
+
+    texts = [pa.array(list(part), type=pa.string()) for part in (outcome.notes.keys(), outcome.notes.values())]
+    return pa.table({"name": texts[0], "text": texts[1]})

@@ -1,0 +1,259 @@
+"""A study fitted to its card: which columns stay, which are protected, what is asked, in which order.
+
+Custom queries become columns of their own, derived from the true answers before any model sees them: a yes or no for
+each respondent, or a number that is absent where static conditions do not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from discreet.data.card import Card, Category, Column, Kind, Labels
+from discreet.errors import StudyInvalid, nearest
+from discreet.study.config import Custom, Named, StudyConfig
+from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.outcomes import Query
+
+if TYPE_CHECKING:
+    from numpy import bool_
+    from numpy.typing import NDArray
+
+__all__ = ["COUNT", "MEAN", "Derived", "Design", "derive", "design_study"]
+
+COUNT: Final = "count"
+MEAN: Final = "mean"
+_FIGURES: Final = 6
+_YES: Final = Category("yes", Labels("Yes", "Oui"))
+_NO: Final = Category("no", Labels("No", "Non"))
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A column made from others. `where` gives positions; `source` is the number whose mean is asked, if any."""
+
+    column: Column
+    where: tuple[tuple[str, tuple[int, ...]], ...]
+    source: str | None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (*(name for name, _ in self.where), *([self.source] if self.source else []))
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What a study does with the columns of a card. `columns` are protected; each is asked at least once."""
+
+    strata: tuple[str, ...]
+    static: tuple[str, ...]
+    columns: tuple[str, ...]
+    derived: tuple[Derived, ...]
+    queries: tuple[Query, ...]
+    figures: tuple[str, ...]
+
+    @property
+    def every_static(self) -> tuple[str, ...]:
+        """The strata and the static columns, each once."""
+        return tuple(dict.fromkeys((*self.strata, *self.static)))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns of the card that must be read: those protected, and those that derived ones are made from."""
+        made = {one.column.name for one in self.derived}
+        sources = [name for one in self.derived for name in one.needs]
+        return tuple(dict.fromkeys(name for name in (*self.columns, *sources) if name not in made))
+
+
+def design_study(config: StudyConfig, card: Card) -> Design:
+    """The study on this card, or StudyInvalid with every name that does not fit, each with its line."""
+    designer = _Designer(config, card)
+    design = designer.design()
+    if designer.problems or design is None:
+        problems = [f"{config.file}:{line}: {what}" for line, what in sorted(designer.problems)]
+        raise StudyInvalid(file=config.file, problems=problems)
+    return design
+
+
+def derive(frame: Frame, design: Design) -> Frame:
+    """The frame with the derived columns, and without those that were read only to derive them."""
+    columns = dict(frame.columns)
+    for one in design.derived:
+        meets = _meets(frame, one)
+        if one.source is None:
+            positions = np.where(meets, 0, 1).astype(np.int64)
+        else:
+            positions = np.where(meets, frame.column(one.source).positions, ABSENT)
+        columns[one.column.name] = Answers(one.column, positions, static=False)
+    kept = (*design.every_static, *design.columns)
+    return replace(frame, columns={name: columns[name] for name in kept})
+
+
+def _meets(frame: Frame, derived: Derived) -> NDArray[bool_]:
+    meets = np.ones(frame.size, dtype=bool)
+    for name, positions in derived.where:
+        meets &= np.isin(frame.column(name).positions, positions)
+    return meets
+
+
+class _Designer:
+    """Reads names against a card and keeps every problem beside its line."""
+
+    def __init__(self, config: StudyConfig, card: Card) -> None:
+        self.problems: list[tuple[int, str]] = []
+        self._config = config
+        self._card = card
+        self._known = {column.name: column for column in card.columns}
+
+    def design(self) -> Design | None:
+        config = self._config
+        strata = [name for name in config.strata if self._column(f"strata.{name}", name, category=True)]
+        static = [name for name in config.static if self._column(f"static.{name}", name)]
+        fixed = {*strata, *static}
+        protected = self._protected(fixed)
+        derived = [
+            one for place, custom in enumerate(config.queries.custom) if (one := self._derive(place, custom, fixed))
+        ]
+        asked = self._ask(protected, derived)
+        if self.problems:
+            return None
+        queries = tuple(dict.fromkeys(asked))
+        if not queries:
+            self._note("queries", "the study asks nothing: no protected column has a query")
+            return None
+        columns = tuple(dict.fromkeys(query.column for query in queries))
+        figures = self._figures(queries, derived)
+        return Design(tuple(strata), tuple(static), columns, tuple(derived), queries, figures)
+
+    def _protected(self, fixed: set[str]) -> dict[str, Column]:
+        named = self._config.columns
+        if named is None:
+            return {name: column for name, column in self._known.items() if self._fit(column) and name not in fixed}
+        chosen = {}
+        for name in named:
+            if name in fixed:
+                self._note(f"columns.{name}", f"column '{name}' cannot be both protected and left as it is")
+            elif (column := self._column(f"columns.{name}", name)) is not None:
+                chosen[name] = column
+        return chosen
+
+    def _fit(self, column: Column) -> bool:
+        """Whether a column can be studied: a category, or a number with bounds; never the id or the weight."""
+        weight = self._card.weight.column if self._card.weight else None
+        return column.name != weight and (
+            column.kind is Kind.CATEGORY or (column.numeric and column.bounds is not None)
+        )
+
+    def _ask(self, protected: dict[str, Column], derived: list[Derived]) -> Iterator[Query]:
+        questions = self._config.queries
+        for column in protected.values():
+            if column.kind is Kind.CATEGORY and questions.categories:
+                yield from (_count(column, category) for category in column.categories)
+            elif column.kind is not Kind.CATEGORY and questions.means:
+                yield _mean(column)
+        for place, named in enumerate(questions.named):
+            if (query := self._named(place, named, protected)) is not None:
+                yield query
+        for one in derived:
+            yield _count(one.column, _YES, own=True) if one.source is None else _mean(one.column, own=True)
+
+    def _named(self, place: int, named: Named, protected: dict[str, Column]) -> Query | None:
+        path = f"queries.named.{place}"
+        column = self._column(path, named.column)
+        if column is None:
+            return None
+        if named.column not in protected:
+            self._note(path, f"column '{named.column}' is not protected, so there is nothing to ask of it")
+        elif (named.category is None) == (column.kind is Kind.CATEGORY):
+            wanted = "a category" if column.kind is Kind.CATEGORY else "a mean"
+            self._note(path, f"column '{named.column}' is asked for {wanted}: it is of kind {column.kind}")
+        elif named.category is None:
+            return _mean(column)
+        elif (found := self._position(path, column, named.category)) is not None:
+            return _count(column, column.categories[found])
+        return None
+
+    def _derive(self, place: int, custom: Custom, fixed: set[str]) -> Derived | None:
+        path = f"queries.custom.{place}"
+        others = [one.name for one in self._config.queries.custom[:place]]
+        if custom.name in self._known or custom.name in others:
+            self._note(path, f"name '{custom.name}' is taken by a column or another query")
+            return None
+        where = []
+        for name, codes in custom.where:
+            column = self._column(path, name, category=True)
+            if column is None:
+                continue
+            if custom.mean is not None and name not in fixed:
+                self._note(path, f"a mean goes with conditions on static columns only; '{name}' is not static")
+            positions = [self._position(path, column, code) for code in codes]
+            where.append((name, tuple(found for found in positions if found is not None)))
+        label = custom.label or custom.name
+        if custom.mean is None:
+            made = Column(custom.name, Kind.CATEGORY, Labels(label, label), categories=(_YES, _NO))
+            return Derived(made, tuple(where), None)
+        source = self._column(path, custom.mean)
+        if source is None or source.kind is Kind.CATEGORY:
+            self._note(path, f"the mean of '{custom.mean}' needs a number with bounds")
+            return None
+        made = replace(source, name=custom.name, source=custom.name, label=Labels(label, label), public=False)
+        return Derived(made, tuple(where), custom.mean)
+
+    def _figures(self, queries: tuple[Query, ...], derived: list[Derived]) -> tuple[str, ...]:
+        names = {query.name: query.name for query in queries}
+        names |= {query.column: query.name for query in queries if query.column in {one.column.name for one in derived}}
+        if self._config.figures is None:
+            own = [_name_of(named, self._card) for named in self._config.queries.named]
+            own += [names[one.column.name] for one in derived]
+            return tuple(dict.fromkeys(own)) or tuple(list(names.values())[:_FIGURES])
+        for wanted in self._config.figures:
+            if wanted not in names:
+                self._note(f"figures.{wanted}", f"'{wanted}' is none of the queries{_hint(wanted, names)}")
+        return tuple(dict.fromkeys(names[wanted] for wanted in self._config.figures if wanted in names))
+
+    def _column(self, path: str, name: str, *, category: bool = False) -> Column | None:
+        column = self._known.get(name)
+        if column is None:
+            self._note(path, f"column '{name}' is not in '{self._card.dataset}'{_hint(name, self._known)}")
+            return None
+        if not self._fit(column) or (category and column.kind is not Kind.CATEGORY):
+            wanted = "a category column" if category else "a category, or a number with bounds, and not the weight"
+            self._note(path, f"column '{name}' must be {wanted}")
+            return None
+        return column
+
+    def _position(self, path: str, column: Column, code: str) -> int | None:
+        found = column.position(code)
+        if found is None:
+            self._note(path, f"'{code}' is not a code of column '{column.name}'")
+        return found
+
+    def _note(self, path: str, text: str) -> None:
+        """Beside the part, or the nearest part around it that the file holds."""
+        lines = self._config.lines
+        while path and path not in lines:
+            path = path.rpartition(".")[0]
+        self.problems.append((lines.get(path, 1), text))
+
+
+def _count(column: Column, category: Category, *, own: bool = False) -> Query:
+    label = column.label.en if own else f"{column.label.en}: {category.label.en}"
+    return Query(COUNT, column.name, category.code, label)
+
+
+def _mean(column: Column, *, own: bool = False) -> Query:
+    return Query(MEAN, column.name, None, column.label.en if own else f"Mean of {column.label.en}")
+
+
+def _name_of(named: Named, card: Card) -> str:
+    column = card.column(named.column)
+    place = None if named.category is None else column.position(named.category)
+    return (_mean(column) if place is None else _count(column, column.categories[place])).name
+
+
+def _hint(word: str, known: dict[str, Column] | dict[str, str]) -> str:
+    guess = nearest(word, known)
+    return f"; did you mean '{guess}'?" if guess else ""

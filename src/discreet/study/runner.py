@@ -1,0 +1,213 @@
+"""Runs a study: rows prepared once, tasks in parallel, finished ones kept, tables at the end.
+
+The order of the tables is that of the study's file (model, ε, run, query, group), whoever ran what when, so the same
+study gives the same bytes for any number of processes.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.errors import Refused, UsageError
+from discreet.guarantees.numbers import text as plain_text
+from discreet.study.config import StudyConfig
+from discreet.study.frames import StudyRows, digest_data, prepare_rows, study_card
+from discreet.study.parts import Task, has_part, read_part
+from discreet.study.queries import Design, design_study
+from discreet.study.studyfolder import SCHEMA, StudyFolder
+from discreet.study.tables import NOTICE, TABLES, empty, write_table
+from discreet.study.worker import ONE_THREAD, Assignment, describe, perform, start_worker
+
+__all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
+
+MODELS: Final = "discreet.study.variants:build_models"
+_MOST_JOBS: Final = 256
+_PACKAGES: Final = ("discreet", "numpy", "pyarrow", "duckdb", "scipy", "matplotlib")
+# What is likely to take longest goes first, so that no process is left with a long task at the end.
+_LENGTH: Final = {"local": 0, "shuffle": 1, "naive": 2, "central": 3}
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A complete study in its folder; `ran` tasks were run now, the others were there."""
+
+    folder: Path
+    tasks: int
+    ran: int
+    seconds: float
+
+
+def run_study(
+    config: StudyConfig,
+    out: Path,
+    *,
+    base: Path,
+    jobs: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    build: str = MODELS,
+) -> Finished:
+    """Run what is not there yet and write the tables into `out`; paths of the study start at `base`.
+
+    `progress` is told a stage, tasks done and tasks in all. KeyboardInterrupt leaves finished tasks behind: called
+    again, the study goes on. `build` names the function that builds the models.
+    """
+    began = time.monotonic()
+    jobs = default_jobs() if jobs is None else jobs
+    if not 1 <= jobs <= _MOST_JOBS:
+        raise UsageError(f"jobs must be 1 to {_MOST_JOBS}; {jobs} came.")
+    told = progress or (lambda _stage, _done, _all: None)
+    design = design_study(config, study_card(config, base))
+    key = {"config_hash": config.hash(digest_data(config, base)), "versions": _versions()}
+    folder = StudyFolder.claim(out, key, overwrite=overwrite)
+    tasks = list_tasks(config)
+    if folder.complete:
+        return Finished(out, len(tasks), 0, time.monotonic() - began)
+    open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
+    told("preparing rows", len(tasks) - len(open_tasks), len(tasks))
+    with folder.rows() as scratch:
+        rows = prepare_rows(config, base, scratch)
+        facts = _run(_assign(config, rows, folder, build), _longest_first(open_tasks, config), jobs, len(tasks), told)
+    told("writing tables", len(tasks), len(tasks))
+    facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
+    _write(config, design, folder, tasks, facts)
+    return Finished(out, len(tasks), len(open_tasks), time.monotonic() - began)
+
+
+def default_jobs() -> int:
+    """As many processes as there are cores for us."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def list_tasks(config: StudyConfig) -> list[Task]:
+    """Every task in the order of the tables."""
+    return [Task(*one) for one in product(range(len(config.models)), config.epsilon, range(config.runs))]
+
+
+def _longest_first(tasks: Sequence[Task], config: StudyConfig) -> list[Task]:
+    """First runs also bring details; else by model."""
+    return sorted(tasks, key=lambda task: (task.run > 0, _LENGTH[config.models[task.place].model]))
+
+
+def _assign(config: StudyConfig, rows: StudyRows, folder: StudyFolder, build: str) -> Assignment:
+    raw = None if rows.raw is None else str(rows.raw)
+    return Assignment(config.text, config.file, rows.card.text, str(rows.data), raw, str(folder.parts), build)
+
+
+def _run(assignment: Assignment, tasks: Sequence[Task], jobs: int, total: int, told: Progress) -> dict[str, Any]:
+    """Run the tasks in processes of their own; give what the first one says about the study."""
+    done = total - len(tasks)
+    with _processes(assignment, max(1, min(jobs, len(tasks)))) as pool:
+        facts = pool.submit(describe)
+        futures: list[Future[str | None]] = [pool.submit(perform, task) for task in tasks]
+        told("running", done, total)
+        for future in as_completed(futures):
+            if (refusal := future.result()) is not None:
+                raise Refused(refusal)
+            done += 1
+            told("running", done, total)
+        described = facts.result()
+    if isinstance(described, str):
+        raise Refused(described)
+    return described
+
+
+@contextmanager
+def _processes(assignment: Assignment, jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool whose tasks under way are finished, and the rest given up, when anything goes wrong."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=start_worker, initargs=(assignment,))
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise Refused(
+            "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
+            "the study again, with fewer --jobs, to go on."
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _write(
+    config: StudyConfig, design: Design, folder: StudyFolder, tasks: Sequence[Task], facts: Mapping[str, Any]
+) -> None:
+    import pyarrow as pa
+
+    from discreet.study.averages import write_averages
+
+    parts = [read_part(folder.parts, task) for task in tasks]
+    tables = {
+        name: pa.concat_tables([empty(name), *(part[name] for part in parts if name in part)]).combine_chunks()
+        for name in TABLES
+    }
+    for name, table in tables.items():
+        write_table(name, table, folder.path / f"{name}.parquet")
+    labels = {(query.column, query.category): query.label for query in design.queries}
+    write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics)
+    (folder.path / "study.yaml").write_text(config.text, encoding="utf-8")
+    folder.finish(_about(config, design, folder, _annotate(facts, config, tasks, parts)))
+
+
+def _annotate(
+    facts: Mapping[str, Any], config: StudyConfig, tasks: Sequence[Task], parts: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The facts, with what each model notes about itself at each ε."""
+    notes: list[dict[str, dict[str, str]]] = [{} for _ in config.models]
+    for task, part in zip(tasks, parts, strict=True):
+        if "notes" in part and part["notes"].num_rows:
+            names, texts = (part["notes"].column(field).to_pylist() for field in ("name", "text"))
+            notes[task.place][plain_text(task.epsilon)] = dict(zip(names, texts, strict=True))
+    variants = [{**one, "notes": told} for one, told in zip(facts["variants"], notes, strict=True)]
+    return {**facts, "variants": variants}
+
+
+def _about(config: StudyConfig, design: Design, folder: StudyFolder, facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "notice": NOTICE,
+        "study": config.study,
+        "title": config.title,
+        "config": config.to_dict(),
+        **folder.key,
+        "seed": config.seed,
+        **facts,
+        "strata": list(design.strata),
+        "static": list(design.every_static),
+        "columns": list(design.columns),
+        "queries": [
+            {"name": q.name, "statistic": q.statistic, "column": q.column, "category": q.category, "label": q.label}
+            for q in design.queries
+        ],
+        "figures": list(design.figures),
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Of everything that numbers depend on."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

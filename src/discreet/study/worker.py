@@ -1,0 +1,83 @@
+"""A process that runs tasks of a study. It is told plain text and paths, and builds rows and models itself.
+
+Sums of floats inside linear algebra depend on the number of threads, and results must not: every task runs in such a
+process, with one thread, whatever the number of processes. Heavy imports wait until that is settled.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet.errors import DiscreetError
+
+if TYPE_CHECKING:
+    from discreet.study.bench import Bench
+    from discreet.study.parts import Task
+
+__all__ = ["ONE_THREAD", "Assignment", "describe", "perform", "start_worker"]
+
+_THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+ONE_THREAD: Final = dict.fromkeys(_THREADS, "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The study as written, the card as written, the rows on disk, where parts go, and who builds the models."""
+
+    study: str
+    file: str
+    card: str
+    data: str
+    raw: str | None
+    parts: str
+    build: str
+
+
+@dataclass(slots=True)
+class _Desk:
+    assignment: Assignment | None = None
+    bench: Bench | None = None
+
+
+_DESK: Final = _Desk()
+
+
+def start_worker(assignment: Assignment) -> None:
+    """Called once in a new process. Interruptions are the parent's affair: a task under way is finished and kept."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update(ONE_THREAD)
+    _DESK.assignment = assignment
+
+
+def describe() -> dict[str, Any] | str:
+    """Rows, groups and models of the study; text is a refusal."""
+    try:
+        return _bench().describe()
+    except DiscreetError as error:
+        return error.message
+
+
+def perform(task: Task) -> str | None:
+    """Run a task and write its part; text is a refusal. Errors do not travel between processes, their words do."""
+    assert _DESK.assignment is not None
+    try:
+        _bench().perform(task, Path(_DESK.assignment.parts))
+    except DiscreetError as error:
+        return error.message
+    return None
+
+
+def _bench() -> Bench:
+    if _DESK.bench is None:
+        from discreet.study.bench import set_up
+
+        assignment = _DESK.assignment
+        assert assignment is not None
+        module, _, name = assignment.build.partition(":")
+        _DESK.bench = set_up(assignment, getattr(import_module(module), name))
+    return _DESK.bench
