@@ -58,7 +58,7 @@ class CategoryOracle(FrequencyOracle):
     @classmethod
     def _broken_limit(cls, epsilon: Decimal, categories: object) -> tuple[str, str, str] | None:
         """The parameter, the rule it breaks, and what came."""
-        if not 0 < epsilon <= cls.largest_epsilon:
+        if not epsilon.is_finite() or not 0 < epsilon <= cls.largest_epsilon:
             rule = f"of '{cls.name}' must be above 0 and at most {cls.largest_epsilon}"
             return "epsilon", rule, text(epsilon) if epsilon.is_finite() else str(epsilon)
         whole = isinstance(categories, int) and not isinstance(categories, bool)
