@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
+    Covariances = tuple[NDArray[float64], NDArray[float64], NDArray[float64]]
+
 __all__ = ["Means", "Pairs", "Ratios", "estimate_means", "estimate_ratios"]
 
 
@@ -91,16 +93,31 @@ class Pairs:
     below_variances: NDArray[float64]
     covariances: NDArray[float64]
 
+    def sampled(self, inclusion: float | Fraction) -> Pairs:
+        """The same with variances that also hold the draw of who was asked, each with this chance.
+
+        A ratio errs by the sum of above − ratio · below, which is 0 over all: its squares need no centre.
+        """
+        chance = inclusion_chance(inclusion)
+        return Pairs(
+            above=self.above,
+            below=self.below,
+            above_variances=chance * self.above_variances + (1 - chance) * self.above**2,
+            below_variances=chance * self.below_variances + (1 - chance) * self.below**2,
+            covariances=chance * self.covariances + (1 - chance) * self.above * self.below,
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratios(Estimated):
     """Ratios of two estimated totals, one for each cell; variances by the delta method.
 
     Intervals are Fieller's: they need no ratio far from its noise, and have no end where the total below the line
-    cannot be told from 0. Where that estimate is not positive the ratio is nan.
+    cannot be told from 0. Where that estimate is not positive the ratio is nan. `total_variances` are those of `Means`.
     """
 
     ends: tuple[NDArray[float64], NDArray[float64]]
+    total_variances: NDArray[float64]
 
     @property
     def low(self) -> NDArray[float64]:
@@ -120,31 +137,47 @@ def estimate_ratios(
     weights: NDArray[int64],
     number: int,
     level: float = 0.95,
+    inclusion: float | Fraction = 1.0,
 ) -> Ratios:
-    """The weighted total above the line over the one below it, for each cell; intervals hold privacy noise only."""
-    scale = weights.astype(np.float64)
+    """The weighted total above the line over the one below it, for each cell; intervals as those of `Means`."""
+    chance, scale = inclusion_chance(inclusion), weights.astype(np.float64)
     above, below = (sum_cells(scale * values, cells, number) for values in (pairs.above, pairs.below))
-    var_above, var_below = (
-        np.maximum(sum_cells(scale**2 * variances, cells, number), 0.0)
-        for variances in (pairs.above_variances, pairs.below_variances)
-    )
-    limit = np.sqrt(var_above * var_below)
-    shared = np.clip(sum_cells(scale**2 * pairs.covariances, cells, number), -limit, limit)
     known = below > 0
     divisor = np.where(known, below, 1.0)
     ratios = above / divisor
-    variances = np.maximum(var_above - 2 * ratios * shared + ratios**2 * var_below, 0.0) / divisor**2
+    noise = [
+        sum_cells(scale**2 * part, cells, number)
+        for part in (pairs.above_variances, pairs.below_variances, pairs.covariances)
+    ]
+    spread = [
+        sum_cells(scale**2 * part, cells, number)
+        for part in (pairs.above**2, pairs.below**2, pairs.above * pairs.below)
+    ]
+    mixed = _proper([(1 - chance) * drawn + chance * said for drawn, said in zip(spread, noise, strict=True)])
     return Ratios(
         estimates=np.where(known, ratios, np.nan),
-        variances=np.where(known, variances, np.inf),
+        variances=np.where(known, _delta(ratios, mixed) / divisor**2, np.inf),
         level=level,
-        ends=_fieller((above, below), (var_above, var_below, shared), quantile=normal_quantile(level)),
+        ends=_fieller((above, below), mixed, quantile=normal_quantile(level)),
+        total_variances=np.where(known, _delta(ratios, _proper(spread)) / divisor**2, np.inf),
     )
+
+
+def _proper(parts: list[NDArray[float64]]) -> Covariances:
+    """Estimated variances above and below and a covariance, as some pair of totals could have them."""
+    above, below = np.maximum(parts[0], 0.0), np.maximum(parts[1], 0.0)
+    limit = np.sqrt(above * below)
+    return above, below, np.clip(parts[2], -limit, limit)
+
+
+def _delta(ratios: NDArray[float64], variances: Covariances) -> NDArray[float64]:
+    above, below, shared = variances
+    return np.maximum(above - 2 * ratios * shared + ratios**2 * below, 0.0)
 
 
 def _fieller(
     totals: tuple[NDArray[float64], NDArray[float64]],
-    variances: tuple[NDArray[float64], NDArray[float64], NDArray[float64]],
+    variances: Covariances,
     *,
     quantile: float,
 ) -> tuple[NDArray[float64], NDArray[float64]]:

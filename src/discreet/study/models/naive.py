@@ -145,7 +145,7 @@ class NaiveModel:
         there = frame.cells != ABSENT
         cells, weights, number = frame.cells[there], self.raw.weights[there], len(frame.groups)
         amounts = values[there] == category_place(answers, query) if answers.categorical else values[there]
-        totals: NDArray[float64] = np.bincount(cells, weights=weights * amounts, minlength=number)
+        totals = np.bincount(cells, weights=weights * amounts, minlength=number).astype(np.float64)
         if answers.categorical:
             return totals
         means: NDArray[float64] = totals / np.bincount(cells, weights=weights, minlength=number)

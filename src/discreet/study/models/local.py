@@ -1,0 +1,327 @@
+"""The local model: every respondent randomises alone, and the receiver estimates from the reports.
+
+Guarantee: local DP, epsilon per column, or in total over all columns by asking each respondent a few of them.
+Requires:  strata and weights are public. Who has an answer at all is public too, or absence is an answer of its own.
+Proof:     docs/proofs/local-categories.md, docs/proofs/local-numbers.md, docs/proofs/local-estimates.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.local.choice import choose_oracle, frequency_oracle
+from discreet.local.consistency import norm_sub
+from discreet.local.frequencies import (
+    Frequencies,
+    estimate_frequencies,
+    expected_absolute_error,
+    expected_variances,
+)
+from discreet.local.joint import correlation_matrix
+from discreet.local.means import Pairs, estimate_means, estimate_ratios
+from discreet.local.numberchoice import choose_number, number_randomiser
+from discreet.local.randomiser import FrequencyOracle, NumberRandomiser
+from discreet.local.sampling import Plan, sample_columns, split_columns
+from discreet.local.scores import Scores, names_one_category, score_categories, score_numbers, score_truths
+from discreet.local.sums import sum_cells
+from discreet.local.ternary import NumberOrMissing, choose_with_missing
+from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.models.truth import (
+    by_column,
+    category_place,
+    count_squares,
+    counted,
+    mean_values,
+    reporting,
+    sum_by,
+)
+from discreet.study.outcomes import Answered, Correlations, Expected, Outcome, Protected, Query, Streams
+
+if TYPE_CHECKING:
+    from numpy import bool_, int64
+    from numpy.typing import NDArray
+
+__all__ = ["AUTOMATIC", "PROTECTED", "LocalModel"]
+
+AUTOMATIC: Final = "automatic"
+PROTECTED: Final = "category"
+_ASKED: Final = "who is asked what"
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """The reports on one column: who reported, with what, and what they are worth by themselves and debiased."""
+
+    rows: NDArray[Any]
+    shown: Protected
+    debiased: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """No receiver is trusted: reports leave the respondent randomised."""
+
+    categories: str = AUTOMATIC
+    numbers: str = AUTOMATIC
+    allocation: str = "sampling"
+    missing: str = "public"
+    level: Decimal = Decimal("0.95")
+    epsilon_is: str = "per-column"
+    name: str = "local"
+
+    @property
+    def variant(self) -> str:
+        parts = ["local", self.categories, self.numbers]
+        if self.epsilon_is == "total":
+            parts.append(self.allocation)
+        return " ".join([*parts, f"missing {self.missing}"])
+
+    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+        asked = by_column(queries)
+        plan = self._plan(epsilon, len(asked))
+        drawn = plan.draw(streams.stream(_ASKED), respondents=frame.size)
+        answered: list[Answered] = []
+        heard: dict[str, _Heard] = {}
+        for place, (name, wanted) in enumerate(asked.items()):
+            answers = frame.column(name)
+            rows = np.flatnonzero(self._reporting(frame, answers) & drawn[:, place])
+            entropy = streams.stream(name)
+            if answers.categorical:
+                oracle = self._oracle(answers, plan)
+                reports = oracle.randomise(entropy, self._coded(answers)[rows])
+                counts = self._count(frame, oracle, reports, rows, plan)
+                answered += self._counts(frame, answers, wanted, oracle, counts)
+                heard[name] = self._hear_categories(frame, answers, oracle, reports, rows, counts)
+            elif self.missing == PROTECTED:
+                pairing = choose_with_missing(epsilon=plan.each, grid=answers.size)
+                reports = pairing.randomise(entropy, answers.positions[rows])
+                answered += self._ratios(frame, answers, wanted, pairing, reports, rows, plan)
+                heard[name] = self._hear_pairs(frame, answers, pairing, reports, rows)
+            else:
+                randomiser = self._randomiser(answers, plan)
+                reports = randomiser.randomise(entropy, answers.positions[rows])
+                answered += self._means(frame, answers, wanted, randomiser, reports, rows, plan)
+                heard[name] = self._hear_numbers(frame, answers, randomiser, reports, rows)
+        shown = tuple(one.shown for one in heard.values())
+        notes = {"epsilon of a report": f"{plan.each:f}", "columns asked": f"{plan.asked} of {plan.columns}"}
+        return Outcome(tuple(answered), shown, self._correlate(frame, heard, plan), notes)
+
+    def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
+        asked = by_column(queries)
+        plan = self._plan(epsilon, len(asked))
+        expected: list[Expected] = []
+        for name, wanted in asked.items():
+            answers = frame.column(name)
+            if answers.categorical:
+                expected += self._expected_counts(frame, answers, wanted, plan)
+            else:
+                expected += self._expected_means(frame, answers, wanted, plan)
+        return tuple(expected)
+
+    # --- what is asked of whom ------------------------------------------------------------------------------------
+
+    def _plan(self, epsilon: Decimal, columns: int) -> Plan:
+        if self.epsilon_is != "total":
+            return Plan(epsilon=epsilon * columns, columns=columns, asked=columns)
+        make = split_columns if self.allocation == "split" else sample_columns
+        return make(epsilon=epsilon, columns=columns)
+
+    def _reporting(self, frame: Frame, answers: Answers) -> NDArray[bool_]:
+        """Who reports: everyone in a group, or where absence is public those who have an answer."""
+        if self.missing == PROTECTED:
+            everyone: NDArray[bool_] = frame.cells != ABSENT
+            return everyone
+        return reporting(frame, answers)
+
+    def _coded(self, answers: Answers) -> NDArray[int64]:
+        """Positions of categories, absence last where it is an answer of its own."""
+        return np.where(answers.present(), answers.positions, answers.size)
+
+    def _oracle(self, answers: Answers, plan: Plan) -> FrequencyOracle:
+        categories = answers.size + (self.missing == PROTECTED)
+        if self.categories == AUTOMATIC:
+            return choose_oracle(epsilon=plan.each, categories=categories)
+        return frequency_oracle(self.categories, epsilon=plan.each, categories=categories)
+
+    def _randomiser(self, answers: Answers, plan: Plan) -> NumberRandomiser:
+        if self.numbers == AUTOMATIC:
+            return choose_number(epsilon=plan.each, grid=answers.size)
+        return number_randomiser(self.numbers, epsilon=plan.each, grid=answers.size, origin=answers.column.low_units)
+
+    def _told(self, name: str) -> str:
+        return f"{name} split" if self.epsilon_is == "total" and self.allocation == "split" else name
+
+    # --- estimates ------------------------------------------------------------------------------------------------
+
+    def _count(
+        self, frame: Frame, oracle: FrequencyOracle, reports: NDArray[Any], rows: NDArray[Any], plan: Plan
+    ) -> Frequencies:
+        tally = oracle.tally(reports, cells=frame.cells[rows], weights=frame.weights[rows], number=len(frame.groups))
+        return estimate_frequencies(tally, oracle.channel(), inclusion=plan.inclusion, level=float(self.level))
+
+    def _counts(
+        self, frame: Frame, answers: Answers, queries: Sequence[Query], oracle: FrequencyOracle, counts: Frequencies
+    ) -> list[Answered]:
+        truth, step = counted(frame, answers) * np.float64(frame.weight_step), frame.weight_step
+        answered = []
+        for query in queries:
+            place = category_place(answers, query)
+            sides = (counts.estimates, counts.low, counts.high)
+            estimate, low, high = (side[:, place] * step for side in sides)
+            answered.append(Answered(query, self._told(oracle.name), truth[:, place], estimate, low, high))
+        return answered
+
+    def _means(
+        self,
+        frame: Frame,
+        answers: Answers,
+        queries: Sequence[Query],
+        randomiser: NumberRandomiser,
+        reports: NDArray[Any],
+        rows: NDArray[Any],
+        plan: Plan,
+    ) -> list[Answered]:
+        means = estimate_means(
+            randomiser.values(reports),
+            randomiser.variances(reports),
+            cells=frame.cells[rows],
+            weights=frame.weights[rows],
+            number=len(frame.groups),
+            level=float(self.level),
+            inclusion=plan.inclusion,
+        ).scaled(offset=answers.low, step=answers.step)
+        truth, told = mean_values(frame, answers), self._told(randomiser.name)
+        return [Answered(query, told, truth, means.estimates, means.low, means.high) for query in queries]
+
+    def _ratios(
+        self,
+        frame: Frame,
+        answers: Answers,
+        queries: Sequence[Query],
+        pairing: NumberOrMissing,
+        reports: NDArray[Any],
+        rows: NDArray[Any],
+        plan: Plan,
+    ) -> list[Answered]:
+        """Means of those who have a number, when who has one is hidden too."""
+        ratios = estimate_ratios(
+            pairing.pairs(reports).sampled(plan.inclusion),
+            cells=frame.cells[rows],
+            weights=frame.weights[rows],
+            number=len(frame.groups),
+            level=float(self.level),
+        )
+        estimate, low, high = (
+            answers.low + answers.step * side for side in (ratios.estimates, ratios.low, ratios.high)
+        )
+        truth, told = mean_values(frame, answers), self._told(pairing.name)
+        return [Answered(query, told, truth, estimate, low, high) for query in queries]
+
+    # --- theory ---------------------------------------------------------------------------------------------------
+
+    def _expected_counts(self, frame: Frame, answers: Answers, queries: Sequence[Query], plan: Plan) -> list[Expected]:
+        oracle, squares = self._oracle(answers, plan), count_squares(frame, answers).astype(np.float64)
+        there = self._reporting(frame, answers)
+        variances = expected_variances(
+            weight_squares=sum_by(frame.cells[there], frame.weights[there] ** 2, len(frame.groups)).astype(np.float64),
+            category_squares=squares,
+            channel=oracle.channel(),
+            inclusion=plan.inclusion,
+        )
+        errors = expected_absolute_error(0.0, variances) * frame.weight_step
+        return [Expected(q, self._told(oracle.name), errors[:, category_place(answers, q)]) for q in queries]
+
+    def _expected_means(self, frame: Frame, answers: Answers, queries: Sequence[Query], plan: Plan) -> list[Expected]:
+        if self.missing == PROTECTED:
+            return self._expected_ratios(frame, answers, queries, plan)
+        randomiser = self._randomiser(answers, plan)
+        rows, number = np.flatnonzero(reporting(frame, answers)), len(frame.groups)
+        cells, positions = frame.cells[rows], answers.positions[rows].astype(np.float64)
+        weights = frame.weights[rows].astype(np.float64)
+        total = np.maximum(sum_by(cells, frame.weights[rows], number), 1)
+        means = sum_cells(weights * positions, cells, number) / total
+        noise = sum_cells(weights**2 * randomiser.variance(positions), cells, number)
+        spread = sum_cells(weights**2 * (positions - means[cells]) ** 2, cells, number)
+        bias = sum_cells(weights * randomiser.bias(positions), cells, number) / total
+        chance = float(plan.inclusion)
+        variance = (noise / chance + (1 / chance - 1) * spread) / total.astype(np.float64) ** 2
+        errors = expected_absolute_error(bias, variance) * answers.step
+        return [Expected(query, self._told(randomiser.name), errors) for query in queries]
+
+    def _expected_ratios(self, frame: Frame, answers: Answers, queries: Sequence[Query], plan: Plan) -> list[Expected]:
+        """As if everyone who has a number stood at the group's mean: noise hardly depends on the position."""
+        pairing = choose_with_missing(epsilon=plan.each, grid=answers.size)
+        number, everyone = len(frame.groups), self._reporting(frame, answers)
+        present = sum_by(frame.cells[everyone], frame.weights[everyone] * answers.present()[everyone], number)
+        weight = np.maximum(sum_by(frame.cells[everyone], frame.weights[everyone], number), 1).astype(np.float64)
+        squares = sum_by(frame.cells[everyone], frame.weights[everyone] ** 2, number).astype(np.float64)
+        means = (mean_values(frame, answers) - answers.low) / answers.step
+        each = [
+            float(pairing.mean_variance(np.array([mean]), missing=1 - there / all_)[0]) if there else np.nan
+            for mean, there, all_ in zip(means, present, weight, strict=True)
+        ]
+        variance = np.array(each) * squares / weight**2 / float(plan.inclusion)
+        errors = expected_absolute_error(0.0, np.nan_to_num(variance)) * answers.step
+        return [Expected(query, self._told(pairing.name), errors) for query in queries]
+
+    # --- what a receiver sees -------------------------------------------------------------------------------------
+
+    def _hear_categories(
+        self,
+        frame: Frame,
+        answers: Answers,
+        oracle: FrequencyOracle,
+        reports: NDArray[Any],
+        rows: NDArray[Any],
+        counts: Frequencies,
+    ) -> _Heard:
+        told, absent = self._told(oracle.name), answers.size if oracle.categories > answers.size else None
+        if names_one_category(oracle) and absent is None:
+            shown = Protected(answers.name, told, "reports", values=reports, rows=rows)
+        else:
+            whole = counts.estimates[:, : answers.size].sum(axis=0, keepdims=True)
+            shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
+            shown = Protected(answers.name, told, "estimate", shares=shares / max(shares.sum(), 1e-300))
+        scores = score_categories(oracle, reports, missing=absent)
+        return _Heard(rows, shown, scores.placed(rows, respondents=frame.size))
+
+    def _hear_numbers(
+        self, frame: Frame, answers: Answers, randomiser: NumberRandomiser, reports: NDArray[Any], rows: NDArray[Any]
+    ) -> _Heard:
+        values = randomiser.values(reports)
+        shown = Protected(answers.name, self._told(randomiser.name), "reports", values=values, rows=rows)
+        return _Heard(rows, shown, score_numbers(randomiser, reports).placed(rows, respondents=frame.size))
+
+    def _hear_pairs(
+        self, frame: Frame, answers: Answers, pairing: NumberOrMissing, reports: NDArray[Any], rows: NDArray[Any]
+    ) -> _Heard:
+        """Squares would need the number itself, so a column of this kind has no correlations."""
+        pairs: Pairs = pairing.pairs(reports)
+        nothing = np.zeros(rows.size)
+        scores = Scores(values=pairs.above, squares=nothing, presence=nothing)
+        shown = Protected(answers.name, self._told(pairing.name), "none")
+        return _Heard(rows, shown, scores.placed(rows, respondents=frame.size))
+
+    def _correlate(self, frame: Frame, heard: dict[str, _Heard], plan: Plan) -> tuple[Correlations, ...]:
+        """Correlations of reports as they are, and corrected; the same people must have answered both columns."""
+        if plan.columns < 2 or not plan.pair_inclusion:
+            return ()
+        ones, names = np.ones(frame.size, dtype=np.int64), tuple(heard)
+        corrected = correlation_matrix([one.debiased for one in heard.values()], weights=ones).matrix
+        found = [Correlations(names, corrected, "corrected")]
+        if all(one.shown.values is not None for one in heard.values()):
+            plain = correlation_matrix([_as_truths(one, frame.size) for one in heard.values()], weights=ones).matrix
+            found.insert(0, Correlations(names, plain, "reports"))
+        return tuple(found)
+
+
+def _as_truths(heard: _Heard, size: int) -> Scores:
+    """The reports taken at their word."""
+    values, present = np.zeros(size), np.zeros(size, dtype=np.bool_)
+    values[heard.rows], present[heard.rows] = heard.shown.values, True
+    return score_truths(values, present=present)
