@@ -1,8 +1,8 @@
 """Randomisers of categories as drawn: unbiased, as variable as stated, and no more revealing than claimed.
 
 Budgets. Every comparison of true code has a false-alarm probability of at most ALPHA = 1e-9, by Bernstein's inequality
-(estimates), Clopper-Pearson (audits) or seven standard deviations (variances). There are fewer than 500 of them: a false
-alarm in the whole file has probability below 1e-6. Entropy is fresh, and nothing is rerun.
+(estimates), Clopper-Pearson (audits) or seven standard deviations (variances). There are fewer than 500 of them: a
+false alarm in the whole file has probability below 1e-6. Entropy is fresh, and nothing is rerun.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def test_weighted_estimates_are_unbiased_and_a_wrong_channel_is_found(name: str,
 def test_estimates_vary_as_stated_and_a_shared_draw_is_found(name: str, epsilon: str, categories: int) -> None:
     """The mean of error²/variance over 2,000 cells has mean 1 and a deviation of at most √(2.5/2000) = 3.5%.
 
-    A normal law has 2 in place of 2.5; coins as rare as 1 in 31, with these weights, add no more than the rest. The bound
-    is 25%, seven deviations; two neighbours that share a draw double the variance.
+    A normal law has 2 in place of 2.5; coins as rare as 1 in 31, with these weights, add no more than the rest. The
+    bound is 25%, seven deviations; two neighbours that share a draw double the variance.
     """
     sample = make_sample(name, epsilon, categories, cells=2000, members=200)
     errors = sample.estimate(sample.oracle.channel()) - sample.truth(1)
