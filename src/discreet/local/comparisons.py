@@ -80,9 +80,9 @@ class ClippedLaplace(_Comparison):
     def _clipped_squares(self, room: NDArray[float64]) -> NDArray[float64]:
         """Σ (2j - 1)·a^j for j from 1 to `room`: (1 + a) times the mean of min(Z, room)² over Z > 0."""
         a, rest = decay(self)
-        left = a**room
-        firsts = a * (1 - left) / rest
-        return 2 * (firsts / rest - room * a * left / rest) - firsts
+        gone = np.expm1(-float(self.epsilon) / self.grid * room)  # a^room - 1, which may be tiny
+        firsts = -a * gone / rest
+        return np.asarray(2 * (firsts - room * a * (1 + gone)) / rest - firsts)
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -75,5 +75,5 @@ def choose_number(*, epsilon: ExactLike, grid: int, position: float | None = Non
 
 
 def middle_half(grid: int) -> NDArray[float64]:
-    """Evenly spread places over the middle half of the grid."""
-    return np.linspace(grid / 4, 3 * grid / 4, _POINTS)
+    """Positions spread evenly over the middle half of the grid; people stand on positions, not between them."""
+    return np.unique(np.rint(np.linspace(grid / 4, 3 * grid / 4, _POINTS)))
