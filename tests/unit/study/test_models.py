@@ -1,0 +1,252 @@
+"""The central and local models and the report's recipe, on a small sample survey."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet.data.card import Card, read_card
+from discreet.data.prepare import prepare
+from discreet.data.sample.survey import write_survey
+from discreet.data.sources import open_source
+from discreet.guarantees.types import Neighbours
+from discreet.session import Session
+from discreet.study.frame import ABSENT, Answers, Frame, load_frame
+from discreet.study.models.central import CentralModel, NoisyTotals, laplace_error
+from discreet.study.models.local import LocalModel
+from discreet.study.models.naive import NaiveModel, claimed_keep, real_epsilon, shuffle_coin
+from discreet.study.models.truth import counted, mean_values, sum_by
+from discreet.study.outcomes import Model, Query, Streams
+from discreet.study.rawrows import RawRows, load_raw_rows
+
+SMOKING = Query("count", "smoking", "1", "daily smokers")
+HEIGHT = Query("mean", "height", None, "height")
+QUERIES = (SMOKING, Query("count", "smoking", "3", "not at all"), HEIGHT)
+COLUMNS = ("smoking", "height")
+ROWS = 6_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("survey")
+    file, _ = write_survey(place, rows=ROWS, seed=3)
+    (place / "work").mkdir()
+    card = read_card(place / "survey.yaml")
+    prepare(open_source(file), card, salt="0" * 32, data=place / "rows.parquet", work=place / "work")
+    return place
+
+
+@pytest.fixture(scope="module")
+def card(folder: Path) -> Card:
+    return read_card(folder / "survey.yaml")
+
+
+@pytest.fixture(scope="module")
+def frame(folder: Path, card: Card) -> Frame:
+    return load(folder, card)
+
+
+@pytest.fixture(scope="module")
+def raw(folder: Path, card: Card) -> RawRows:
+    return load_raw_rows(folder / "survey.parquet", card, columns=COLUMNS, multiplier=1.0)
+
+
+def load(folder: Path, card: Card, *, strata: tuple[str, ...] = ("province",), multiplier: int = 1) -> Frame:
+    return load_frame(
+        folder / "rows.parquet", card, strata=strata, static=("sex",), columns=COLUMNS, multiplier=Fraction(multiplier)
+    )
+
+
+def streams(run: int = 0) -> Streams:
+    return Streams.of_run(seed=1, variant="test", epsilon=Decimal(1), run=run)
+
+
+def central(neighbours: Neighbours = Neighbours.ADD_REMOVE, epsilon_is: str = "per-column") -> CentralModel:
+    return CentralModel(neighbours=neighbours, level=Decimal("0.95"), epsilon_is=epsilon_is)
+
+
+# --- the frame ------------------------------------------------------------------------------------------------------
+
+
+def test_a_frame_counts_what_the_engine_counts(folder: Path, card: Card, frame: Frame, tmp_path: Path) -> None:
+    import duckdb
+
+    rows = duckdb.execute(
+        f"SELECT province, sum(weight) FROM '{folder / 'rows.parquet'}' WHERE smoking = 0 GROUP BY 1 ORDER BY 1"
+    ).fetchall()
+    assert counted(frame, frame.column("smoking"))[:, 0].tolist() == [int(total) for _, total in rows]
+
+
+def test_groups_of_two_strata_are_the_combinations_that_occur(folder: Path, card: Card) -> None:
+    crossed = load(folder, card, strata=("province", "sex"))
+    assert len(crossed.groups) == 26
+    assert crossed.groups[0].count(" · ") == 1
+    assert np.bincount(crossed.cells).sum() == ROWS
+    assert crossed.caps.tolist()[:2] == [150_000, 150_000]
+
+
+def test_without_the_column_of_caps_the_largest_holds(folder: Path, card: Card) -> None:
+    assert load(folder, card, strata=("sex",)).caps.tolist() == [440_000, 440_000]
+    assert load(folder, card, strata=()).groups == ("All",)
+
+
+def test_a_multiplier_scales_weights_and_errors_alike(folder: Path, card: Card, frame: Frame) -> None:
+    doubled = load(folder, card, multiplier=2)
+    once, twice = (central().run(f, QUERIES, epsilon=Decimal(1), streams=streams()).answered for f in (frame, doubled))
+    assert np.allclose(twice[0].estimate, 2 * once[0].estimate)
+    assert np.allclose(twice[0].truth, 2 * once[0].truth)
+    assert np.array_equal(twice[2].estimate, once[2].estimate)
+
+
+def test_a_card_with_several_rows_per_unit_is_refused(folder: Path, card: Card) -> None:
+    several = replace(card, unit=replace(card.unit, rows=3))
+    with pytest.raises(discreet.errors.Refused, match="one row per person_id"):
+        load(folder, several)
+
+
+def test_whole_sums_are_exact_beyond_a_floats_integers() -> None:
+    amounts = np.array([2**61, 1, -(2**61), 2**53 + 1], dtype=np.int64)
+    assert sum_by(np.array([0, 0, 1, 1]), amounts, 2).tolist() == [2**61 + 1, -(2**61) + 2**53 + 1]
+
+
+# --- central --------------------------------------------------------------------------------------------------------
+
+
+def test_scales_of_counts_are_those_that_releases_derive(folder: Path, frame: Frame, tmp_path: Path) -> None:
+    house = Session.create(tmp_path / "house")
+    house.add(folder / "survey.parquet", card=folder / "survey.yaml", confirm=lambda _: True)
+    explained = house.explain(
+        "SELECT province, SUM(weight) FROM survey WHERE smoking = 1 GROUP BY province", epsilon="0.5"
+    )
+    scales = [part.scale and part.scale * 100 for part in explained.measures[0].slices][: len(frame.groups)]
+    totals = NoisyTotals(Neighbours.ADD_REMOVE, Decimal("0.95"), "laplace")
+    assert totals.histogram_scales(frame, Fraction(1, 2)) == scales
+
+
+def test_changing_an_answer_costs_twice_as_much_in_a_histogram(frame: Frame) -> None:
+    joins, changes = (central(n).expect(frame, QUERIES, epsilon=Decimal(1)) for n in Neighbours)
+    assert np.allclose(changes[0].error, 2 * joins[0].error)
+    assert np.all(changes[2].error > joins[2].error)
+
+
+def test_a_total_is_shared_by_the_columns(frame: Frame) -> None:
+    whole = central(epsilon_is="total").expect(frame, QUERIES, epsilon=Decimal(2))
+    each = central().expect(frame, QUERIES, epsilon=Decimal(1))
+    assert all(np.allclose(one.error, two.error) for one, two in zip(whole, each, strict=True))
+
+
+def test_laplace_error_is_the_mean_of_the_law() -> None:
+    for scale in (0.3, 2.0, 40.0):
+        decay = math.exp(-1 / scale)
+        mean = sum(2 * k * (1 - decay) / (1 + decay) * decay**k for k in range(1, 4_000))
+        assert laplace_error(scale) == pytest.approx(mean, rel=1e-9)
+
+
+def test_central_estimates_are_clamped_and_intervals_hold_them(frame: Frame) -> None:
+    for answer in central().run(frame, QUERIES, epsilon=Decimal("0.01"), streams=streams()).answered:
+        assert np.all((answer.low <= answer.estimate) & (answer.estimate <= answer.high))
+        if answer.query == HEIGHT:
+            assert np.all((answer.estimate >= 1.2) & (answer.estimate <= 2.1))
+
+
+# --- local ----------------------------------------------------------------------------------------------------------
+
+
+LOCAL = (
+    LocalModel(),
+    LocalModel(categories="oue", numbers="hybrid"),
+    LocalModel(missing="category"),
+    LocalModel(epsilon_is="total"),
+    LocalModel(epsilon_is="total", allocation="split"),
+    LocalModel(numbers="clip"),
+)
+
+
+@pytest.mark.parametrize("model", LOCAL, ids=lambda model: model.variant)
+def test_local_runs_are_repeatable_and_answer_every_query(model: LocalModel, frame: Frame) -> None:
+    one, two = (model.run(frame, QUERIES, epsilon=Decimal(3), streams=streams()) for _ in range(2))
+    assert [answer.query for answer in one.answered] == list(QUERIES)
+    for first, second in zip(one.answered, two.answered, strict=True):
+        assert np.array_equal(first.estimate, second.estimate, equal_nan=True)
+    other = model.run(frame, QUERIES, epsilon=Decimal(3), streams=streams(1))
+    assert not np.array_equal(one.answered[0].estimate, other.answered[0].estimate)
+
+
+def shuffled(frame: Frame, order: np.ndarray) -> Frame:
+    columns = {name: Answers(a.column, a.positions[order], a.static) for name, a in frame.columns.items()}
+    return replace(frame, columns=columns, cells=frame.cells[order], weights=frame.weights[order])
+
+
+def test_truth_and_theory_do_not_depend_on_the_order_of_rows(frame: Frame) -> None:
+    moved = shuffled(frame, np.random.default_rng(5).permutation(frame.size))
+    assert np.array_equal(counted(moved, moved.column("smoking")), counted(frame, frame.column("smoking")))
+    assert np.array_equal(mean_values(moved, moved.column("height")), mean_values(frame, frame.column("height")))
+    for model in (central(), LocalModel(), LocalModel(missing="category")):
+        pairs = zip(*(model.expect(f, QUERIES, epsilon=Decimal(1)) for f in (frame, moved)), strict=True)
+        assert all(np.array_equal(one.error, two.error) for one, two in pairs)
+
+
+def test_protected_absence_reports_for_everyone(frame: Frame) -> None:
+    public, hidden = (
+        LocalModel(missing=m).run(frame, QUERIES, epsilon=Decimal(3), streams=streams()) for m in ("public", "category")
+    )
+    height = frame.column("height")
+    assert (height.positions == ABSENT).any()
+    by_name = {shape.column: shape for shape in public.protected}
+    assert by_name["height"].rows is not None
+    assert by_name["height"].rows.size == int(height.present().sum())
+    assert hidden.answered[2].mechanism in {"ternary", "split"}
+
+
+def test_only_what_the_same_people_answered_can_be_correlated(frame: Frame) -> None:
+    both = LocalModel().run(frame, QUERIES, epsilon=Decimal(3), streams=streams())
+    assert {found.basis for found in both.correlations} == {"reports", "corrected"}
+    assert not LocalModel(epsilon_is="total").run(frame, QUERIES, epsilon=Decimal(3), streams=streams()).correlations
+
+
+def test_errors_fall_as_epsilon_grows_on_theory_lines(frame: Frame) -> None:
+    models: tuple[Model, ...] = (central(), LocalModel())
+    for model in models:
+        lines = [model.expect(frame, QUERIES, epsilon=Decimal(e)) for e in ("0.6", "0.8", "1", "3", "5.99")]
+        for place in range(len(QUERIES)):
+            means = [line[place].error.mean() for line in lines]
+            assert means == sorted(means, reverse=True)
+
+
+# --- the report's recipe --------------------------------------------------------------------------------------------
+
+
+def test_the_recipes_real_cost_grows_with_the_categories() -> None:
+    assert real_epsilon(1, 5) == pytest.approx(2.386, abs=5e-4)
+    keep = claimed_keep(1.0)
+    assert math.log(keep / ((1 - keep) / 4)) == pytest.approx(real_epsilon(1, 5))
+
+
+def test_the_recipe_keeps_codes_and_weights_as_written(frame: Frame, raw: RawRows) -> None:
+    answered = NaiveModel("local", raw).run(frame, QUERIES, epsilon=Decimal(3), streams=streams()).answered
+    assert np.all(answered[2].truth > mean_values(frame, frame.column("height")))
+    assert raw.numbers["height"].max() == pytest.approx(9.999)
+    assert raw.weights.max() > frame.weights.max() * frame.weight_step
+    assert np.all(np.isnan(answered[0].low))
+
+
+def test_the_inverted_coin_makes_every_epsilon_alike(frame: Frame, raw: RawRows) -> None:
+    coins = [shuffle_coin(epsilon=e, columns=10, respondents=113_290) for e in (0.6, 1, 3, 5.99)]
+    assert max(coins) < 0.01
+    errors = [
+        np.abs(a.estimate - a.truth).mean()
+        for e in ("5.99", "0.6")
+        for a in NaiveModel("shuffle", raw).run(frame, [SMOKING], epsilon=Decimal(e), streams=streams()).answered
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=0.1)
+
+
+def test_rows_as_written_stand_in_the_order_of_the_frame(frame: Frame, raw: RawRows) -> None:
+    assert np.array_equal(raw.categories["smoking"], frame.column("smoking").positions)
