@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, methods, planning, public
+from discreet.cli import asking, custody, local, methods, planning, public, study
 
 __all__ = ["app"]
 
@@ -35,4 +35,6 @@ custody.register(app)
 public.register(app)
 asking.register(app)
 planning.register(app)
+local.register(app)
+study.register(app)
 methods.register(app)

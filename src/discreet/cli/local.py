@@ -1,0 +1,199 @@
+"""Collecting answers that are protected before they leave the respondent: manifest, keys, reports, estimates."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.options import AnswerFormat, Format, FormatOption, Language, LanguageOption, UnusedWorkspace
+from discreet.cli.screen import show_json, show_note
+
+if TYPE_CHECKING:
+    from discreet.local.signing import SignedManifest
+
+__all__ = ["register"]
+
+local = typer.Typer(
+    help="Collect answers that are randomised before they leave the respondent.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+SignedArgument = Annotated[Path, typer.Argument(metavar="MANIFEST", help="The signed manifest, a JSON file.")]
+TrustOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PUBLIC_KEY", help="The survey's public key, from a source you trust; else only self-checked."
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(local, name="local")
+
+
+@local.command("init", epilog="Example: discreet local init survey.yaml --epsilon 3 --groups province")
+def local_init(
+    card: Annotated[Path, typer.Argument(metavar="CARD", help="A dataset card to take columns from.")],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="What all reports of one respondent may cost together.")],
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The columns to ask. Default: all that can be.")
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Public categories to send in clear. Default: none.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Draft the manifest of a survey from a dataset card."""
+    from discreet.data.card import read_card
+    from discreet.local.manifestdraft import draft_manifest
+
+    text = draft_manifest(read_card(card), epsilon=epsilon, columns=_listed(columns), groups=_listed(groups))
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        _write_new(out, text)
+        show_note(f"Wrote '{out.name}'. Read it, then: discreet local sign {out.name} --out {out.stem}.json")
+
+
+@local.command("keys", epilog="Example: discreet local keys --out survey.key")
+def local_keys(
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The private key; the public one gets .pub.")] = Path(
+        "survey.key"
+    ),
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Create the key pair that signs manifests: the private key for the survey alone, the public one for everybody."""
+    from discreet.local.signing import create_keys
+
+    public = create_keys(out)
+    typer.echo(f"Wrote the private key '{out.name}' (keep it secret) and the public key '{public.name}' (publish it).")
+
+
+@local.command("sign", epilog="Example: discreet local sign survey.yaml --out survey.json --key survey.key")
+def local_sign(
+    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="The manifest as you wrote it, in YAML.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The signed manifest, in JSON.")],
+    key: Annotated[Path, typer.Option(metavar="FILE", help="The private key.")] = Path("survey.key"),
+    workspace: UnusedWorkspace = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Settle what a manifest leaves automatic, and sign it: the file that respondents' software reads."""
+    from discreet.cli.collecting import manifest_facts, show_manifest
+    from discreet.local.manifestreader import read_manifest
+    from discreet.local.signing import read_signed, sign_manifest
+
+    _write_new(out, sign_manifest(read_manifest(manifest), key=key))
+    signed = read_signed(out)
+    if output is Format.JSON:
+        show_json(manifest_facts(signed))
+    else:
+        show_manifest(signed)
+
+
+@local.command("show", epilog="Example: discreet local show survey.json --trust survey.key.pub")
+def local_show(
+    manifest: SignedArgument,
+    trust: TrustOption = None,
+    workspace: UnusedWorkspace = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Verify a signed manifest and show what it asks and what it costs a respondent."""
+    from discreet.cli.collecting import manifest_facts, show_manifest
+
+    signed = _read_signed(manifest, trust)
+    if output is Format.JSON:
+        show_json(manifest_facts(signed))
+    else:
+        show_manifest(signed)
+
+
+@local.command("encode", epilog="Example: discreet local encode survey.json answers.csv --out reports.jsonl")
+def local_encode(
+    manifest: SignedArgument,
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="The answers, a CSV file, one respondent a line.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The reports, one JSON object a line.")] = Path(
+        "reports.jsonl"
+    ),
+    trust: TrustOption = None,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Randomise every answer, once, and write reports that hold none of them. Run it where the answers are."""
+    from discreet.local.encoding import encode_file
+
+    signed = _read_signed(manifest, trust)
+    encoding = encode_file(signed, answers, out=out)
+    typer.echo(
+        f"Wrote {encoding.respondents:,} reports to '{out.name}': {signed.manifest.guarantee()}. "
+        f"'{encoding.record.name}' keeps these answers from a second draw."
+    )
+
+
+@local.command("estimate", epilog="Example: discreet local estimate survey.json reports.jsonl --by province")
+def local_estimate(
+    manifest: SignedArgument,
+    reports: Annotated[Path, typer.Argument(metavar="REPORTS", help="The reports, one JSON object a line.")],
+    by: Annotated[str | None, typer.Option(metavar="A,B", help="Groups of the manifest to estimate apart.")] = None,
+    level: Annotated[float, typer.Option(metavar="L", help="Level of the intervals, between 0 and 1.")] = 0.95,
+    replicates: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Replicate weights by token, a CSV file: adds design variance.")
+    ] = None,
+    clear: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Answers of respondents who chose to answer in clear, a CSV file."),
+    ] = None,
+    strata: Annotated[
+        bool,
+        typer.Option("--strata", help="With --clear: the two groups are parts of one whole, not two samples of it."),
+    ] = False,
+    trust: TrustOption = None,
+    workspace: UnusedWorkspace = None,
+    lang: LanguageOption = Language.EN,
+    output: Annotated[AnswerFormat, typer.Option("--format", help="Table, JSON or CSV.")] = AnswerFormat.TABLE,
+) -> None:
+    """Check reports line by line and estimate counts and means, with intervals, for every question and group."""
+    from discreet.cli.collecting import collection_csv, collection_facts, show_collection
+    from discreet.local.collection import estimate_collection
+
+    found = estimate_collection(
+        _read_signed(manifest, trust),
+        reports,
+        by=_listed(by),
+        level=level,
+        lang=lang.value,
+        replicates=replicates,
+        clear=clear,
+        relation="strata" if strata else "samples",
+    )
+    if output is AnswerFormat.JSON:
+        show_json(collection_facts(found))
+    elif output is AnswerFormat.CSV:
+        typer.echo(collection_csv(found), nl=False)
+    else:
+        show_collection(found)
+
+
+def _read_signed(manifest: Path, trust: Path | None) -> "SignedManifest":
+    from discreet.local.signing import read_signed
+
+    signed = read_signed(manifest, trust=trust)
+    if not signed.trusted:
+        show_note(f"'{manifest.name}': {signed.verification}.")
+    return signed
+
+
+def _listed(names: str | None) -> list[str]:
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
+def _write_new(path: Path, text: str) -> None:
+    from discreet.errors import PathInvalid
+
+    try:
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise PathInvalid(f"'{path.name}' exists; choose another name.", path=str(path)) from None
+    except OSError as error:
+        raise PathInvalid(f"'{path.name}' cannot be written: {error.strerror}.", path=str(path)) from None

@@ -1,0 +1,264 @@
+"""What a collection says: weighted estimates with intervals for every question, category and group, from reports alone.
+
+Guarantee: post-processing of reports; costs nothing beyond the manifest's total epsilon per respondent.
+Requires:  reports that passed `reports.read_collected`; public groups and weights.
+Proof:     docs/proofs/local-estimates.md
+Refs:      docs/local.md; the estimators name theirs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from discreet.data.columns import Category, Column
+from discreet.errors import UsageError
+from discreet.guarantees.types import LocalDP
+from discreet.local.answers import ABSENT, Answers, mark_of_token, read_answers
+from discreet.local.assignment import randomiser_for
+from discreet.local.consistency import norm_sub
+from discreet.local.estimates import Estimated
+from discreet.local.hybridcollection import Combined, Relation
+from discreet.local.manifest import Manifest, Missing, Question
+from discreet.local.poisoning import Poisoning
+from discreet.local.questionestimates import (
+    Clear,
+    Sample,
+    add_clear,
+    average_numbers,
+    count_categories,
+    poison_reach,
+    pool_clear,
+)
+from discreet.local.randomiser import FrequencyOracle
+from discreet.local.replicateweights import read_replicates
+from discreet.local.reports import Collected, Refusal, read_collected
+from discreet.local.signing import SignedManifest
+
+if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
+__all__ = ["Collection", "Estimate", "estimate_collection"]
+
+_PRIVACY: Final = "privacy noise only"
+_QUESTIONS: Final = "privacy noise and the draw of questions"
+_DESIGN: Final = "privacy and design"
+_LARGEST_CELLS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One estimated number. `adjusted` is Norm-Sub's, for counts; None stands for what the reports cannot tell."""
+
+    question: str
+    statistic: str
+    category: str | None
+    label: str | None
+    groups: tuple[str, ...]
+    estimate: float | None
+    low: float | None
+    high: float | None
+    adjusted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """All estimates of a collection, and everything that must be said beside them."""
+
+    signed: SignedManifest
+    by: tuple[str, ...]
+    level: float
+    accepted: int
+    clear: int
+    refused: Mapping[Refusal, int]
+    variance: str
+    estimates: tuple[Estimate, ...]
+    poisoning: tuple[Poisoning, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def guarantee(self) -> LocalDP:
+        return self.signed.manifest.guarantee()
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in words, and for whom there is none."""
+        return f"{self.guarantee}; none for {self.clear:,} who answered in clear" if self.clear else str(self.guarantee)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cross of some groups: every combination of their categories is a cell, whether anybody is in it or not."""
+
+    groups: tuple[Column, ...]
+
+    @property
+    def number(self) -> int:
+        return math.prod(len(group.categories) for group in self.groups)
+
+    def place(self, positions: Mapping[str, NDArray[int64]], respondents: int) -> NDArray[int64]:
+        cells = np.zeros(respondents, dtype=np.int64)
+        for group in self.groups:
+            cells = cells * len(group.categories) + positions[group.name]
+        return cells
+
+    def codes(self) -> Iterator[tuple[str, ...]]:
+        return itertools.product(*([category.code for category in group.categories] for group in self.groups))
+
+
+def estimate_collection(
+    signed: SignedManifest,
+    reports: Path,
+    *,
+    by: Sequence[str] = (),
+    level: float = 0.95,
+    lang: str = "en",
+    replicates: Path | None = None,
+    clear: Path | None = None,
+    relation: Relation = "samples",
+) -> Collection:
+    """Read a file of reports and estimate every question in every cell of the groups named in `by`."""
+    manifest = signed.manifest
+    cells = _cells(manifest, by)
+    if clear is not None and replicates is not None:
+        raise UsageError("--replicates and --clear do not go together yet; estimate the two groups apart.")
+    opened = None if clear is None else read_answers(clear, manifest)
+    marks = frozenset(mark_of_token(signed.digest, token) for token in opened.tokens) if opened else frozenset[str]()
+    collected = read_collected(reports, signed, clear=marks)
+    weights = None if replicates is None else read_replicates(replicates, signed, collected)
+    work = _Work(manifest, cells, collected, opened, relation, level, weights, lang)
+    found = [work.question(question) for question in manifest.questions]
+    told = _QUESTIONS if manifest.inclusion < 1 else _PRIVACY
+    pooled = opened is not None and relation == "samples"
+    return Collection(
+        signed=signed,
+        by=tuple(by),
+        level=level,
+        accepted=collected.respondents,
+        clear=0 if opened is None else opened.respondents,
+        refused=collected.refused,
+        variance=_DESIGN if weights is not None or pooled else told,
+        estimates=tuple(estimate for estimates, _, _ in found for estimate in estimates),
+        poisoning=tuple(poisoning for _, poisoning, _ in found),
+        warnings=tuple(dict.fromkeys(f"{name}: {text}" if name else text for _, _, (name, text) in found if text)),
+    )
+
+
+def _cells(manifest: Manifest, by: Sequence[str]) -> _Cells:
+    cells = _Cells(tuple(manifest.group(name) for name in by))
+    if len(set(by)) != len(by):
+        raise UsageError("--by names a group twice.")
+    if cells.number > _LARGEST_CELLS:
+        raise UsageError(f"--by makes {cells.number:,} cells; at most {_LARGEST_CELLS:,} can be estimated at once.")
+    return cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What every question's estimate needs."""
+
+    manifest: Manifest
+    cells: _Cells
+    collected: Collected
+    opened: Answers | None
+    relation: Relation
+    level: float
+    replicates: NDArray[int64] | None
+    lang: str
+
+    def question(self, question: Question) -> tuple[list[Estimate], Poisoning, tuple[str, str]]:
+        """The estimates of a question, how far a false report moves them, and a warning where one is due."""
+        randomiser, sample = randomiser_for(question), self._sample(question)
+        if isinstance(randomiser, FrequencyOracle):
+            protected = count_categories(randomiser, sample)
+        else:
+            protected = average_numbers(randomiser, sample)
+        reach = poison_reach(randomiser, sample, weight=self._largest_weight())
+        estimated, warning = protected, ("", "")
+        totals = sample.totals()
+        if self.opened is not None:
+            clear = self._clear(question, self.opened)
+            combined = (pool_clear if self.relation == "samples" else add_clear)(protected, sample, clear)
+            estimated, totals = combined, totals + clear.totals(sample.number)
+            warning = _warning(question, combined)
+        if question.numeric:
+            assert question.column.step is not None
+            proportional = question.missing is Missing.PUBLIC
+            poisoning = Poisoning(question.name, "mean", reach * float(question.column.step), proportional)
+            return list(self._means(question, estimated)), poisoning, warning
+        poisoning = Poisoning(question.name, "count", reach * self._weight_step())
+        adjusted = norm_sub(estimated.estimates, self._known_totals(question, totals))
+        return list(self._counts(question, estimated, adjusted)), poisoning, warning
+
+    def _sample(self, question: Question) -> Sample:
+        drawn = self.collected.questions[question.name]
+        cells = self.cells.place(self.collected.groups, self.collected.respondents)
+        return Sample(
+            reports=drawn.reports,
+            cells=cells[drawn.rows],
+            weights=self.collected.weights[drawn.rows],
+            number=self.cells.number,
+            inclusion=float(self.manifest.inclusion),
+            level=self.level,
+            replicates=None if self.replicates is None else self.replicates[:, drawn.rows],
+        )
+
+    def _clear(self, question: Question, opened: Answers) -> Clear:
+        positions = opened.positions[question.name]
+        given = positions != ABSENT
+        cells = self.cells.place(opened.groups, opened.respondents)
+        return Clear(positions[given], cells[given], opened.weights[given])
+
+    def _known_totals(self, question: Question, answered: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the counts of a cell add up to: the weight of all its respondents, unless some are missing in public."""
+        if question.missing is Missing.PUBLIC:
+            return answered
+        totals = np.zeros(self.cells.number, dtype=np.int64)
+        np.add.at(totals, self.cells.place(self.collected.groups, self.collected.respondents), self.collected.weights)
+        if self.opened is not None:
+            np.add.at(totals, self.cells.place(self.opened.groups, self.opened.respondents), self.opened.weights)
+        return totals.astype(np.float64)
+
+    def _counts(self, question: Question, found: Estimated, adjusted: NDArray[np.float64]) -> Iterator[Estimate]:
+        step = self._weight_step()
+        arrays = [step * array for array in (found.estimates, found.low, found.high, adjusted)]
+        for cell, groups in enumerate(self.cells.codes()):
+            for place, category in enumerate(question.answers):
+                numbers = (_finite(array[cell, place]) for array in arrays)
+                yield Estimate(question.name, "count", *_named(category, self.lang), groups, *numbers)
+
+    def _means(self, question: Question, found: Estimated) -> Iterator[Estimate]:
+        column = question.column
+        assert column.bounds is not None
+        assert column.step is not None
+        low, step = float(column.bounds[0]), float(column.step)
+        arrays = [low + step * array for array in (found.estimates, found.low, found.high)]
+        for cell, groups in enumerate(self.cells.codes()):
+            numbers = [_finite(array[cell]) for array in arrays]
+            yield Estimate(question.name, "mean", None, None, groups, numbers[0], numbers[1], numbers[2], None)
+
+    def _weight_step(self) -> float:
+        return 1.0 if self.manifest.weight is None else float(self.manifest.weight.step)
+
+    def _largest_weight(self) -> int:
+        return 1 if self.manifest.weight is None else self.manifest.weight.largest_steps
+
+
+def _named(category: Category, lang: str) -> tuple[str, str]:
+    return category.code, category.label.text(lang)
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
+
+
+def _warning(question: Question, combined: Combined) -> tuple[str, str]:
+    """A warning that names its question only where the two groups of that question differ."""
+    return (question.name if combined.apart.any() else "", combined.warning)

@@ -1,0 +1,46 @@
+"""How far people who send false reports can move an estimate.
+
+Nobody can tell a false report from an honest one that was randomised: that is what protects the honest. So what can be
+promised is a bound. One false report adds w·(1[it supports c] − q)/((p − q)·π) to the estimated count of category c,
+w its weight and π the chance of being asked: between −q and 1 − q in the units of w/((p − q)·π). A false report in
+place of an honest one moves the count by at most the sum of both ends, w/((p − q)·π).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.local.randomiser import Channel
+
+__all__ = ["Poisoning", "count_reach", "mean_reach"]
+
+
+@dataclass(frozen=True, slots=True)
+class Poisoning:
+    """What one false report of the largest weight can do to one statistic of a question; m of them m times as much.
+
+    Not `proportional`: a mean of those who have a number at all, where false reports also move their number.
+    """
+
+    question: str
+    statistic: str
+    reach: float
+    proportional: bool = True
+
+    def sentence(self) -> str:
+        """The bound in words."""
+        several = "m of them by at most m times that"
+        if not self.proportional:
+            several = "m of them by about m times that, while m is small against the number of respondents"
+        return f"one false report moves a {self.statistic} by at most {self.reach:,.4g}; {several}"
+
+
+def count_reach(channel: Channel, *, weight: float, inclusion: float) -> float:
+    """The most that one added report of this weight can move an estimated count, up or down."""
+    return weight * max(1 - channel.q, channel.q) / ((channel.p - channel.q) * inclusion)
+
+
+def mean_reach(extremes: tuple[float, float], *, mean: float, weight: float, total: float) -> float:
+    """The most that one added report of this weight can move a mean over reports whose weights add up to `total`."""
+    low, high = extremes
+    return weight * max(high - mean, mean - low) / (total + weight)

@@ -1,0 +1,234 @@
+"""Estimates for one question: counts of categories or means of numbers, of protected and of clear respondents.
+
+Counts are in steps of the weight and means in positions on the grid; `collection` turns them into units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.local.estimates import Estimated
+from discreet.local.frequencies import Frequencies, estimate_frequencies
+from discreet.local.grid import GridRandomiser
+from discreet.local.hybridcollection import Combined, add_strata, pool_samples
+from discreet.local.means import estimate_means, estimate_ratios
+from discreet.local.poisoning import count_reach, mean_reach
+from discreet.local.randomiser import FrequencyOracle, NumberRandomiser, Randomiser
+from discreet.local.replicates import replicate_variance
+from discreet.local.sums import sum_cells
+from discreet.local.ternary import NumberOrMissing, SplitNumber
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
+
+__all__ = ["Clear", "Sample", "add_clear", "average_numbers", "count_categories", "poison_reach", "pool_clear"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """The reports on one question with their cells and weights; `replicates` has a row for each replicate weight."""
+
+    reports: NDArray[Any]
+    cells: NDArray[int64]
+    weights: NDArray[int64]
+    number: int
+    inclusion: float
+    level: float
+    replicates: NDArray[int64] | None = None
+
+    def totals(self) -> NDArray[float64]:
+        """The weight of each cell that these reports stand for."""
+        return sum_cells(self.weights.astype(np.float64), self.cells, self.number) / self.inclusion
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clear:
+    """Answers given in clear: positions, with their cells and weights. Those that are missing are left out."""
+
+    positions: NDArray[int64]
+    cells: NDArray[int64]
+    weights: NDArray[int64]
+
+    def totals(self, number: int) -> NDArray[float64]:
+        return sum_cells(self.weights.astype(np.float64), self.cells, number)
+
+
+# --- protected respondents ------------------------------------------------------------------------------------------
+
+
+def count_categories(oracle: FrequencyOracle, sample: Sample) -> Estimated:
+    """Weighted counts, cells × categories, by all reports."""
+
+    def tally_for(weights: NDArray[int64]) -> Frequencies:
+        tally = oracle.tally(sample.reports, cells=sample.cells, weights=weights, number=sample.number)
+        return estimate_frequencies(tally, oracle.channel(), inclusion=sample.inclusion, level=sample.level)
+
+    if sample.replicates is None:
+        return tally_for(sample.weights)
+    return _replicated(sample, lambda weights: tally_for(weights).estimates)
+
+
+def average_numbers(randomiser: Randomiser, sample: Sample) -> Estimated:
+    """Weighted means by cell, over respondents who have a number."""
+    if sample.replicates is None:
+        return _averaged(randomiser, sample, sample.weights)
+    return _replicated(sample, lambda weights: _averaged(randomiser, sample, weights).estimates)
+
+
+def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -> Estimated:
+    if isinstance(randomiser, NumberOrMissing):
+        pairs = randomiser.pairs(sample.reports)
+        return estimate_ratios(pairs, cells=sample.cells, weights=weights, number=sample.number, level=sample.level)
+    assert isinstance(randomiser, NumberRandomiser)
+    return estimate_means(
+        randomiser.values(sample.reports),
+        randomiser.variances(sample.reports),
+        cells=sample.cells,
+        weights=weights,
+        number=sample.number,
+        level=sample.level,
+        inclusion=sample.inclusion,
+    )
+
+
+def _replicated(sample: Sample, estimate: Callable[[NDArray[int64]], NDArray[float64]]) -> Estimated:
+    """Design and privacy variance together; where the full weights say nothing, or a replicate has nobody, no ends."""
+    assert sample.replicates is not None
+    unheard = np.isnan(estimate(sample.weights))
+    found = replicate_variance(
+        lambda values: np.nan_to_num(values, nan=0.0),
+        estimate,
+        weights=sample.weights,
+        replicate_weights=sample.replicates,
+        level=sample.level,
+    )
+    return Estimated(
+        estimates=np.where(unheard, np.nan, found.estimates),
+        variances=np.where(unheard, np.inf, found.variances),
+        level=sample.level,
+    )
+
+
+# --- respondents who answered in clear ------------------------------------------------------------------------------
+
+
+def add_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
+    """Two parts of one whole: counts add, and means are weighted by the parts' totals."""
+    if protected.estimates.ndim == 2:
+        counts = _clear_counts(clear, sample.number, protected.estimates.shape[1])
+        return add_strata(Estimated(counts, np.zeros(counts.shape), protected.level), protected)
+    totals = np.stack([clear.totals(sample.number), sample.totals()])
+    shares = np.divide(totals, totals.sum(axis=0), out=np.zeros(totals.shape), where=totals.sum(axis=0) > 0)
+    means, _ = _clear_means(clear, sample.number)
+    parts = (
+        Estimated(_product(shares[0], means), np.zeros(sample.number), protected.level),
+        Estimated(
+            _product(shares[1], protected.estimates), _product(shares[1] ** 2, protected.variances), sample.level
+        ),
+    )
+    combined = add_strata(*parts)
+    empty = totals.sum(axis=0) <= 0
+    return replace(
+        combined,
+        estimates=np.where(empty, np.nan, combined.estimates),
+        variances=np.where(empty, np.inf, combined.variances),
+        clear_share=shares[0],
+    )
+
+
+def pool_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
+    """Two samples of one population, weighted by the inverse of their variances, the drawing of people included.
+
+    Counts are pooled as shares, times the weight of both groups together.
+    """
+    number, own = sample.number, clear.totals(sample.number)
+    squares = sum_cells(clear.weights.astype(np.float64) ** 2, clear.cells, number)
+    size = np.divide(own**2, squares, out=np.zeros(number), where=squares > 0)
+    if isinstance(protected, Frequencies):
+        shares = protected.shares(design=True)
+        given = _clear_counts(clear, number, shares.estimates.shape[1])
+        looked = Estimated(*_clear_shares(given, own, size), protected.level)
+        total = (own + sample.totals())[:, None]
+        pooled = pool_samples(looked, _positive(shares))
+        return replace(pooled, estimates=pooled.estimates * total, variances=pooled.variances * total**2)
+    means, spread = _clear_means(clear, number)
+    # the people who answered with protection were drawn as well; their spread is taken from those who answered in clear
+    weights = sample.weights.astype(np.float64)
+    totals = sample.totals() * sample.inclusion
+    leverage = np.divide(sum_cells(weights**2, sample.cells, number), totals**2, out=np.zeros(number), where=totals > 0)
+    drawn = Estimated(protected.estimates, protected.variances + spread * leverage, protected.level)
+    variances = np.where(size > 0, spread / np.where(size > 0, size, 1.0), np.inf)
+    return pool_samples(Estimated(means, variances, protected.level), _positive(drawn))
+
+
+def _clear_counts(clear: Clear, number: int, categories: int) -> NDArray[float64]:
+    flat = sum_cells(clear.weights.astype(np.float64), clear.cells * categories + clear.positions, number * categories)
+    return flat.reshape(number, categories)
+
+
+def _clear_shares(
+    counts: NDArray[float64], totals: NDArray[float64], size: NDArray[float64]
+) -> tuple[NDArray[float64], NDArray[float64]]:
+    """Shares and their sampling variances, which two imagined respondents keep above zero."""
+    empty = (totals <= 0)[:, None]
+    shares = counts / np.where(empty, 1.0, totals[:, None])
+    smooth = (shares * size[:, None] + 1) / (size[:, None] + 2)
+    variances = smooth * (1 - smooth) / np.where(empty, 1.0, size[:, None])
+    return np.where(empty, np.nan, shares), np.where(empty, np.inf, variances)
+
+
+def _clear_means(clear: Clear, number: int) -> tuple[NDArray[float64], NDArray[float64]]:
+    """Means and the variance of one answer by cell; the latter at least that of rounding to the grid."""
+    weights, positions = clear.weights.astype(np.float64), clear.positions.astype(np.float64)
+    totals = sum_cells(weights, clear.cells, number)
+    divisor = np.where(totals > 0, totals, 1.0)
+    means = sum_cells(weights * positions, clear.cells, number) / divisor
+    spread = sum_cells(weights * (positions - means[clear.cells]) ** 2, clear.cells, number) / divisor
+    return np.where(totals > 0, means, np.nan), np.maximum(spread, 1 / 12)
+
+
+def _positive(estimated: Estimated) -> Estimated:
+    return Estimated(estimated.estimates, np.maximum(estimated.variances, np.finfo(float).tiny), estimated.level)
+
+
+def _product(share: NDArray[float64], amounts: NDArray[float64]) -> NDArray[float64]:
+    """A part without weight says nothing, even where its own amount is nan or infinite."""
+    return np.where(share > 0, share * np.where(share > 0, amounts, 0.0), 0.0)
+
+
+# --- false reports --------------------------------------------------------------------------------------------------
+
+
+def poison_reach(randomiser: Randomiser, sample: Sample, *, weight: int) -> float:
+    """How far one false report of this weight moves an estimate: a count anywhere, a mean over all cells together."""
+    if isinstance(randomiser, FrequencyOracle):
+        return count_reach(randomiser.channel(), weight=weight, inclusion=sample.inclusion)
+    whole = replace(sample, cells=np.zeros_like(sample.cells), number=1, replicates=None)
+    mean = float(average_numbers(randomiser, whole).estimates[0])
+    total = float(sample.weights.sum())
+    if isinstance(randomiser, NumberOrMissing):
+        return _ratio_reach(randomiser, whole, mean=mean, weight=weight)
+    assert isinstance(randomiser, GridRandomiser)
+    return mean_reach(randomiser.extremes(), mean=mean, weight=weight, total=total) if total else float("inf")
+
+
+def _ratio_reach(randomiser: NumberOrMissing, sample: Sample, *, mean: float, weight: int) -> float:
+    """One more report (a, b) moves the ratio A/B by w·(a − mean·b)/(B + w·b)."""
+    if isinstance(randomiser, SplitNumber):
+        told = randomiser.pairs(np.array([[0, 0], [1, 0]]))
+        middle = randomiser.grid // 2
+        ends = [value - middle for value in randomiser.number.extremes()]
+        below = told.below
+        pulls = [end + (middle - mean) * present for end in ends for present in below.tolist()]
+    else:
+        told = randomiser.pairs(np.arange(3))
+        below = told.below
+        pulls = (told.above - mean * below).tolist()
+    present = randomiser.pairs(sample.reports).below
+    total = float(sum_cells(sample.weights * present, sample.cells, 1)[0]) + weight * float(below.min())
+    return weight * max(map(abs, pulls)) / total if total > 0 else float("inf")
