@@ -19,7 +19,7 @@ from discreet.study.outcomes import Model, Outcome, Streams
 from discreet.study.parts import Task, write_part
 from discreet.study.queries import Design, design_study
 from discreet.study.tables import Heading, results, rows_of, theory
-from discreet.study.variants import name_models
+from discreet.study.variants import tell_apart
 
 if TYPE_CHECKING:
     from discreet.study.rawrows import RawRows
@@ -32,18 +32,15 @@ Builder = Callable[["StudyConfig", "Callable[[], RawRows]"], tuple[Model, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A study ready to run; `labels` are what the column `model` says."""
+    """A study ready to run, with one model for each choice in its file."""
 
     config: StudyConfig
     design: Design
     frame: Frame
     models: tuple[Model, ...]
-    labels: tuple[str, ...]
 
     def describe(self) -> dict[str, Any]:
-        variants = [
-            {"model": label, "variant": model.variant} for label, model in zip(self.labels, self.models, strict=True)
-        ]
+        variants = [{"model": model.name, "variant": model.variant} for model in self.models]
         return {"rows": self.frame.size, "groups": list(self.frame.groups), "variants": variants}
 
     def perform(self, task: Task, parts: Path) -> None:
@@ -55,7 +52,8 @@ class Bench:
         model, first = self.models[task.place], task.run == 0
         streams = Streams.of_run(seed=self.config.seed, variant=model.variant, epsilon=task.epsilon, run=task.run)
         outcome = model.run(self.frame, self.design.queries, epsilon=task.epsilon, streams=streams)
-        heading = Heading(self.labels[task.place], task.epsilon, Decimal(getattr(model, "delta", 0)), task.run)
+        marks = tell_apart(self.config.models)[task.place]
+        heading = Heading(model.name, task.epsilon, Decimal(getattr(model, "delta", 0)), task.run, marks)
         tables = {"results": results(heading, self.frame, outcome.answered)}
         tables |= self._measure(heading, outcome, model, detailed=first)
         if first:
@@ -97,7 +95,7 @@ def set_up(assignment: Assignment, build: Builder) -> Bench:
     rows = StudyRows(card, Path(assignment.data), raw, None)
     design = design_study(config, card)
     models = build(config, lambda: make_raw_rows(rows, config, design))
-    return Bench(config, design, make_frame(rows, config, design), models, name_models(models))
+    return Bench(config, design, make_frame(rows, config, design), models)
 
 
 def _notes(outcome: Outcome) -> Any:

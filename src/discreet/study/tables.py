@@ -72,12 +72,18 @@ TABLES: Final[dict[str, dict[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What all rows of one task share."""
+    """What all rows of one task share; `marks` tell its model from others of the same name."""
 
     model: str
     epsilon: Decimal
     delta: Decimal
     run: int
+    marks: tuple[str, ...] = ()
+
+    def mechanism(self, name: str) -> str:
+        """The mechanism as the tables write it: no two models of a study share model and mechanism."""
+        marks = [mark for mark in self.marks if mark != name]
+        return f"{name} ({', '.join(marks)})" if marks else name
 
     def values(self) -> dict[str, str | float | int]:
         """By column name; a table takes those that it has."""
@@ -111,6 +117,7 @@ def theory(heading: Heading, frame: Frame, expected: Sequence[Expected]) -> Any:
 def rows_of(name: str, heading: Heading, rows: Sequence[Any]) -> Any:
     """Rows that name their own fields, under the heading of their task."""
     columns = {field: [getattr(row, field) for row in rows] for field in _own_fields(name)}
+    columns["mechanism"] = [heading.mechanism(told) for told in columns["mechanism"]]
     return _table(name, heading, columns, len(rows))
 
 
@@ -128,7 +135,7 @@ def _asked(
 ) -> Any:
     groups = len(frame.groups)
     each: dict[str, list[str | None]] = {
-        "mechanism": [one.mechanism for one in told],
+        "mechanism": [heading.mechanism(one.mechanism) for one in told],
         "column": [one.query.column for one in told],
         "category": [one.query.category for one in told],
         "statistic": [one.query.statistic for one in told],

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from discreet.errors import Refused
+from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, MISSING
 
 if TYPE_CHECKING:
     from discreet.study.config import ModelChoice, StudyConfig
     from discreet.study.outcomes import Model
     from discreet.study.rawrows import RawRows
 
-__all__ = ["build_models", "name_models"]
+__all__ = ["build_models", "tell_apart"]
 
 
 def build_models(config: StudyConfig, raw: Callable[[], RawRows]) -> tuple[Model, ...]:
@@ -32,14 +33,19 @@ def build_models(config: StudyConfig, raw: Callable[[], RawRows]) -> tuple[Model
     return models
 
 
-def name_models(models: Sequence[Model]) -> tuple[str, ...]:
-    """What the column `model` of the results says: the model's name, or its variant where that would not tell.
+def tell_apart(choices: Sequence[ModelChoice]) -> tuple[tuple[str, ...], ...]:
+    """For each choice, in words, where it differs from others of its model: what its mechanisms alone do not tell."""
+    return tuple(_marks(choice, [other for other in choices if other.model == choice.model]) for choice in choices)
 
-    Mechanisms tell the shuffle's protocols and the recipes of the report apart; other choices do not show in them.
-    """
-    times = Counter(model.name for model in models)
-    told = {"shuffle", "naive"}
-    return tuple(m.variant if times[m.name] > 1 and m.name not in told else m.name for m in models)
+
+def _marks(choice: ModelChoice, rivals: Sequence[ModelChoice]) -> tuple[str, ...]:
+    words = {
+        "categories": f"{choice.categories}",
+        "numbers": f"{choice.numbers}",
+        "allocation": f"{choice.allocation}",
+        "missing": f"missing {choice.missing}",
+    }
+    return tuple(word for field, word in words.items() if len({getattr(rival, field) for rival in rivals}) > 1)
 
 
 def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows]) -> Model:
@@ -51,10 +57,10 @@ def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows])
         from discreet.study.models.local import LocalModel
 
         return LocalModel(
-            categories=choice.categories,
-            numbers=choice.numbers,
-            allocation=choice.allocation,
-            missing=choice.missing,
+            categories=choice.categories or AUTOMATIC,
+            numbers=choice.numbers or AUTOMATIC,
+            allocation=choice.allocation or ALLOCATIONS[0],
+            missing=choice.missing or MISSING[0],
             level=config.level,
             epsilon_is=config.epsilon_is,
         )
@@ -62,7 +68,7 @@ def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows])
         from discreet.study.models.shuffle import ShuffleModel
 
         return ShuffleModel(
-            mechanism=choice.mechanism,
+            mechanism=choice.mechanism or "",
             delta=config.delta,
             neighbours=config.neighbours,
             level=config.level,

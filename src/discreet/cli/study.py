@@ -1,0 +1,186 @@
+"""Studies: what privacy would cost, before anything is released. The results are for the custodian alone."""
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.options import Format, FormatOption, UnusedWorkspace
+from discreet.cli.screen import show_json, show_note, show_pairs
+from discreet.errors import PathInvalid, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from discreet.study.runner import Finished
+
+__all__ = ["register"]
+
+study = typer.Typer(
+    help="Compare central, local and shuffle models on your own tables.", no_args_is_help=True, rich_markup_mode=None
+)
+
+_INTERRUPTED = 130
+_TENTHS = 10
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(study, name="study")
+
+
+@study.command("init", epilog="Example: discreet study init study.yaml --sample")
+def init(
+    file: Annotated[Path, typer.Argument(metavar="[STUDY.yaml]", help="The file to write.")] = Path("study.yaml"),
+    dataset: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="CARD FILE", help="Study this file, as its card describes it.", show_default=False),
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Study the sample survey; so it is by default.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Write a study that runs as it is, with every key explained in a comment."""
+    from discreet.study.template import sample_template, template_for
+
+    if sample and dataset is not None:
+        raise UsageError("a study has one of --sample and --dataset.")
+    if file.exists() and not overwrite:
+        raise PathInvalid(f"'{file}' exists. Name another file, or replace it with --overwrite.", path=str(file))
+    if dataset is None:
+        text = sample_template(file.name)
+    else:
+        from discreet.data.card import read_card
+
+        card, data = (_from(file, path) for path in dataset)
+        text = template_for(read_card(dataset[0]), data=f"dataset: {{card: {card}, file: {data}}}", file=file.name)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PathInvalid(f"'{file}' cannot be written: {error.strerror}.", path=str(file)) from None
+    typer.echo(f"wrote {file}. Read it, change it, then: discreet study run {file} --out DIR")
+
+
+@study.command("run", epilog="Example: discreet study run study.yaml --out results --jobs 2")
+def run(
+    file: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study (docs/study.md).")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of its results; new, or its own.")],
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes; the results are the same for any. Default: the cores.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Tables only, no figures and no report.")] = False,
+    workspace: UnusedWorkspace = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Run a study, or go on with an interrupted one, and write tables, figures and a report."""
+    from discreet.study.configreader import read_study
+    from discreet.study.runner import run_study
+
+    config = read_study(file)
+    try:
+        with _progress() as told:
+            done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=told)
+    except KeyboardInterrupt:
+        show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
+        raise typer.Exit(_INTERRUPTED) from None
+    report = None if no_report else _report(out)
+    _show(done, report, output)
+
+
+@study.command("report", epilog="Example: discreet study report results")
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a complete study.")],
+    workspace: UnusedWorkspace = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Make figures and report.html anew from the tables of a study."""
+    from discreet.study.studyfolder import is_study
+
+    if not is_study(directory):
+        raise PathInvalid(
+            f"'{directory}' holds no complete study. Make one with: discreet study run STUDY.yaml --out {directory}",
+            path=str(directory),
+        )
+    made = _report(directory)
+    if output is Format.JSON:
+        show_json({"report": str(made)})
+    else:
+        typer.echo(f"wrote {made}")
+
+
+def _report(folder: Path) -> Path:
+    from discreet.study.report import write_report
+
+    return write_report(folder)
+
+
+def _show(done: "Finished", report: Path | None, output: Format) -> None:
+    from discreet.study.tables import NOTICE
+
+    facts = {
+        "folder": str(done.folder),
+        "tasks": done.tasks,
+        "ran": done.ran,
+        "seconds": round(done.seconds, 1),
+        "results": str(done.folder / "results.parquet"),
+        "tables": str(done.folder / "tables"),
+        "report": None if report is None else str(report),
+        "notice": NOTICE,
+    }
+    if output is Format.JSON:
+        show_json(facts)
+        return
+    shown = [
+        ("tasks", f"{done.tasks:,}, of which {done.ran:,} were run now"),
+        *((name, str(facts[name])) for name in ("results", "tables", "report") if facts[name] is not None),
+        ("notice", NOTICE),
+    ]
+    show_pairs(f"The study is complete ({done.seconds:.1f} s).", shown)
+
+
+def _from(file: Path, path: Path) -> str:
+    """A path as the study writes it: from the study's own folder where that is possible."""
+    import json
+
+    if not path.is_file():
+        raise PathInvalid(f"'{path}' does not exist or is not a file.", path=str(path))
+    real, folder = path.resolve(), file.resolve().parent
+    shown = str(real.relative_to(folder)) if real.is_relative_to(folder) else str(real)
+    return json.dumps(shown, ensure_ascii=False)
+
+
+@contextmanager
+def _progress() -> "Iterator[Callable[[str, int, int], None]]":
+    """A bar with the time left on a terminal; elsewhere a line now and then. Never a value."""
+    if not sys.stderr.isatty():
+        yield _tell_lines()
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)
+
+
+def _tell_lines() -> "Callable[[str, int, int], None]":
+    last = [""]
+
+    def tell(stage: str, done: int, total: int) -> None:
+        tenth = done * _TENTHS // max(total, 1)
+        line = f"{stage}: {done} of {total} tasks"
+        if (key := f"{stage}{tenth}") != last[0]:
+            last[0] = key
+            show_note(line)
+
+    return tell

@@ -1,0 +1,144 @@
+"""The file that `discreet study init` writes: a study that runs as it is, with every key explained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from discreet.data.card import Card, Column, Kind
+
+__all__ = ["sample_template", "template_for"]
+
+_HEAD: Final = """\
+# A study: what a choice of model, ε and mechanism does to your tables, before anything is released.
+# It is computed from the true data with repeatable noise: its results are for the custodian alone.
+# Run it with: discreet study run {file} --out DIR      Every key is explained in docs/study.md.
+
+study: {name}
+title: {title}
+
+# The data: exactly one of
+#   sample: {{rows: 113290, seed: 1}}                 the sample survey; its seed is not that of the noise
+#   dataset: {{card: survey.yaml, file: survey.parquet}}   a file and its card, from this folder
+#   dataset: {{workspace: office, name: survey}}      what a workspace holds
+{data}
+
+# Weights, and all counts with them, are multiplied by this.
+weights: {{multiplier: 1}}
+
+# Groups: every combination of these category columns that occurs. [] is one group.
+strata: {strata}
+
+# Columns left as they are, beside the strata. Whoever is unique on them stays recognisable.
+static: {static}
+
+# Columns to protect. Without this key: every other category, and every number with bounds.
+{columns}
+"""
+
+_TAIL: Final = """\
+# The models to compare: names, or mappings with their choices. A list makes one variant of each.
+#   central   {{mechanism: laplace}}
+#   local     {{categories: automatic, grr, oue, rappor, olh, subset or hadamard,
+#              numbers: automatic, laplace, duchi, piecewise, hybrid, bounded-laplace, clip, modulo, abs or ternary,
+#              allocation: sampling or split (when ε is a total), missing: public or category}}
+#   shuffle   {{mechanism: single-message, multi-message or vector-sum}}
+#   naive     {{mechanism: central, local, shuffle or all}}: an early report's recipe. Not private; to compare only.
+models:
+  - central
+  - {{model: local, categories: automatic, numbers: automatic, allocation: sampling, missing: public}}
+  - {{model: shuffle, mechanism: [single-message, multi-message]}}
+
+# The privacy parameters to compare, and whether each is spent per-column or is the total of a respondent.
+epsilon: [3, 1, 0.5]
+epsilon_is: per-column
+
+# δ of the shuffle models.
+delta: 1e-6
+
+# For central and multi-message: add-remove or replace-one. The others are replace-one by nature.
+neighbours: add-remove
+
+# Runs at each ε, and the coverage of the intervals.
+runs: 3
+level: 0.95
+
+# What is asked in every group. Custom queries are questions of their own, with an ε of their own.
+queries:
+  categories: all        # every category of every protected column; or none
+  means: all             # the mean of every protected number; or none
+{queries}
+
+# Queries that get figures. Without this key: the named and custom ones, else the first six.
+# figures: ["{figure}"]
+
+# Quality metrics.
+metrics: [ks-complement, correlation-similarity, coverage, linkage]
+
+# The seed of all noise: the same seed gives the same study.
+seed: 1
+"""
+
+_SAMPLE_QUERIES: Final = """\
+  named:
+    - {column: smoking, category: 1}
+    - {mean: height}
+  custom:
+    - name: smokers_in_poor_health
+      label: Daily smokers in fair or poor health
+      where: {smoking: [1], perceived_health: [4, 5]}
+#   - {name: height_of_women, mean: height, where: {sex: [2]}}   # a mean where static conditions hold"""
+
+
+def sample_template(file: str) -> str:
+    """A study of the sample survey: thirteen provinces, five columns to protect."""
+    columns = "[smoking, perceived_health, life_stress, height, body_weight]"
+    head = _HEAD.format(
+        file=file,
+        name="sample",
+        title="What privacy costs in the sample survey",
+        data="sample: {rows: 113290, seed: 1}",
+        strata="[province]",
+        static="[sex, marital_status, age_group]",
+        columns=f"columns: {columns}",
+    )
+    return head + "\n" + _TAIL.format(queries=_SAMPLE_QUERIES, figure="smoking=1")
+
+
+def template_for(card: Card, *, data: str, file: str) -> str:
+    """A study of a card's dataset; `data` is the line that names it. Public categories are the strata."""
+    weight = card.weight.column if card.weight else None
+    strata = [c.name for c in card.columns if c.kind is Kind.CATEGORY and c.public][:1]
+    studied = [c for c in card.columns if c.name not in {*strata, weight} and _fits(c)]
+    static = [column.name for column in studied if column.public]
+    columns = [column for column in studied if not column.public]
+    head = _HEAD.format(
+        file=file,
+        name=card.dataset,
+        title=json.dumps(f"What privacy costs in {card.title.en}", ensure_ascii=False),
+        data=data,
+        strata=_listed(strata),
+        static=_listed(static),
+        columns=f"columns: {_listed(column.name for column in columns)}",
+    )
+    queries = ["  named:"] if columns else []
+    for column in columns[:2]:
+        code = _scalar(column.categories[0].code) if column.categories else ""
+        queries.append(
+            f"    - {{column: {column.name}, category: {code}}}" if code else f"    - {{mean: {column.name}}}"
+        )
+    figure = next((f"{c.name}={c.categories[0].code}" for c in columns if c.categories), "mean of NAME")
+    return head + "\n" + _TAIL.format(queries="\n".join(queries), figure=figure.replace('"', '\\"'))
+
+
+def _fits(column: Column) -> bool:
+    return column.kind is Kind.CATEGORY or (column.numeric and column.bounds is not None)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+def _scalar(code: str) -> str:
+    return code if code.isalnum() and code.isascii() else json.dumps(code, ensure_ascii=False)
