@@ -139,7 +139,9 @@ def audited_epsilon(first: NDArray[int64], second: NDArray[int64]) -> float:
     thresholds = np.unique(np.quantile(np.concatenate([first[:half], second[:half]]), np.linspace(0, 1, 65)))
 
     def ratio(threshold: float) -> float:
-        return math.log(((first[:half] >= threshold).sum() + 50) / ((second[:half] >= threshold).sum() + 50))
+        """Cautious, or the rarest event would win by chance."""
+        hits, misses = int((first[:half] >= threshold).sum()), int((second[:half] >= threshold).sum())
+        return math.log(max(hits - 5 * math.sqrt(hits), 1) / (misses + 5 * math.sqrt(misses) + 1))
 
     best = max(thresholds.tolist(), key=ratio)
     hits, misses = int((first[half:] >= best).sum()), int((second[half:] >= best).sum())

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from discreet.local.grid import GridRandomiser, check_positions
+from discreet.local.response import replace_some
 from discreet.noise.entropy import Entropy
-from discreet.noise.response import respond_array
 from discreet.noise.uniform import uniform_array_below
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Duchi(GridRandomiser):
         """One independent report for each position."""
         positions = check_positions(answers, grid=self.grid)
         ends = round_to_ends(entropy, positions, grid=self.grid)
-        return respond_array(entropy, ends, epsilon=Fraction(self.epsilon), categories=2)
+        return replace_some(entropy, ends, epsilon=Fraction(self.epsilon), categories=2)
 
     def values(self, reports: NDArray[Any]) -> NDArray[float64]:
         """The middle of the grid, less or more C half grids: unbiased."""
