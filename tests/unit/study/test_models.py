@@ -127,7 +127,7 @@ def test_scales_of_counts_are_those_that_releases_derive(folder: Path, frame: Fr
     )
     scales = [part.scale and part.scale * 100 for part in explained.measures[0].slices][: len(frame.groups)]
     totals = NoisyTotals(Neighbours.ADD_REMOVE, Decimal("0.95"), "laplace")
-    assert totals.histogram_scales(frame, Fraction(1, 2)) == scales
+    assert totals.histogram_scales(frame, frame.column("smoking"), Fraction(1, 2)) == scales
 
 
 def test_changing_an_answer_costs_twice_as_much_in_a_histogram(frame: Frame) -> None:

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["CentralModel", "NoisyTotals", "laplace_error"]
+__all__ = ["SUM_SHARE", "CentralModel", "NoisyTotals", "laplace_error"]
 
 _MECHANISM: Final = "laplace"
-_SUM_SHARE: Final = Fraction(4, 5)
+SUM_SHARE: Final = Fraction(4, 5)
 _MEASURES_OF_A_MEAN: Final = 2
 
 
@@ -62,7 +62,7 @@ class NoisyTotals:
     level: Decimal
     mechanism: str
 
-    def histogram_scales(self, frame: Frame, epsilon: Fraction) -> list[Fraction]:
+    def histogram_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> list[Fraction]:
         """The scale of each group's cells, in weight steps."""
         moved = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2
         return [Fraction(moved * int(cap)) / epsilon for cap in frame.caps]
@@ -70,14 +70,28 @@ class NoisyTotals:
     def mean_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> tuple[list[Fraction], list[Fraction]]:
         """The scales of a mean's sum (in half steps × weight steps) and of its weight, by group."""
         moved = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2
-        sums = [Fraction(moved * int(cap) * answers.size) / (epsilon * _SUM_SHARE) for cap in frame.caps]
-        return sums, [Fraction(int(cap)) / (epsilon * (1 - _SUM_SHARE)) for cap in frame.caps]
+        sums = [Fraction(moved * int(cap) * answers.size) / (epsilon * SUM_SHARE) for cap in frame.caps]
+        return sums, [Fraction(int(cap)) / (epsilon * (1 - SUM_SHARE)) for cap in frame.caps]
+
+    def answer(
+        self, frame: Frame, answers: Answers, queries: Sequence[Query], epsilon: Fraction, entropy: Entropy
+    ) -> tuple[list[Answered], Protected | None]:
+        """The queries of one column, and the shape of the column that the answers show."""
+        if answers.categorical:
+            return self.count(frame, answers, queries, epsilon, entropy)
+        return self.average(frame, answers, queries, epsilon, entropy), None
+
+    def expect(self, frame: Frame, answers: Answers, epsilon: Fraction) -> NDArray[float64]:
+        """The mean absolute error of every query of the column, by group."""
+        if answers.categorical:
+            return self.expected_counts(frame, answers, epsilon)
+        return self.expected_means(frame, answers, epsilon)
 
     def count(
         self, frame: Frame, answers: Answers, queries: Sequence[Query], epsilon: Fraction, entropy: Entropy
     ) -> tuple[list[Answered], Protected]:
         """Every query of a category column from one noisy histogram, and the column's shape that it shows."""
-        truth, scales = counted(frame, answers), self.histogram_scales(frame, epsilon)
+        truth, scales = counted(frame, answers), self.histogram_scales(frame, answers, epsilon)
         noise = np.array([discrete_laplace_many(entropy, scale=scale, count=answers.size) for scale in scales])
         noisy = truth + noise
         level = Fraction(self.level)
@@ -111,8 +125,8 @@ class NoisyTotals:
         truth, low, high = mean_values(frame, answers), np.min(corners, axis=0), np.max(corners, axis=0)
         return [Answered(query, self.mechanism, truth, estimate, low, high) for query in queries]
 
-    def expected_counts(self, frame: Frame, epsilon: Fraction) -> NDArray[float64]:
-        errors = [laplace_error(float(scale)) for scale in self.histogram_scales(frame, epsilon)]
+    def expected_counts(self, frame: Frame, answers: Answers, epsilon: Fraction) -> NDArray[float64]:
+        errors = [laplace_error(float(scale)) for scale in self.histogram_scales(frame, answers, epsilon)]
         return np.array(errors) * frame.weight_step
 
     def expected_means(self, frame: Frame, answers: Answers, epsilon: Fraction) -> NDArray[float64]:
@@ -151,13 +165,9 @@ class CentralModel:
         asked = by_column(queries)
         each, totals = self._each(epsilon, len(asked)), self._totals()
         for name, wanted in asked.items():
-            answers = frame.column(name)
-            if answers.categorical:
-                counts, shape = totals.count(frame, answers, wanted, each, streams.stream(name))
-                answered += counts
-                protected.append(shape)
-            else:
-                answered += totals.average(frame, answers, wanted, each, streams.stream(name))
+            found, shape = totals.answer(frame, frame.column(name), wanted, each, streams.stream(name))
+            answered += found
+            protected += [shape] if shape else []
         return Outcome(tuple(answered), tuple(protected), notes={"epsilon of a column": f"{float(each):g}"})
 
     def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
@@ -165,12 +175,7 @@ class CentralModel:
         each = self._each(epsilon, len(asked))
         expected = []
         for name, wanted in asked.items():
-            answers = frame.column(name)
-            error = (
-                totals.expected_counts(frame, each)
-                if answers.categorical
-                else totals.expected_means(frame, answers, each)
-            )
+            error = totals.expect(frame, frame.column(name), each)
             expected += [Expected(query, _MECHANISM, error) for query in wanted]
         return tuple(expected)
 

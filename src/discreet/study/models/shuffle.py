@@ -1,0 +1,352 @@
+"""The shuffle model: reports lose their sender among the people of the same group.
+
+Guarantee: shuffle DP, (epsilon, delta) per column (or for all columns together), per respondent.
+Requires:  strata, weights and who has an answer are public; an honest shuffler that opens complete batches only.
+Proof:     docs/proofs/shuffle-amplification.md, docs/proofs/multi-message.md, docs/proofs/vector-sum.md
+
+Every column of every group is a batch of its own, so nothing links the answers of a person: there are no correlations.
+A study draws the noise of a multi-message total at once, which has the same law as the sum of all shares of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.numbers import floor_to_grid
+from discreet.guarantees.types import Neighbours
+from discreet.local.consistency import norm_sub
+from discreet.local.frequencies import expected_absolute_error
+from discreet.noise.entropy import Entropy
+from discreet.shuffle.multimessage import FEWEST_SENDERS, MultiMessageSum
+from discreet.shuffle.question import CategoryQuestion, NumberQuestion
+from discreet.shuffle.single import SingleCategory, SingleNumber, single_message
+from discreet.shuffle.vectorsum import VectorSum
+from discreet.study.frame import Answers, Frame
+from discreet.study.models.central import SUM_SHARE, NoisyTotals
+from discreet.study.models.truth import by_column, category_place, counted, mean_values, reporting
+from discreet.study.outcomes import Answered, Expected, Outcome, Protected, Query, Streams
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
+
+__all__ = ["SHUFFLE_MECHANISMS", "ShuffleModel"]
+
+_LARGEST_GRID: Final = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What one column may cost, and the level of its intervals."""
+
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: Neighbours
+    level: Decimal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Estimates:
+    """Estimates with their ends, groups × categories, in the unit of the question; nan where a protocol cannot run."""
+
+    middle: NDArray[float64]
+    low: NDArray[float64]
+    high: NDArray[float64]
+
+    @classmethod
+    def unknown(cls, shape: tuple[int, ...]) -> _Estimates:
+        return cls(np.full(shape, np.nan), np.full(shape, -np.inf), np.full(shape, np.inf))
+
+
+class _Protocol(ABC):
+    """How the people of a group answer one column."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def estimate(self, frame: Frame, answers: Answers, terms: _Terms, entropy: Entropy) -> _Estimates:
+        """One run: weighted counts of all categories, or the weighted mean as a column of one."""
+
+    @abstractmethod
+    def expect(self, frame: Frame, answers: Answers, terms: _Terms) -> NDArray[float64]:
+        """The mean absolute error, of the same shape."""
+
+
+# --- one message ----------------------------------------------------------------------------------------------------
+
+
+_Key = tuple[bytes, bool, int, Decimal, Decimal]
+_made: dict[_Key, SingleCategory | SingleNumber] = {}
+
+
+def _single_of(answers: Answers, weights: NDArray[int64], terms: _Terms) -> SingleCategory | SingleNumber:
+    """The protocol of a batch: public, and the same wherever the same weights answer the same question."""
+    digest = hashlib.blake2b(weights.tobytes(), digest_size=16).digest()
+    key = (digest, answers.categorical, answers.size, terms.epsilon, terms.delta)
+    if key not in _made:
+        question = CategoryQuestion(answers.size) if answers.categorical else NumberQuestion(answers.size)
+        _made[key] = single_message(weights, question=question, epsilon=terms.epsilon, delta=terms.delta)
+    return _made[key]
+
+
+class _SingleMessage(_Protocol):
+    """A randomised answer and the class of one's weight."""
+
+    __slots__ = ()
+
+    def estimate(self, frame: Frame, answers: Answers, terms: _Terms, entropy: Entropy) -> _Estimates:
+        found = _Estimates.unknown(_shape(frame, answers))
+        for group, rows in _batches(frame, answers):
+            protocol = _single_of(answers, frame.weights[rows], terms)
+            batches = protocol.encode(entropy, answers.positions[rows], frame.weights[rows])
+            estimated = protocol.estimate(batches, level=float(terms.level))
+            for side, values in zip(
+                (found.middle, found.low, found.high),
+                (estimated.estimates, estimated.low, estimated.high),
+                strict=True,
+            ):
+                side[group] = _in_unit(frame, answers, values)
+        return found
+
+    def expect(self, frame: Frame, answers: Answers, terms: _Terms) -> NDArray[float64]:
+        errors = np.full(_shape(frame, answers), np.nan)
+        for group, rows in _batches(frame, answers):
+            protocol = _single_of(answers, frame.weights[rows], terms)
+            expected = protocol.expected(answers.positions[rows], frame.weights[rows])
+            errors[group] = expected.absolute_error * (frame.weight_step if answers.categorical else answers.step)
+        return errors
+
+
+# --- vector sums ----------------------------------------------------------------------------------------------------
+
+
+class _VectorSum(_Protocol):
+    """One coordinate of weight × answer, rounded to a few levels (Scott, Cormode and Maple)."""
+
+    __slots__ = ()
+
+    def estimate(self, frame: Frame, answers: Answers, terms: _Terms, entropy: Entropy) -> _Estimates:
+        found = _Estimates.unknown(_shape(frame, answers))
+        for group, rows in _batches(frame, answers):
+            protocol = _vector_protocol(frame, answers, group, len(rows), terms)
+            if protocol is None:
+                continue
+            contributions, unit = _contributions(frame, answers, rows, protocol)
+            totals = protocol.analyse(protocol.randomise(entropy, contributions))
+            low, high = totals.intervals(level=terms.level)
+            weight = int(frame.weights[rows].sum())
+            for side, values in ((found.middle, totals.estimates), (found.low, low), (found.high, high)):
+                scaled = values * unit
+                side[group] = _in_unit(frame, answers, scaled if answers.categorical else scaled / weight)
+        return found
+
+    def expect(self, frame: Frame, answers: Answers, terms: _Terms) -> NDArray[float64]:
+        errors = np.full(_shape(frame, answers), np.nan)
+        for group, rows in _batches(frame, answers):
+            protocol = _vector_protocol(frame, answers, group, len(rows), terms)
+            if protocol is None:
+                continue
+            contributions, unit = _contributions(frame, answers, rows, protocol)
+            variances = np.array([protocol.variance(column) for column in contributions.T])
+            scale = frame.weight_step if answers.categorical else answers.step / int(frame.weights[rows].sum())
+            errors[group] = expected_absolute_error(0.0, variances) * unit * scale
+        return errors
+
+
+def _vector_protocol(frame: Frame, answers: Answers, group: int, people: int, terms: _Terms) -> VectorSum | None:
+    """The protocol of a group, or None where it is too small for one."""
+    reach = int(frame.caps[group]) * (1 if answers.categorical else answers.size)
+    coordinates = answers.size if answers.categorical else 1
+    return _vector(terms.epsilon, terms.delta, people, coordinates, min(reach, _LARGEST_GRID))
+
+
+@lru_cache(maxsize=4096)
+def _vector(epsilon: Decimal, delta: Decimal, people: int, coordinates: int, grid: int) -> VectorSum | None:
+    try:
+        return VectorSum(epsilon=epsilon, delta=delta, clients=people, coordinates=coordinates, grid=grid)
+    except ParameterInvalid:
+        return None
+
+
+def _contributions(
+    frame: Frame, answers: Answers, rows: NDArray[int64], protocol: VectorSum
+) -> tuple[NDArray[int64], int]:
+    """What each person would send, respondents × coordinates, in units that fit the grid, and that unit."""
+    weights, positions = frame.weights[rows], answers.positions[rows]
+    if answers.categorical:
+        return weights[:, None] * (positions[:, None] == np.arange(answers.size)), 1
+    reach = int(frame.caps[frame.cells[rows[0]]]) * answers.size
+    unit = -(-reach // protocol.grid)
+    return (weights * positions // unit)[:, None], unit
+
+
+# --- several messages -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _MessageTotals(NoisyTotals):
+    """Totals under the noise that the shares of all senders add up to: the scales are those of the protocol."""
+
+    delta: Decimal
+
+    def histogram_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> list[Fraction]:
+        return [
+            self._scale(frame, group, epsilon, largest=int(cap), lowest=0, cells=answers.size, share=Fraction(1))
+            for group, cap in enumerate(frame.caps)
+        ]
+
+    def mean_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> tuple[list[Fraction], list[Fraction]]:
+        sums, weights = [], []
+        for group, cap in enumerate(frame.caps):
+            reach = int(cap) * answers.size
+            half = Fraction(1, 2)
+            of_sum = epsilon * SUM_SHARE
+            sums.append(self._scale(frame, group, of_sum, largest=reach, lowest=-reach, cells=1, share=half))
+            weights.append(self._scale(frame, group, epsilon - of_sum, largest=int(cap), lowest=0, cells=1, share=half))
+        return sums, weights
+
+    def _scale(
+        self, frame: Frame, group: int, epsilon: Fraction, *, largest: int, lowest: int, cells: int, share: Fraction
+    ) -> Fraction:
+        people = max(int((frame.cells == group).sum()), FEWEST_SENDERS)
+        return _message_scale(
+            floor_to_grid(epsilon),
+            floor_to_grid(Fraction(self.delta) * share),
+            people,
+            largest,
+            lowest,
+            cells,
+            self.neighbours,
+        )
+
+
+@lru_cache(maxsize=4096)
+def _message_scale(
+    epsilon: Decimal, delta: Decimal, people: int, largest: int, lowest: int, cells: int, neighbours: Neighbours
+) -> Fraction:
+    return MultiMessageSum(
+        epsilon=epsilon,
+        delta=delta,
+        clients=people,
+        largest=largest,
+        lowest=lowest,
+        cells=cells,
+        neighbours=neighbours,
+    ).scale
+
+
+SHUFFLE_MECHANISMS: Final = ("single-message", "multi-message", "vector-sum")
+_PROTOCOLS: Final[dict[str, _Protocol]] = {"single-message": _SingleMessage(), "vector-sum": _VectorSum()}
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffleModel:
+    """A shuffler is trusted to mix, and nobody to see an answer."""
+
+    mechanism: str
+    delta: Decimal
+    neighbours: Neighbours
+    level: Decimal
+    epsilon_is: str
+    name: str = "shuffle"
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in SHUFFLE_MECHANISMS:
+            raise ValueError(f"the shuffle has {', '.join(SHUFFLE_MECHANISMS)}")
+
+    @property
+    def variant(self) -> str:
+        return f"shuffle {self.mechanism}"
+
+    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+        answered: list[Answered] = []
+        protected: list[Protected] = []
+        asked = by_column(queries)
+        terms = self._terms(epsilon, len(asked))
+        for name, wanted in asked.items():
+            answers, entropy = frame.column(name), streams.stream(name)
+            if self.mechanism == "multi-message":
+                found, shape = self._totals(terms).answer(frame, answers, wanted, Fraction(terms.epsilon), entropy)
+            else:
+                estimates = _PROTOCOLS[self.mechanism].estimate(frame, answers, terms, entropy)
+                found, shape = self._read(frame, answers, wanted, estimates), self._shape_of(answers, estimates)
+            answered += found
+            protected += [shape] if shape else []
+        notes = {"epsilon of a column": f"{terms.epsilon:f}", "delta of a column": f"{terms.delta:f}"}
+        return Outcome(tuple(answered), tuple(protected), notes=notes)
+
+    def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
+        asked = by_column(queries)
+        terms = self._terms(epsilon, len(asked))
+        expected: list[Expected] = []
+        for name, wanted in asked.items():
+            answers = frame.column(name)
+            if self.mechanism == "multi-message":
+                error = self._totals(terms).expect(frame, answers, Fraction(terms.epsilon))
+                expected += [Expected(query, self.mechanism, error) for query in wanted]
+            else:
+                errors = _PROTOCOLS[self.mechanism].expect(frame, answers, terms)
+                expected += [Expected(q, self.mechanism, errors[:, _place(answers, q)]) for q in wanted]
+        return tuple(expected)
+
+    def _terms(self, epsilon: Decimal, columns: int) -> _Terms:
+        share = Fraction(1, columns if self.epsilon_is == "total" else 1)
+        each, delta = (floor_to_grid(Fraction(amount) * share) for amount in (epsilon, self.delta))
+        return _Terms(each, delta, self.neighbours, self.level)
+
+    def _totals(self, terms: _Terms) -> _MessageTotals:
+        return _MessageTotals(terms.neighbours, terms.level, self.mechanism, terms.delta)
+
+    def _read(self, frame: Frame, answers: Answers, queries: Sequence[Query], estimates: _Estimates) -> list[Answered]:
+        truths = (
+            counted(frame, answers) * np.float64(frame.weight_step)
+            if answers.categorical
+            else mean_values(frame, answers)[:, None]
+        )
+        answered = []
+        for query in queries:
+            place = _place(answers, query)
+            sides = (truths, estimates.middle, estimates.low, estimates.high)
+            answered.append(Answered(query, self.mechanism, *(side[:, place] for side in sides)))
+        return answered
+
+    def _shape_of(self, answers: Answers, estimates: _Estimates) -> Protected | None:
+        if not answers.categorical:
+            return None
+        whole = np.nansum(estimates.middle, axis=0, keepdims=True)
+        shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
+        return Protected(answers.name, self.mechanism, "estimate", shares=shares / max(float(shares.sum()), 1e-300))
+
+
+def _place(answers: Answers, query: Query) -> int:
+    return category_place(answers, query) if answers.categorical else 0
+
+
+def _shape(frame: Frame, answers: Answers) -> tuple[int, int]:
+    return len(frame.groups), answers.size if answers.categorical else 1
+
+
+def _batches(frame: Frame, answers: Answers) -> list[tuple[int, NDArray[int64]]]:
+    """The people of each group who have an answer, as row numbers; groups without one are left out."""
+    rows = np.flatnonzero(reporting(frame, answers))
+    order = rows[np.argsort(frame.cells[rows], kind="stable")]
+    sizes = np.bincount(frame.cells[rows], minlength=len(frame.groups))
+    parts = np.split(order, np.cumsum(sizes)[:-1])
+    return [(group, part) for group, part in enumerate(parts) if part.size]
+
+
+def _in_unit(frame: Frame, answers: Answers, values: NDArray[float64]) -> NDArray[float64]:
+    """Counts from weight steps, means from positions."""
+    if answers.categorical:
+        return values * frame.weight_step
+    return answers.low + values * answers.step
