@@ -30,6 +30,7 @@ __all__ = [
     "expected_absolute_error",
     "expected_variances",
     "inclusion_chance",
+    "widen",
 ]
 
 
@@ -97,20 +98,17 @@ def estimate_frequencies(
     squares = tally.weight_squares.astype(np.float64)
     contrast = channel.p - channel.q
     estimates = (tally.support - channel.q * weights[:, None]) / (contrast * chance)
+    total, moments = squares[:, None] / chance, Moments.of(channel)
     own = (tally.support_squares - channel.q * squares[:, None]) / (contrast * chance)
-    # the true sum lies between these ends, so a plug-in beyond them would only make the variance worse
-    own = np.clip(own, 0.0, squares[:, None] / chance)
-    variances = expected_variances(
-        weight_squares=squares / chance, category_squares=own, channel=channel, inclusion=chance
-    )
+    variances = moments.other / chance * total + widen(moments.own / chance - 1, own, total)
     unheard = (tally.reports == 0)[:, None] & (chance < 1)
     return Frequencies(
         estimates=estimates,
-        variances=np.where(unheard, np.inf, variances),
+        variances=np.where(unheard, np.inf, np.maximum(variances, 0.0)),
         level=level,
         weights=weights,
         weight_squares=squares,
-        category_squares=own,
+        category_squares=np.clip(own, 0.0, total),
         channel=channel,
         inclusion=chance,
     )
@@ -129,12 +127,21 @@ def expected_variances(
     return np.maximum(second / chance - category_squares, 0.0)
 
 
+def widen(coefficient: float, sums: NDArray[float64], total: NDArray[float64]) -> NDArray[float64]:
+    """A part of a variance from sums that are only estimated, kept to their range 0 to total where that widens it.
+
+    Kept to the range at the other end as well, variances of small cells would come out too small on average.
+    """
+    kept = np.maximum(sums, 0.0) if coefficient > 0 else np.minimum(sums, total)
+    return np.asarray(coefficient * kept, dtype=np.float64)
+
+
 def expected_absolute_error(bias: ArrayLike, variance: ArrayLike) -> NDArray[float64]:
     """The mean of |error| when the error is normal with this mean and variance."""
     shift, spread = np.broadcast_arrays(np.abs(np.asarray(bias, float)), np.sqrt(np.asarray(variance, float)))
     known = spread > 0
     ratio = np.divide(shift, spread, out=np.zeros(shift.shape), where=known)
-    erf = np.frompyfunc(math.erf, 1, 1)(ratio / math.sqrt(2)).astype(np.float64)
+    erf = np.asarray(np.frompyfunc(math.erf, 1, 1)(ratio / math.sqrt(2)), dtype=np.float64)
     folded = spread * math.sqrt(2 / math.pi) * np.exp(-(np.minimum(ratio, 40.0) ** 2) / 2) + shift * erf
     return np.where(known, folded, shift)
 

@@ -3,7 +3,7 @@
 Guarantee: post-processing for the protected; none for the clear, who gave their answers away.
 Requires:  the two groups answered independently; in `pool_samples` both estimate the same quantity.
 Proof:     docs/proofs/local-estimates.md
-Refs:      [CHT54] for weighting by the inverse of variances.
+Refs:      [Coc54] for weighting by the inverse of variances.
 """
 
 from __future__ import annotations

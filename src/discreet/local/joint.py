@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.local.estimates import Estimated
-from discreet.local.frequencies import Moments, inclusion_chance
+from discreet.local.frequencies import Moments, inclusion_chance, widen
 from discreet.local.randomiser import Channel, FrequencyOracle
 from discreet.local.scores import Scores, names_one_category, supported
 from discreet.local.sums import multiply_columns, split_weights, sum_cells
@@ -133,15 +133,18 @@ def _variances(squares: _Sums, channels: tuple[Channel, Channel], chance: float)
     one, two = (Moments.of(channel) for channel in channels)
     total = squares.all[:, None, None] / chance
     left, right = (
-        np.clip((sums - channel.q * squares.all[:, None]) / ((channel.p - channel.q) * chance), 0.0, total[:, :, 0])
+        (sums - channel.q * squares.all[:, None]) / ((channel.p - channel.q) * chance)
         for sums, channel in zip((squares.left, squares.right), channels, strict=True)
     )
-    left, right = left[:, :, None], right[:, None, :]
-    both = _invert(squares, channels) / chance
-    # sums over a pair lie between Fréchet's ends; with these the variance is that of some population, so not below 0
-    both = np.clip(both, np.maximum(left + right - total, 0.0), np.minimum(left, right))
-    second = one.other * two.other * total + one.own * two.other * left + one.other * two.own * right
-    return np.maximum((second + one.own * two.own * both) / chance - both, 0.0)
+    parts = (
+        (one.own * two.other / chance, left[:, :, None]),
+        (one.other * two.own / chance, right[:, None, :]),
+        (one.own * two.own / chance - 1, _invert(squares, channels) / chance),
+    )
+    variances = one.other * two.other / chance * total
+    for coefficient, sums in parts:
+        variances = variances + widen(coefficient, sums, total)
+    return np.maximum(variances, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +172,8 @@ def correlation_matrix(columns: Sequence[Scores], *, weights: NDArray[int64]) ->
     means = sums / divisor
     variances = squares / divisor - means**2
     covariances = products / divisor - means * means.T
-    positive = heard & (variances > 0) & (variances.T > 0)
+    known = np.array([column.squares is not None for column in columns])
+    positive = heard & (variances > 0) & (variances.T > 0) & known & known[:, None]
     scale = np.sqrt(np.where(positive, variances * variances.T, 1.0))
     raw = np.where(positive, covariances / scale, np.nan)
     matrix = np.clip(raw, -1.0, 1.0)
@@ -177,7 +181,7 @@ def correlation_matrix(columns: Sequence[Scores], *, weights: NDArray[int64]) ->
     np.fill_diagonal(matrix, np.where(np.diag(positive), 1.0, np.nan))
     np.fill_diagonal(clipped, False)
     reasons = {
-        (one, two): _reason(bool(heard[one, two]), bool(variances[one, two] > 0))
+        (one, two): _reason(bool(heard[one, two]), known=bool(known[one] and known[two]))
         for one, two in np.argwhere(~positive).tolist()
     }
     return CorrelationMatrix(matrix=matrix, clipped=clipped, reasons=reasons)
@@ -206,20 +210,22 @@ def _moments(
 def _centred(column: Scores, scale: NDArray[float64]) -> tuple[list[NDArray[float64]], list[float]]:
     """Presence, values and squares around about the mean, and their sums; any centre gives the same correlations."""
     cells = np.zeros(len(scale), dtype=np.int64)
+    unbiased = np.zeros(len(scale)) if column.squares is None else column.squares
     presence, values, squares = (
-        float(sum_cells(scale * part, cells, 1)[0]) for part in (column.presence, column.values, column.squares)
+        float(sum_cells(scale * part, cells, 1)[0]) for part in (column.presence, column.values, unbiased)
     )
     centre = values / presence if presence > 0 else 0.0
     parts = [
         column.presence,
         column.values - centre * column.presence,
-        column.squares - 2 * centre * column.values + centre**2 * column.presence,
+        unbiased - 2 * centre * column.values + centre**2 * column.presence,
     ]
     return parts, [presence, values - centre * presence, squares - 2 * centre * values + centre**2 * presence]
 
 
-def _reason(heard: bool, own_positive: bool) -> str:
+def _reason(heard: bool, *, known: bool) -> str:
+    if not known:
+        return "the reports of one of the two columns do not tell how far its answers spread"
     if not heard:
-        return "no respondent is known to have values in both columns"
-    side = "its own" if not own_positive else "the other column's"
-    return f"{side} variance estimate is not positive: the noise outweighs what the answers hold"
+        return "nobody is known to have values in both columns"
+    return "a variance estimate is not positive: the noise outweighs what the answers hold"

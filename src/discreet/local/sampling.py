@@ -3,7 +3,7 @@
 Guarantee: local DP, at most the total epsilon for each respondent over all questions together.
 Requires:  which questions a respondent answers is drawn before and without a look at the answers; it may be public.
 Proof:     docs/proofs/local-estimates.md
-Refs:      [WXY19] Section IV-C for the number of questions; [HT52] for estimates from them.
+Refs:      [WXYZ19] Section IV for the number of questions; [HT52] for estimates from them.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 A report says little about its respondent; these arrays are only good for sums over many. Where a value is missing,
 or may be missing under protection, `presence` is an unbiased estimate of 1 (there is a value) or 0 (there is none).
+Some reports hold no square: those with two possible values around the middle look the same however the answers spread.
 """
 
 from __future__ import annotations
@@ -12,35 +13,52 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.local.hybrid import Hybrid
 from discreet.local.randomiser import FrequencyOracle, NumberRandomiser
+from discreet.local.ternary import NumberOrMissing, SplitNumber
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64
     from numpy.typing import NDArray
 
-__all__ = ["Scores", "names_one_category", "score_categories", "score_numbers", "score_truths", "supported"]
+__all__ = [
+    "Scores",
+    "names_one_category",
+    "score_categories",
+    "score_numbers",
+    "score_numbers_or_missing",
+    "score_truths",
+    "supported",
+]
 
 _CHUNK: Final = 1 << 14
+_EXACT_VARIANCES: Final = frozenset({"laplace", "piecewise", "bounded-laplace", "hybrid"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """For each respondent estimates of x·a, x²·a and a: x the value behind the report, a whether there is one."""
+    """For each respondent estimates of x·a, x²·a and a: x the value behind the report, a whether there is one.
+
+    Without `squares` no variance of the column can be estimated, hence no correlation.
+    """
 
     values: NDArray[float64]
-    squares: NDArray[float64]
+    squares: NDArray[float64] | None
     presence: NDArray[float64]
 
     def __post_init__(self) -> None:
-        if not self.values.shape == self.squares.shape == self.presence.shape or self.values.ndim != 1:
+        if self.values.ndim != 1 or any(
+            part is not None and part.shape != self.values.shape for part in (self.squares, self.presence)
+        ):
             raise ValueError("every respondent needs a value, a square and a presence")
 
     def placed(self, rows: NDArray[Any], *, respondents: int) -> Scores:
         """The same among all respondents, when only those at `rows` reported; the others have no value."""
-        columns = [np.zeros(respondents) for _ in range(3)]
-        for column, given in zip(columns, (self.values, self.squares, self.presence), strict=True):
-            column[rows] = given
-        return Scores(*columns)
+        return Scores(
+            values=_scatter(self.values, rows, respondents),
+            squares=None if self.squares is None else _scatter(self.squares, rows, respondents),
+            presence=_scatter(self.presence, rows, respondents),
+        )
 
 
 def score_truths(values: NDArray[float64], *, present: NDArray[bool_] | None = None) -> Scores:
@@ -53,8 +71,19 @@ def score_truths(values: NDArray[float64], *, present: NDArray[bool_] | None = N
 def score_numbers(randomiser: NumberRandomiser, reports: NDArray[Any]) -> Scores:
     """Scores of randomised numbers; the square of a value is too large by its variance, which is taken off."""
     values = randomiser.values(reports)
-    squares = values**2 - randomiser.variances(reports)
-    return Scores(values=values, squares=squares, presence=np.ones(values.shape))
+    return Scores(values=values, squares=_squares(randomiser, reports, values), presence=np.ones(values.shape))
+
+
+def score_numbers_or_missing(randomiser: NumberOrMissing, reports: NDArray[Any]) -> Scores:
+    """Scores of numbers whose absence is protected."""
+    pairs, squares = randomiser.pairs(reports), None
+    if isinstance(randomiser, SplitNumber):
+        inner = score_numbers(randomiser.number, reports[:, 1])
+        middle = randomiser.grid // 2
+        if inner.squares is not None:
+            # whoever has no number reports the middle in its place
+            squares = inner.squares - middle**2 * (1 - pairs.below)
+    return Scores(values=pairs.above, squares=squares, presence=pairs.below)
 
 
 def score_categories(
@@ -93,6 +122,26 @@ def supported(oracle: FrequencyOracle, reports: NDArray[Any]) -> Iterator[tuple[
 def names_one_category(oracle: FrequencyOracle) -> bool:
     """Whether a report is itself the one category that it supports, so that tables can be looked up."""
     return oracle.name == "grr"
+
+
+def _scatter(given: NDArray[float64], rows: NDArray[Any], respondents: int) -> NDArray[float64]:
+    placed = np.zeros(respondents)
+    placed[rows] = given
+    return placed
+
+
+def _squares(randomiser: NumberRandomiser, reports: NDArray[Any], values: NDArray[float64]) -> NDArray[float64] | None:
+    """Unbiased squares of the positions, from randomisers whose variance estimates are exact on average."""
+    if randomiser.name not in _EXACT_VARIANCES:
+        return None
+    middle, heard = randomiser.grid / 2, 1.0
+    if isinstance(randomiser, Hybrid):
+        # where the coarse half speaks, square and variance estimate around the middle cancel and nothing is heard
+        heard = 1 - randomiser.coarse_share()
+        if heard == 0:
+            return None
+    around = ((values - middle) ** 2 - randomiser.variances(reports)) / heard
+    return around + 2 * middle * values - middle**2
 
 
 def _sum_debiased(oracle: FrequencyOracle, reports: NDArray[Any], marks: NDArray[float64]) -> NDArray[float64]:
