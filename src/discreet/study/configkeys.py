@@ -38,12 +38,12 @@ NUMBER_RANDOMISERS: Final = (
     "laplace",
     "duchi",
     "piecewise",
+    "piecewise-wide",
     "hybrid",
     "bounded-laplace",
     "clip",
     "modulo",
     "abs",
-    "ternary",
 )
 
 # What each model may be told, and the mechanisms it knows; the first is taken when none is named.
@@ -85,7 +85,7 @@ MODEL_KEYS: Final = (
     Key(
         "numbers",
         "local: the randomiser of numbers; automatic takes the smallest expected variance.",
-        "automatic | laplace | duchi | piecewise | hybrid | bounded-laplace | clip | modulo | abs | ternary, "
+        "automatic | laplace | duchi | piecewise | piecewise-wide | hybrid | bounded-laplace | clip | modulo | abs, "
         "or a list of them",
     ),
     Key(

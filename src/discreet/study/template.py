@@ -41,7 +41,8 @@ _TAIL: Final = """\
 # The models to compare: names, or mappings with their choices. A list makes one variant of each.
 #   central   {{mechanism: laplace}}
 #   local     {{categories: automatic, grr, oue, rappor, olh, subset or hadamard,
-#              numbers: automatic, laplace, duchi, piecewise, hybrid, bounded-laplace, clip, modulo, abs or ternary,
+#              numbers: automatic, laplace, duchi, piecewise, piecewise-wide, hybrid or bounded-laplace
+#              (to compare only: clip, modulo, abs),
 #              allocation: sampling or split (when ε is a total), missing: public or category}}
 #   shuffle   {{mechanism: single-message, multi-message or vector-sum}}
 #   naive     {{mechanism: central, local, shuffle or all}}: an early report's recipe. Not private; to compare only.

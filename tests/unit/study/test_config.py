@@ -1,0 +1,166 @@
+"""A study's file is read strictly: defaults, variants, every problem with its line, nothing passed over."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from discreet.data.cardkeys import walk_keys
+from discreet.errors import ParameterInvalid, PathInvalid, StudyInvalid
+from discreet.guarantees.types import Neighbours
+from discreet.local.choice import FREQUENCY_ORACLES
+from discreet.local.numberchoice import NUMBER_RANDOMISERS as NUMBERS
+from discreet.study.config import DEFAULT_MODELS, FileData, ModelChoice, SampleData, StudyConfig, WorkspaceData
+from discreet.study.configkeys import CATEGORY_RANDOMISERS, METRICS, NUMBER_RANDOMISERS, STUDY_KEYS
+from discreet.study.configreader import parse_study, read_study
+from discreet.study.template import sample_template
+
+LEAST = "study: s\nsample: {}\nepsilon: [1]\nepsilon_is: total\n"
+
+
+def problems(text: str) -> tuple[str, ...]:
+    with pytest.raises(StudyInvalid) as refused:
+        parse_study(text, file="s.yaml")
+    return refused.value.problems
+
+
+def test_defaults() -> None:
+    config = parse_study(LEAST, file="s.yaml")
+    assert config.title == "s"
+    assert config.data == SampleData(113_290, 1)
+    assert config.models == DEFAULT_MODELS
+    assert (config.runs, config.seed, config.level, config.delta) == (5, 1, Decimal("0.95"), Decimal("0.000001"))
+    assert config.neighbours is Neighbours.ADD_REMOVE
+    assert config.metrics == METRICS
+    assert config.columns is None
+    assert config.queries.categories
+    assert config.queries.means
+
+
+def test_the_data_is_named_in_one_of_three_ways() -> None:
+    file = LEAST.replace("sample: {}", "dataset: {card: c.yaml, file: f.csv}")
+    assert parse_study(file, file="s.yaml").data == FileData("c.yaml", "f.csv")
+    kept = LEAST.replace("sample: {}", "dataset: {workspace: w, name: n}")
+    assert parse_study(kept, file="s.yaml").data == WorkspaceData("w", "n")
+    for wrong in ("", "sample: {}\ndataset: {card: c, file: f}\n", "dataset: {card: c, name: n}\n"):
+        assert problems(LEAST.replace("sample: {}\n", wrong))
+    assert parse_study(LEAST.replace("{}", "{seed: 0}"), file="s.yaml").data == SampleData(113_290, 0)
+
+
+def test_lists_make_variants() -> None:
+    text = LEAST + (
+        "models:\n- {model: local, numbers: [duchi, piecewise], missing: [public, category]}\n"
+        "- {model: shuffle, mechanism: [single-message, vector-sum]}\n- naive\n"
+    )
+    models = parse_study(text, file="s.yaml").models
+    assert [(one.numbers, one.missing) for one in models[:4]] == [
+        ("duchi", "public"),
+        ("duchi", "category"),
+        ("piecewise", "public"),
+        ("piecewise", "category"),
+    ]
+    assert [one.mechanism for one in models[4:]] == ["single-message", "vector-sum", "central", "local", "shuffle"]
+    assert models[0].categories == "automatic"
+    assert models[4].categories is None
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "words"),
+    [
+        ("epslion: 3\n", 5, "unknown key 'epslion' in the study; did you mean 'epsilon'?"),
+        ("queries: {mean: all}\n", 5, "unknown key 'mean' in queries; did you mean 'means'?"),
+        ("models:\n- central\n- shufle\n", 7, "did you mean 'shuffle'?"),
+        ("models: [{model: local, numbers: duchy}]\n", 5, "did you mean 'duchi'?"),
+        ("models: [{model: central, numbers: duchi}]\n", 5, "'numbers' does not go with model central"),
+        ("models: [central, central]\n", 5, "listed twice"),
+        ("models: []\n", 5, "models are a list"),
+        ("models: [{model: local, numbers: []}]\n", 5, "is empty"),
+        ("runs: 0\n", 5, "whole number from 1"),
+        ("runs: 1.5\n", 5, "whole number from 1"),
+        ("level: 1\n", 5, "must be below 1"),
+        ("delta: 0\n", 5, "must be positive"),
+        ("seed: -1\n", 5, "whole number from 0"),
+        ("seed: DECIDE\n", 5, "still to be decided"),
+        ("neighbours: swap\n", 5, "add-remove or replace-one"),
+        ("metrics: [coverge]\n", 5, "did you mean 'coverage'?"),
+        ("strata: province\n", 5, "strata are a list"),
+        ("static: [a, a]\n", 5, "names something twice"),
+        ("weights: {multiplier: 0}\n", 5, "must be positive"),
+        ("queries:\n  named:\n  - {column: a}\n", 7, "{column, category} or {mean: column}"),
+        ("queries:\n  custom:\n  - {name: a b, where: {c: [1]}}\n", 7, "letters, digits and _"),
+        ("queries:\n  custom:\n  - {name: a, where: {}}\n", 7, "where is a mapping"),
+        ("queries:\n  custom:\n  - {name: a, where: {b: []}}\n", 7, "at least one code"),
+        ("queries:\n  custom:\n  - {name: a}\n", 7, "key 'where' is missing"),
+    ],
+)
+def test_problems_are_told_with_their_lines(more: str, line: int, words: str) -> None:
+    found = problems(LEAST + more)
+    assert found[0].startswith(f"s.yaml:{line}: ")
+    assert words in found[0]
+
+
+@pytest.mark.parametrize("epsilon", ["[]", "[1, 1.0]", "[0]", "[-1]", "[nan]", "[1e-10]"])
+def test_epsilons_are_exact_positive_and_different(epsilon: str) -> None:
+    assert problems(LEAST.replace("[1]", epsilon))[0].startswith("s.yaml:3: ")
+
+
+def test_all_problems_are_told_at_once() -> None:
+    found = problems("study: s\nsample: {rows: 10}\nepsilon: [x]\nepsilon_is: both\nwhat: 1\n")
+    assert [text.split(":")[1] for text in found] == ["2", "3", "4", "5"]
+
+
+def test_a_study_says_what_is_missing() -> None:
+    words = " ".join(problems("title: t\nsample: {}\n"))
+    assert all(f"key '{key}' is missing" in words for key in ("study", "epsilon", "epsilon_is"))
+
+
+def test_built_in_python_it_is_checked_too() -> None:
+    given = {"study": "s", "title": "s", "data": SampleData(), "epsilon_is": "total"}
+    with pytest.raises(ParameterInvalid):
+        StudyConfig(**given, epsilon=())  # type: ignore[arg-type]
+    with pytest.raises(ParameterInvalid):
+        StudyConfig(**given, epsilon=(Decimal(1),), runs=0)  # type: ignore[arg-type]
+    with pytest.raises(ParameterInvalid):
+        StudyConfig(**given, epsilon=(Decimal(1),), models=())  # type: ignore[arg-type]
+    with pytest.raises(ParameterInvalid):
+        ModelChoice("trusted")
+
+
+def test_files(tmp_path: Path) -> None:
+    with pytest.raises(PathInvalid):
+        read_study(tmp_path / "absent.yaml")
+    (tmp_path / "s.yaml").write_bytes(b"study: \xff")
+    with pytest.raises(StudyInvalid, match="UTF-8"):
+        read_study(tmp_path / "s.yaml")
+    (tmp_path / "s.yaml").write_text("study: &a s", encoding="utf-8")
+    with pytest.raises(StudyInvalid, match="anchors"):
+        read_study(tmp_path / "s.yaml")
+
+
+def test_the_hash_knows_settings_and_data_but_not_comments() -> None:
+    one = parse_study(LEAST, file="s.yaml")
+    assert one.hash("") == parse_study(f"# a comment\n{LEAST}runs: 5\n", file="t.yaml").hash("")
+    assert one.hash("") != parse_study(f"{LEAST}runs: 4\n", file="s.yaml").hash("")
+    assert one.hash("") != one.hash("other rows")
+
+
+def test_the_template_shows_every_key() -> None:
+    text = sample_template("study.yaml")
+    for path, key in walk_keys(STUDY_KEYS):
+        assert key.name in text, path
+    assert parse_study(text, file="study.yaml").runs == 3
+
+
+def test_every_key_is_in_the_guide() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "study.md").read_text(encoding="utf-8")
+    for path, key in walk_keys(STUDY_KEYS):
+        assert f"`{key.name}`" in page, path
+    for name in (*CATEGORY_RANDOMISERS, *NUMBER_RANDOMISERS, *METRICS):
+        assert f"`{name}`" in page
+
+
+def test_the_randomisers_are_those_that_there_are() -> None:
+    assert set(CATEGORY_RANDOMISERS) == set(FREQUENCY_ORACLES)
+    assert set(NUMBER_RANDOMISERS) == set(NUMBERS)
