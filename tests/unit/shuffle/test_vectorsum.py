@@ -152,7 +152,7 @@ def test_the_guarantee_states_both_sides() -> None:
     assert guarantee.local_epsilon > guarantee.epsilon
 
 
-def test_whole_levels_are_exact_without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whole_levels_are_exact_without_noise() -> None:
     protocol = vector_sum(clients=300, coordinates=3, grid=6)
     object.__setattr__(protocol, "gamma", Fraction(0))
     values = np.tile(np.array([[0, 2, 6]]), (300, 1))
