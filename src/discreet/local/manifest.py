@@ -27,6 +27,7 @@ __all__ = [
     "Mode",
     "Question",
     "WeightScale",
+    "domain_problems",
     "manifest_problems",
 ]
 
@@ -58,7 +59,9 @@ class Question:
     randomiser: str
 
     def __post_init__(self) -> None:
-        problems = list(_question_problems(self))
+        problems = list(domain_problems(self.column, self.missing))
+        if self.epsilon <= 0:
+            problems.append(("epsilon", f"epsilon of question '{self.column.name}' must be positive"))
         if problems:
             raise CardFault(problems)
 
@@ -209,17 +212,15 @@ def _cap_problems(rule: WeightRule, groups: Mapping[str, Column]) -> Iterator[tu
         yield "weight.cap.values", f"caps of the weight need one number for every category of '{rule.by}', and no other"
 
 
-def _question_problems(question: Question) -> Iterator[tuple[str, str]]:
-    column = question.column
+def domain_problems(column: Column, missing: Missing) -> Iterator[tuple[str, str]]:
+    """Why a column cannot be a question, each with the key at fault."""
     if column.kind not in {Kind.CATEGORY, Kind.INTEGER, Kind.NUMBER}:
         yield "kind", f"question '{column.name}' must be of kind category, integer or number"
         return
     if column.numeric and column.bounds is None:
         yield "bounds", f"question '{column.name}' needs bounds; a number without bounds cannot be protected"
-    if not column.numeric and len(question.answers) < 2:
+    if not column.numeric and len(column.categories) + (missing is Missing.CATEGORY) < 2:
         yield "categories", f"question '{column.name}' needs at least two possible answers"
-    if question.epsilon <= 0:
-        yield "epsilon", f"epsilon of question '{column.name}' must be positive"
 
 
 def _question_content(question: Question) -> dict[str, object]:

@@ -20,7 +20,7 @@ from discreet.data.yamltext import SIZE_LIMIT, MappingNode, Node, ScalarNode, Se
 from discreet.errors import CardInvalid, ManifestInvalid, ParameterInvalid, PathInvalid
 from discreet.guarantees.numbers import exact, floor_to_grid
 from discreet.local.assignment import AUTOMATIC, choose_randomiser
-from discreet.local.manifest import Manifest, Missing, Mode, Question, WeightScale
+from discreet.local.manifest import Manifest, Missing, Mode, Question, WeightScale, domain_problems
 from discreet.local.sampling import sample_columns, split_columns
 
 __all__ = ["MANIFEST_KEYS", "parse_manifest", "read_manifest"]
@@ -247,7 +247,9 @@ class _ManifestReader(NodeReader):
         )
         if column is None:
             return None
-        return _Draft(node, key.line, column, missing or Missing.CATEGORY, epsilon, randomiser or AUTOMATIC)
+        missing = missing or Missing.CATEGORY
+        self.note_at(node, domain_problems(column, missing))
+        return _Draft(node, key.line, column, missing, epsilon, randomiser or AUTOMATIC)
 
     def _groups(self, node: Node) -> list[Column] | None:
         if not isinstance(node, MappingNode):

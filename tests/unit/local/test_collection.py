@@ -1,0 +1,322 @@
+"""Collections: untrusted lines refused and counted, estimates that hit the truth, bounds on false reports."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.errors import FileRefused, ParameterInvalid, UnknownName, UsageError
+from discreet.local.answers import mark_of_token
+from discreet.local.collection import Collection, Estimate, estimate_collection
+from discreet.local.encoding import encode_file
+from discreet.local.manifestreader import parse_manifest
+from discreet.local.poisoning import count_reach, mean_reach
+from discreet.local.randomiser import Channel
+from discreet.local.reports import LINE_LIMIT, Refusal, read_collected
+from discreet.local.signing import SignedManifest
+
+TEXT = """\
+survey: health
+version: 2
+epsilon: 8
+mode: split
+respondent: {token: code}
+weight: {column: weight, cap: 50, step: 0.5}
+groups:
+  province: {categories: {10: East, 24: West}}
+questions:
+  smoking: {kind: category, randomiser: grr, categories: {1: Daily, 2: Never, 3: Seldom}, missing: public}
+  height: {kind: number, bounds: [1, 2], step: 0.01, missing: public}
+"""
+LINE: dict[str, Any] = {
+    "survey": "health",
+    "version": 2,
+    "manifest": "ab" * 16,
+    "respondent": "0" * 32,
+    "groups": {"province": "10"},
+    "weight": 4,
+    "reports": {"smoking": 1, "height": 50},
+}
+
+
+def signed(text: str = TEXT) -> SignedManifest:
+    return SignedManifest(parse_manifest(text, file="m.yaml"), "ab" * 32, "00" * 32, trusted=True)
+
+
+def put(tmp_path: Path, *lines: bytes | dict[str, Any]) -> Path:
+    file = tmp_path / "reports.jsonl"
+    file.write_bytes(b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"more": 1}, Refusal.WRONG_FIELDS),
+        ({"survey": "other"}, Refusal.OTHER_SURVEY),
+        ({"survey": ["health"]}, Refusal.OTHER_SURVEY),
+        ({"version": 1}, Refusal.OTHER_VERSION),
+        ({"version": 2.0}, Refusal.OTHER_VERSION),
+        ({"manifest": "cd" * 16}, Refusal.OTHER_MANIFEST),
+        ({"respondent": "0" * 31}, Refusal.BAD_MARK),
+        ({"respondent": 7}, Refusal.BAD_MARK),
+        ({"groups": {"province": "11"}}, Refusal.BAD_GROUP),
+        ({"groups": {"province": ["10"]}}, Refusal.BAD_GROUP),
+        ({"groups": {}}, Refusal.BAD_GROUP),
+        ({"groups": None}, Refusal.BAD_GROUP),
+        ({"weight": 101}, Refusal.BAD_WEIGHT),
+        ({"weight": -1}, Refusal.BAD_WEIGHT),
+        ({"weight": 4.0}, Refusal.BAD_WEIGHT),
+        ({"weight": True}, Refusal.BAD_WEIGHT),
+        ({"reports": {"smoking": 1, "age": 50}}, Refusal.UNKNOWN_QUESTION),
+        ({"reports": [1]}, Refusal.UNKNOWN_QUESTION),
+        ({"reports": {"smoking": 1}}, Refusal.WRONG_NUMBER),
+        ({"reports": {"smoking": 3, "height": 50}}, Refusal.OUT_OF_DOMAIN),
+        ({"reports": {"smoking": True, "height": 50}}, Refusal.OUT_OF_DOMAIN),
+        ({"reports": {"smoking": "1", "height": 50}}, Refusal.OUT_OF_DOMAIN),
+        ({"reports": {"smoking": 1, "height": 10**30}}, Refusal.OUT_OF_DOMAIN),
+        ({"reports": {"smoking": 1, "height": math.nan}}, Refusal.OUT_OF_DOMAIN),
+    ],
+)
+def test_a_wrong_line_is_refused_and_the_others_stay(change: dict[str, Any], reason: Refusal, tmp_path: Path) -> None:
+    good = {**LINE, "respondent": "1" * 32}
+    found = read_collected(put(tmp_path, {**LINE, **change}, good), signed())
+    assert (found.respondents, found.refused) == (1, {reason: 1})
+    assert found.marks == ("1" * 32,)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"nonsense", Refusal.NOT_JSON),
+        (b"\xff\xfe\x00", Refusal.NOT_JSON),
+        (b"[" * 100_000, Refusal.NOT_JSON),
+        (b"9" * 5_000, Refusal.NOT_JSON),
+        (json.dumps(LINE).encode() + b"{}", Refusal.NOT_JSON),
+        (b"null", Refusal.WRONG_FIELDS),
+        (b"[]", Refusal.WRONG_FIELDS),
+        (b'{"a": "' + b"x" * (3 * LINE_LIMIT) + b'"}', Refusal.TOO_LONG),
+    ],
+)
+def test_no_line_stops_the_reading(line: bytes, reason: Refusal, tmp_path: Path) -> None:
+    found = read_collected(put(tmp_path, line, b"", LINE), signed())
+    assert (found.respondents, found.refused) == (1, {reason: 1})
+
+
+def test_a_missing_answer_is_taken_only_where_it_is_public(tmp_path: Path) -> None:
+    line = {**LINE, "reports": {"smoking": None, "height": 50}}
+    found = read_collected(put(tmp_path, line), signed())
+    assert found.questions["smoking"].absent.tolist() == [0]
+    protected = TEXT.replace("3: Seldom}, missing: public", "3: Seldom}")
+    assert read_collected(put(tmp_path, line), signed(protected)).refused == {Refusal.OUT_OF_DOMAIN: 1}
+
+
+def test_copies_count_once_and_conflicts_not_at_all(tmp_path: Path) -> None:
+    other = {**LINE, "respondent": "1" * 32}
+    different = {**other, "weight": 5}
+    broken = {**LINE, "weight": 1000}
+    found = read_collected(
+        put(tmp_path, LINE, LINE, broken, other, different, {**LINE, "respondent": "2" * 32}), signed()
+    )
+    assert found.refused == {Refusal.BAD_WEIGHT: 1, Refusal.COPY: 1, Refusal.CONFLICT: 2}
+    assert found.marks == ("0" * 32, "2" * 32)
+    assert found.questions["smoking"].rows.tolist() == [0, 1]
+
+
+def test_an_empty_collection_says_nothing_with_open_ends(tmp_path: Path) -> None:
+    found = estimate_collection(signed(), put(tmp_path), by=["province"])
+    assert found.accepted == 0
+    means = [each for each in found.estimates if each.statistic == "mean"]
+    assert {(each.estimate, each.low, each.high) for each in means} == {(None, None, None)}
+
+
+# --- estimates ------------------------------------------------------------------------------------------------------
+
+
+def survey(tmp_path: Path, number: int, *, name: str = "answers.csv", first: int = 0, seed: int = 1) -> Path:
+    """Answers whose truth the test knows: heights 1.3 in the East and 1.7 in the West; half smoke daily in the East."""
+    draw = random.Random(seed)
+    rows = ["code,weight,province,smoking,height"]
+    for place in range(first, first + number):
+        east = place % 2 == 0
+        smoking = (1 if draw.random() < 0.5 else 2) if east else 3
+        rows.append(f"TOKEN-{place:08},{1 + place % 4},{10 if east else 24},{smoking},{1.3 if east else 1.7}")
+    file = tmp_path / name
+    file.write_text("\n".join(rows), encoding="utf-8")
+    return file
+
+
+def collect(tmp_path: Path, number: int, text: str = TEXT, **options: Any) -> Collection:
+    out = tmp_path / "reports.jsonl"
+    encode_file(signed(text), survey(tmp_path, number), out=out)
+    return estimate_collection(signed(text), out, **options)
+
+
+def find(found: Collection, question: str, group: str = "", category: str | None = None) -> Estimate:
+    wanted = (question, (group,) if group else (), category)
+    return next(each for each in found.estimates if (each.question, each.groups, each.category) == wanted)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("mode", ["split", "sampling\nasked: 1"])
+def test_intervals_hold_the_truth_of_every_group(mode: str, tmp_path: Path) -> None:
+    """At level 1 - 1e-7, eight normal intervals miss with a chance near 1e-6; a wrong group is far outside."""
+    found = collect(tmp_path, 4_000, TEXT.replace("split", mode), by=["province"], level=1 - 1e-7)
+    assert (found.accepted, found.refused) == (4_000, {})
+    truth = {("10", "3"): 0, ("24", "1"): 0, ("24", "2"): 0, ("24", "3"): 2_000 * 3}
+    for (group, category), count in truth.items():
+        each = find(found, "smoking", group, category)
+        assert each.low is not None
+        assert each.high is not None
+        assert each.low <= count <= each.high
+        assert each.adjusted is not None
+        assert each.adjusted >= 0
+    for group, mean in (("10", 1.3), ("24", 1.7)):
+        each = find(found, "height", group)
+        assert each.low is not None
+        assert each.high is not None
+        assert each.low <= mean <= each.high
+        assert not each.low <= 3 - mean <= each.high
+    adjusted = [find(found, "smoking", "10", code).adjusted for code in ("1", "2", "3")]
+    if mode == "split":
+        assert sum(number for number in adjusted if number is not None) == pytest.approx(2_000 * 2)
+
+
+def test_estimates_do_not_depend_on_the_order_of_lines(tmp_path: Path) -> None:
+    found = collect(tmp_path, 300, by=["province"])
+    file = tmp_path / "reports.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    random.Random(3).shuffle(lines)
+    file.write_text("\n".join(lines), encoding="utf-8")
+    assert estimate_collection(signed(), file, by=["province"]).estimates == found.estimates
+
+
+def test_everything_that_must_be_said_is_said(tmp_path: Path) -> None:
+    found = collect(tmp_path, 50)
+    assert found.promise == "local DP, epsilon = 8 per respondent"
+    assert found.variance == "privacy noise only"
+    text = TEXT.replace("split", "sampling\nasked: 1")
+    again = tmp_path / "again"
+    again.mkdir()
+    assert collect(again, 50, text).variance == "privacy noise and the draw of questions"
+
+
+def test_numbers_with_protected_absence_are_estimated(tmp_path: Path) -> None:
+    text = TEXT.replace("step: 0.01, missing: public", "step: 0.01")
+    found = collect(tmp_path, 4_000, text, level=1 - 1e-7)
+    each = find(found, "height")
+    assert each.low is not None
+    assert each.high is not None
+    # weights: (1 + 3) / 2 = 2 on average in the East, 3 in the West
+    assert each.low <= (2 * 1.3 + 3 * 1.7) / 5 <= each.high
+    assert "about m times" in found.poisoning[1].sentence()
+
+
+@pytest.mark.parametrize("relation", ["samples", "strata"])
+def test_clear_answers_join_and_are_warned_of(relation: Any, tmp_path: Path) -> None:
+    out = tmp_path / "reports.jsonl"
+    encode_file(signed(), survey(tmp_path, 2_000), out=out)
+    clear = survey(tmp_path, 1_001, name="clear.csv", first=1_999, seed=2)
+    found = estimate_collection(signed(), out, clear=clear, relation=relation, level=1 - 1e-7)
+    assert found.refused == {Refusal.CLEAR: 1}
+    assert (found.accepted, found.clear) == (1_999, 1_001)
+    assert "none for 1,001 who answered in clear" in found.promise
+    assert any("not protected" in warning for warning in found.warnings)
+    each = find(found, "smoking", category="3")
+    assert each.low is not None
+    assert each.high is not None
+    assert each.low <= 1_500 * 3 <= each.high
+    assert each.high - each.low < 3_000
+    height = find(found, "height")
+    assert height.estimate == pytest.approx(1.54, abs=0.05)
+
+
+def test_replicate_weights_add_the_design(tmp_path: Path) -> None:
+    out = tmp_path / "reports.jsonl"
+    encode_file(signed(), survey(tmp_path, 400), out=out)
+    draws = np.random.default_rng(5).poisson(1, size=(400, 40))
+    rows = [",".join(["code", *(f"b{place}" for place in range(40))])]
+    rows += [f"TOKEN-{place:08}," + ",".join(str((1 + place % 4) * n) for n in draws[place]) for place in range(400)]
+    file = tmp_path / "replicates.csv"
+    file.write_text("\n".join(rows), encoding="utf-8")
+    plain = find(estimate_collection(signed(), out), "smoking", category="1")
+    found = estimate_collection(signed(), out, replicates=file)
+    wide = find(found, "smoking", category="1")
+    assert found.variance == "privacy and design"
+    assert wide.estimate == plain.estimate
+    assert wide.high is not None
+    assert wide.low is not None
+    assert plain.high is not None
+    assert plain.low is not None
+    # 400 people of weights 1 to 4, about a quarter of them daily smokers: the design dominates at epsilon 4
+    assert wide.high - wide.low > 1.3 * (plain.high - plain.low)
+    file.write_text("\n".join(rows[:-1]), encoding="utf-8")
+    with pytest.raises(FileRefused, match="1 have none"):
+        estimate_collection(signed(), out, replicates=file)
+
+
+def test_wrong_words_are_refused(tmp_path: Path) -> None:
+    file = put(tmp_path, LINE)
+    with pytest.raises(UnknownName, match="Did you mean 'province'"):
+        estimate_collection(signed(), file, by=["provinse"])
+    with pytest.raises(UsageError, match="twice"):
+        estimate_collection(signed(), file, by=["province", "province"])
+    with pytest.raises(ParameterInvalid, match="level"):
+        estimate_collection(signed(), file, level=1.0)
+
+
+# --- false reports --------------------------------------------------------------------------------------------------
+
+
+def test_false_reports_reach_their_bound_and_not_beyond(tmp_path: Path) -> None:
+    before = collect(tmp_path, 500)
+    file = tmp_path / "reports.jsonl"
+    fakes = [
+        json.dumps({**LINE, "weight": 100, "respondent": f"{place:032x}", "reports": {"smoking": 0, "height": 10**3}})
+        for place in range(10)
+    ]
+    grid = before.signed.manifest.question("height")
+    from discreet.local.assignment import randomiser_for
+    from discreet.local.grid import GridRandomiser
+
+    randomiser = randomiser_for(grid)
+    assert isinstance(randomiser, GridRandomiser)
+    fakes = [fake.replace("1000}", f"{randomiser.report_range()[1]}}}") for fake in fakes]
+    file.write_text(file.read_text(encoding="utf-8") + "\n".join(fakes), encoding="utf-8")
+    after = estimate_collection(signed(), file)
+    assert after.accepted == 510
+    count, mean = before.poisoning
+    moved = _moved(before, after, "smoking", "1")
+    assert moved == pytest.approx(10 * count.reach)
+    for category in ("2", "3"):
+        assert abs(_moved(before, after, "smoking", category)) <= 10 * count.reach
+    assert 0 < _moved(before, after, "height", None) <= 10 * mean.reach
+
+
+def _moved(before: Collection, after: Collection, question: str, category: str | None) -> float:
+    pair = [find(found, question, category=category).estimate for found in (before, after)]
+    assert pair[0] is not None
+    assert pair[1] is not None
+    return pair[1] - pair[0]
+
+
+def test_the_bound_grows_as_epsilon_falls() -> None:
+    reaches = []
+    for epsilon in (4.0, 1.0, 0.5):
+        total = math.exp(epsilon) + 12
+        channel = Channel(p=math.exp(epsilon) / total, q=1 / total)
+        reaches.append(count_reach(channel, weight=1, inclusion=1))
+    assert reaches == sorted(reaches)
+    assert reaches[1] == pytest.approx((math.e + 11) / (math.e - 1))
+    assert count_reach(Channel(p=0.75, q=0.5), weight=2, inclusion=0.5) == 8
+    assert mean_reach((-2.0, 5.0), mean=1.0, weight=2, total=98) == 0.08
+
+
+def test_marks_depend_on_survey_and_token() -> None:
+    assert mark_of_token("a", "token") != mark_of_token("b", "token") != mark_of_token("b", "other")
