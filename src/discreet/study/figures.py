@@ -1,0 +1,162 @@
+"""The figures of a study: estimates by group, error against ε, correlations and shapes, as SVG and PNG.
+
+Every figure names its ε, its units, and that it was drawn from true data. Drawing keeps no state between figures, and
+the same findings give the same files.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet.errors import ExtraMissing
+from discreet.study.findings import Findings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "SMALL_PRINT",
+    "Drawing",
+    "Drawn",
+    "chosen_epsilons",
+    "draw_figures",
+    "format_axis",
+    "new_figure",
+    "shorten",
+    "slug",
+    "tell_number",
+]
+
+SMALL_PRINT: Final = "Study on true data – not a release"
+_RESOLUTION: Final = 110
+# Smaller files are not worth a second for each figure.
+_QUICK: Final[dict[str, Any]] = {"pil_kwargs": {"compress_level": 2}}
+_UNUSED_ID: Final = re.compile(r' id="(?!m[0-9a-f]|p[0-9a-f]|h[0-9a-f])[^"]*"')
+_PREAMBLE: Final = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+_METADATA: Final = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure before it is written: its file name, what it shows in words, and how to draw it."""
+
+    name: str
+    words: str
+    draw: Callable[[], Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure as written: its SVG for the report, and what it shows in words."""
+
+    name: str
+    words: str
+    svg: str
+
+
+def draw_figures(findings: Findings, *, progress: Progress | None = None) -> dict[str, Drawn]:
+    """Draw and write every figure of a study into figures/; by name, in the order of the report."""
+    with _settings():
+        from discreet.study.estimatefigures import estimate_drawings
+        from discreet.study.qualityfigures import quality_drawings
+
+        folder = findings.folder / "figures"
+        folder.mkdir(exist_ok=True)
+        drawn = {}
+        for drawing in (*estimate_drawings(findings), *quality_drawings(findings)):
+            if progress is not None:
+                progress(drawing.name)
+            drawn[drawing.name] = _write(drawing, folder)
+    return drawn
+
+
+def chosen_epsilons(findings: Findings) -> tuple[float, ...]:
+    """The ε at which correlations and shapes are shown: highest, middle and lowest."""
+    every = findings.epsilons
+    return tuple(dict.fromkeys((every[0], every[len(every) // 2], every[-1]))) if every else ()
+
+
+def new_figure(width: float, height: float, title: str) -> Figure:
+    """A figure with its title at the top left and the small print at the bottom right."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    figure.text(0.1 / width, 1 - 0.08 / height, title, ha="left", va="top", fontsize=10.5, fontweight="bold")
+    figure.text(1 - 0.1 / width, 0.05 / height, SMALL_PRINT, ha="right", va="bottom", fontsize=6.5, color="#6b7280")
+    return figure
+
+
+def shorten(text: str, most: int) -> str:
+    """A label cut to a length, at a word where one ends near."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > most * 0.6 else cut).rstrip(" ,;:(") + "…"
+
+
+def slug(text: str) -> str:
+    """A file name from a query's name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "figure"
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    try:
+        import matplotlib
+    except ImportError:
+        raise ExtraMissing(needed_for="The report of a study", extra="study") from None
+    from discreet.study.palette import SETTINGS
+
+    with matplotlib.rc_context(SETTINGS):
+        yield
+
+
+def _write(drawing: Drawing, folder: Path) -> Drawn:
+    figure = drawing.draw()
+    text = io.BytesIO()
+    # Names inside a file follow from its content and this salt, so that figures can stand side by side in one page.
+    with _salted(drawing.name):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(folder / f"{drawing.name}.png", format="png", dpi=_RESOLUTION, metadata={"Software": None}, **_QUICK)
+    written = text.getvalue().decode("utf-8")
+    (folder / f"{drawing.name}.svg").write_text(written, encoding="utf-8")
+    return Drawn(drawing.name, drawing.words, _slim(written))
+
+
+@contextmanager
+def _salted(salt: str) -> Iterator[None]:
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": f"discreet {salt}"}):
+        yield
+
+
+def _slim(svg: str) -> str:
+    """The drawing alone, without preamble, metadata and names that nothing refers to; fonts are the page's own."""
+    text = _METADATA.sub("", _PREAMBLE.sub("", svg, count=1))
+    text = _UNUSED_ID.sub("", re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))
+    text = re.sub(r"'DejaVu Sans', ?", "", text)
+    return re.sub(r"\s*\n\s*", "\n", text).strip()
+
+
+def tell_number(value: float) -> str:
+    """A number for an axis: thousands separated up to a million, then in millions."""
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:,.4g}M".replace("-", "−")
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
+
+
+def format_axis(axis: Any) -> None:
+    """Ticks as people write numbers."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tell_number(value)))

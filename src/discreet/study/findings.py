@@ -1,0 +1,277 @@
+"""What a finished study found, read from its folder: for each query, what every model answered at every ε.
+
+Verdicts, figures and the report all read these objects and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.errors import PathInvalid
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = ["MODELS", "Asked", "Findings", "Panel", "Row", "Series", "read_findings"]
+
+# In the order in which they are shown; the last is kept for comparison only.
+MODELS: Final = ("central", "shuffle", "local", "naive")
+_MOST_FIGURES: Final = 6
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One model with one mechanism, as the results name them."""
+
+    model: str
+    mechanism: str
+
+    @property
+    def family(self) -> str:
+        """The model itself: a study with several variants of one names them 'local oue' and the like."""
+        return self.model.split(" ", 1)[0]
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        place = MODELS.index(self.family) if self.family in MODELS else len(MODELS)
+        return (place, self.model, self.mechanism)
+
+    @property
+    def compared_only(self) -> bool:
+        """Whether this is a recipe shown for comparison, not one to choose."""
+        return self.family not in MODELS[:3]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A query under one series at one ε: groups × runs, and the error that theory expects in each group."""
+
+    truth: NDArray[float64]
+    estimates: NDArray[float64]
+    low: NDArray[float64]
+    high: NDArray[float64]
+    expected: NDArray[float64] | None
+
+    def measured(self) -> NDArray[float64]:
+        """The mean absolute error of each group over the runs."""
+        return _row_means(np.abs(self.estimates - self.truth[:, None]))
+
+    def error(self) -> NDArray[float64]:
+        """What error to reckon with in each group: theory's where there is one, else the measured."""
+        return self.measured() if self.expected is None else self.expected
+
+    def relative(self) -> NDArray[float64]:
+        """The error of each group as a share of its true value; nan where that is zero or unknown."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares: NDArray[float64] = np.where(self.truth != 0, self.error() / np.abs(self.truth), np.nan)
+        return shares
+
+    def separates(self) -> bool:
+        """Whether the error of the group in the middle is smaller than the spread between groups."""
+        known = np.isfinite(self.truth) & np.isfinite(self.error())
+        return bool(np.median(self.error()[known]) < np.std(self.truth[known])) if known.sum() > 1 else True
+
+    def typical(self) -> float:
+        """The relative error of the group in the middle."""
+        shares = self.relative()
+        known = shares[np.isfinite(shares)]
+        return float(np.median(known)) if known.size else math.nan
+
+    def covered(self) -> tuple[int, int]:
+        """How many intervals hold the truth, and how many intervals there are."""
+        known = ~(np.isnan(self.low) | np.isnan(self.high)) & np.isfinite(self.truth)[:, None]
+        held = known & (self.low <= self.truth[:, None]) & (self.truth[:, None] <= self.high)
+        return int(held.sum()), int(known.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query and all its panels. `groups` are in the order of the study."""
+
+    name: str
+    label: str
+    statistic: str
+    groups: tuple[str, ...]
+    truth: NDArray[float64]
+    epsilons: tuple[float, ...]
+    panels: Mapping[tuple[Series, float], Panel]
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        return tuple(sorted({one for one, _ in self.panels}, key=lambda one: one.order))
+
+    def label_of(self, series: Series) -> str:
+        """The model's name, with the mechanism where the model has several here."""
+        rivals = sum(1 for other in self.series if other.model == series.model)
+        return f"{series.model} ({series.mechanism})" if rivals > 1 else series.model
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything a study's folder holds, ready to be shown. Missing tables are empty."""
+
+    folder: Path
+    info: Mapping[str, Any]
+    configuration: str
+    asked: tuple[Asked, ...]
+    coverage: Mapping[str, tuple[int, int]]
+    quality: tuple[Row, ...]
+    shapes: tuple[Row, ...]
+    correlations: tuple[Row, ...]
+    linkage: tuple[Row, ...]
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        found = self.info.get("config")
+        return found if isinstance(found, Mapping) else {}
+
+    def fact(self, name: str) -> Any:
+        """What the study says of itself under that name, as it was run or else as it was configured."""
+        found = self.info.get(name)
+        return self.config.get(name) if found is None else found
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        every = {epsilon for one in self.asked for epsilon in one.epsilons}
+        return tuple(sorted(every, reverse=True))
+
+    @property
+    def level(self) -> float:
+        return float(self.config.get("level", 0.95))
+
+    @property
+    def runs(self) -> int:
+        return int(self.config.get("runs", 1))
+
+    @property
+    def title(self) -> str:
+        return str(self.fact("title") or self.fact("study") or "A study of privacy models")
+
+
+def read_findings(folder: Path) -> Findings:
+    """The findings of a study's folder; PathInvalid when it holds no finished study."""
+    results, about = folder / "results.parquet", folder / "study.json"
+    if not results.is_file() or not about.is_file():
+        raise PathInvalid(f"'{folder.name}' holds no finished study. Run it first: discreet study run STUDY.yaml.")
+    info = json.loads(about.read_text(encoding="utf-8"))
+    written = folder / "study.yaml"
+    table = _read(results)
+    return Findings(
+        folder=folder,
+        info=info,
+        configuration=written.read_text(encoding="utf-8") if written.is_file() else "",
+        asked=_read_asked(table, _read(folder / "theory.parquet"), info),
+        coverage=_count_coverage(table),
+        quality=_rows(folder / "quality.parquet"),
+        shapes=_rows(folder / "shapes.parquet"),
+        correlations=_rows(folder / "correlations.parquet"),
+        linkage=_rows(folder / "linkage.parquet"),
+    )
+
+
+def _read(path: Path) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path) if path.is_file() else None
+
+
+def _rows(path: Path) -> tuple[Row, ...]:
+    table = _read(path)
+    return () if table is None else tuple(table.to_pylist())
+
+
+def _shown(info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The queries that get figures: those the study names, else the first few."""
+    queries = list(info.get("queries") or [])
+    config = info.get("config") or {}
+    wanted = list(info.get("figures") or config.get("figures") or [])
+    chosen = [query for name in wanted for query in queries if query.get("name") == name]
+    return chosen or queries[:_MOST_FIGURES]
+
+
+def _read_asked(results: Any, theory: Any, info: Mapping[str, Any]) -> tuple[Asked, ...]:
+    asked = []
+    for query in _shown(info):
+        rows = _pick(results, query)
+        if rows:
+            asked.append(_assemble(query, rows, _pick(theory, query), info))
+    return tuple(asked)
+
+
+def _pick(table: Any, query: Mapping[str, Any]) -> list[Row]:
+    """The rows of one query."""
+    if table is None:
+        return []
+    import pyarrow.compute as pc
+
+    category = query.get("category")
+    same = pc.and_(pc.equal(table["column"], query["column"]), pc.equal(table["statistic"], query["statistic"]))
+    its = pc.is_null(table["category"]) if category is None else pc.equal(table["category"], str(category))
+    found: list[Row] = table.filter(pc.and_(same, pc.fill_null(its, False))).to_pylist()
+    return found
+
+
+def _assemble(query: Mapping[str, Any], rows: Sequence[Row], theory: Sequence[Row], info: Mapping[str, Any]) -> Asked:
+    occurring = dict.fromkeys(row["group"] for row in rows)
+    groups = [group for group in info.get("groups") or [] if group in occurring] or list(occurring)
+    places = {group: place for place, group in enumerate(groups)}
+    truth = np.full(len(groups), np.nan)
+    gathered: dict[tuple[Series, float], list[list[Row]]] = {}
+    for row in rows:
+        key = (Series(row["model"], row["mechanism"]), float(row["epsilon"]))
+        truth[places[row["group"]]] = _number(row["truth"])
+        gathered.setdefault(key, [[] for _ in groups])[places[row["group"]]].append(row)
+    expected: dict[tuple[Series, float], NDArray[float64]] = {}
+    for row in theory:
+        key = (Series(row["model"], row["mechanism"]), float(row["epsilon"]))
+        if row["group"] in places:
+            held = expected.setdefault(key, np.full(len(groups), np.nan))
+            held[places[row["group"]]] = _number(row["expected_error"])
+    panels = {key: _panel(truth, cells, expected.get(key)) for key, cells in gathered.items()}
+    epsilons = tuple(sorted({epsilon for _, epsilon in panels}, reverse=True))
+    label = str(query.get("label") or query["name"])
+    return Asked(str(query["name"]), label, str(query["statistic"]), tuple(groups), truth, epsilons, panels)
+
+
+def _panel(truth: NDArray[float64], cells: Sequence[list[Row]], expected: NDArray[float64] | None) -> Panel:
+    runs = max(len(cell) for cell in cells)
+
+    def spread(name: str) -> NDArray[float64]:
+        held = np.full((len(cells), runs), np.nan)
+        for place, cell in enumerate(cells):
+            ordered = sorted(cell, key=lambda row: int(row["run"]))
+            held[place, : len(cell)] = [_number(row[name]) for row in ordered]
+        return held
+
+    return Panel(truth, spread("estimate"), spread("low"), spread("high"), expected)
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _row_means(values: NDArray[float64]) -> NDArray[float64]:
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        means: NDArray[float64] = np.where(known, values, 0).sum(axis=1) / known.sum(axis=1)
+    return means
+
+
+def _count_coverage(results: Any) -> dict[str, tuple[int, int]]:
+    """For each model, over all its queries: intervals that hold the truth, and intervals."""
+    low, high, truth = (results[name].to_numpy().astype(np.float64) for name in ("low", "high", "truth"))
+    models = results["model"].to_numpy()
+    known = ~(np.isnan(low) | np.isnan(high) | np.isnan(truth))
+    held = known & (low <= truth) & (truth <= high)
+    counted = {str(model): models == model for model in dict.fromkeys(models.tolist())}
+    return {model: (int((held & its).sum()), int((known & its).sum())) for model, its in counted.items()}

@@ -1,0 +1,48 @@
+"""HTML that cannot be broken by what it shows: text is escaped unless it was built here.
+
+Labels, titles and configurations are untrusted; only `Markup` passes as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Final
+
+__all__ = ["Markup", "bullets", "element", "join", "table"]
+
+_EMPTY: Final = frozenset({"meta", "br", "hr"})
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def element(name: str, /, *children: str, **attributes: str) -> Markup:
+    """One element; a trailing underscore in an attribute's name is dropped, other underscores become hyphens."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value, quote=True)}"' for key, value in attributes.items()
+    )
+    if name in _EMPTY:
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{join(children)}</{name}>")
+
+
+def join(children: Iterable[str]) -> Markup:
+    return Markup("".join(one if isinstance(one, Markup) else escape(one) for one in children))
+
+
+def bullets(sentences: Sequence[str]) -> Markup:
+    return element("ul", *(element("li", sentence) for sentence in sentences))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Markup:
+    """A table that scrolls where it is too wide; the first cell of every row names it."""
+    title = [element("caption", caption)] if caption else []
+    top = element("thead", element("tr", *(element("th", cell, scope="col") for cell in head)))
+    body = [
+        element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
+    ]
+    return element("div", element("table", *title, top, element("tbody", *body)), class_="scroll")

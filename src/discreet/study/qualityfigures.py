@@ -1,0 +1,226 @@
+"""Figures of the data's shape: correlations and column shapes, original beside protected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.study.figures import Drawing, chosen_epsilons, format_axis, new_figure, shorten, slug
+from discreet.study.findings import Findings, Row, Series
+from discreet.study.palette import DIVERGING, GREY, TRUTH, look_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = ["draw_correlations", "draw_shapes", "quality_drawings"]
+
+_MOST_MAPS: Final = 6
+_MOST_SHAPES: Final = 12
+_MOST_BARS: Final = 14
+_ENDS: Final = ("below", "above")
+
+
+def quality_drawings(findings: Findings) -> Iterator[Drawing]:
+    """Correlations and shapes at the highest, the middle and the lowest ε."""
+    for epsilon in chosen_epsilons(findings):
+        rows = [row for row in findings.correlations if row["epsilon"] == epsilon]
+        if rows:
+            words = f"Correlations between columns at ε = {epsilon:g}: original, and as each model shows them."
+            yield Drawing(f"correlations-{slug(f'{epsilon:g}')}", words, partial(draw_correlations, rows, epsilon))
+    for epsilon in chosen_epsilons(findings):
+        rows = [row for row in findings.shapes if row["epsilon"] == epsilon]
+        if rows:
+            words = f"Share of each answer at ε = {epsilon:g}: original as grey bars, protected as coloured marks."
+            scores = _scores(findings, epsilon)
+            yield Drawing(f"shapes-{slug(f'{epsilon:g}')}", words, partial(draw_shapes, rows, scores, epsilon))
+
+
+def draw_correlations(rows: Sequence[Row], epsilon: float) -> Figure:
+    """Heat maps side by side; cells without a value are hatched."""
+    names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
+    sorts = list(dict.fromkeys((row["model"], row["mechanism"], row["basis"]) for row in rows))
+    sorts.sort(key=lambda one: (Series(one[0], one[1]).order, one[2] != "reports"))
+    maps = [("original", _matrix(rows, names, "original"))]
+    for sort in sorts[: _MOST_MAPS - 1]:
+        its = [row for row in rows if (row["model"], row["mechanism"], row["basis"]) == sort]
+        maps.append((_map_title(*sort), _matrix(its, names, "protected")))
+    across = min(3, len(maps))
+    down = -(-len(maps) // across)
+    side, left, below = 2.9, 1.35, 1.25
+    width, height = left + across * (side + 0.15) + 0.75, 0.2 + (side + 0.35) * down + below
+    figure = new_figure(width, height, f"Correlations between columns at ε = {epsilon:g}")
+    for place, (title, matrix) in enumerate(maps):
+        row, column = divmod(place, across)
+        bottom = height - 0.52 - (row + 1) * side - row * 0.35
+        spot = ((left + column * (side + 0.15)) / width, bottom / height, side / width, side / height)
+        axes = figure.add_axes(spot)
+        image = _draw_map(axes, title, matrix)
+        _name_axes(axes, names, first=column == 0, last=place + across >= len(maps))
+    bar = figure.add_axes(((width - 0.55) / width, (height - 0.52 - side) / height, 0.12 / width, side / height))
+    figure.colorbar(image, cax=bar, ticks=[-1, -0.5, 0, 0.5, 1])
+    bar.tick_params(labelsize=7)
+    words = "Hatched: no value can be given (suppressed or undefined)"
+    figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY)
+    return figure
+
+
+def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> NDArray[float64]:
+    places = {name: place for place, name in enumerate(names)}
+    matrix = np.full((len(names), len(names)), np.nan)
+    np.fill_diagonal(matrix, 1.0)
+    for row in rows:
+        i, j = places[row["first"]], places[row["second"]]
+        value = row[side]
+        matrix[i, j] = matrix[j, i] = math.nan if value is None else value
+    return matrix
+
+
+def _map_title(model: str, mechanism: str, basis: str) -> str:
+    name = mechanism if mechanism.startswith(model) else f"{model} {mechanism}"
+    return f"{shorten(name, 28)}, {basis}"
+
+
+def _draw_map(axes: Any, title: str, matrix: NDArray[float64]) -> Any:
+    from matplotlib.patches import Rectangle
+
+    image = axes.imshow(matrix, cmap=DIVERGING, vmin=-1, vmax=1, interpolation="none", aspect="auto")
+    for row, column in np.argwhere(np.isnan(matrix)):
+        spot = (column - 0.5, row - 0.5)
+        axes.add_patch(Rectangle(spot, 1, 1, facecolor="white", edgecolor="#9aa3ad", hatch="////", linewidth=0))
+    axes.set_title(title, loc="left", pad=3)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return image
+
+
+def _name_axes(axes: Any, names: Sequence[str], *, first: bool, last: bool) -> None:
+    """Names at the left of each row of maps, and under the lowest map of each column."""
+    labels = [shorten(name, 17) for name in names]
+    places = range(len(names))
+    axes.set_yticks(places if first else [], labels if first else [], fontsize=7)
+    axes.set_xticks(places if last else [], labels if last else [], fontsize=7, rotation=90)
+    axes.tick_params(length=0, pad=2)
+
+
+def _scores(findings: Findings, epsilon: float) -> dict[tuple[str, Series], float]:
+    """KSComplement of each column under each series, averaged over the runs."""
+    found: dict[tuple[str, Series], list[float]] = {}
+    for row in findings.quality:
+        if row["metric"] == "ks-complement" and row["epsilon"] == epsilon and not row["static"]:
+            found.setdefault((row["column"], Series(row["model"], row["mechanism"])), []).append(row["value"])
+    return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def draw_shapes(rows: Sequence[Row], scores: Mapping[tuple[str, Series], float], epsilon: float) -> Figure:
+    """One small panel for each column: grey bars are the original, marks what each model shows."""
+    columns = list(dict.fromkeys(row["column"] for row in rows))[:_MOST_SHAPES]
+    across = min(4, len(columns))
+    down = -(-len(columns) // across)
+    cell, tall = 2.95, 2.05
+    width, height = across * cell + 0.2, down * tall + 0.6
+    figure = new_figure(width, height, f"Shapes of columns at ε = {epsilon:g}")
+    families: dict[str, str] = {}
+    for place, column in enumerate(columns):
+        its = [row for row in rows if row["column"] == column]
+        series = sorted({Series(row["model"], row["mechanism"]) for row in its}, key=lambda one: one.order)
+        families |= {one.family: look_of(one, series).colour for one in series}
+        numeric = _is_number(its)
+        row, position = divmod(place, across)
+        inset = 0.42 if numeric else 1.2
+        bottom = height - 0.62 - row * tall - 1.35
+        spot = ((position * cell + inset) / width, bottom / height, (cell - inset - 0.15) / width, 1.35 / height)
+        axes = figure.add_axes(spot)
+        (_draw_number if numeric else _draw_categories)(axes, its, series)
+        _title_shape(figure, column, series, scores, ((position * cell + 0.1) / width, (bottom + 1.36) / height), width)
+    for place, (family, colour) in enumerate(families.items()):
+        figure.text((2.9 + place * 0.85) / width, 1 - 0.1 / height, f"● {family}", color=colour, va="top", fontsize=8.5)
+    words = (
+        "Grey: original; marks and lines: protected, reports as they arrive, uncorrected; marks beyond the ends: left "
+        "the range. Coloured numbers: KSComplement, 1 is best"
+    )
+    figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY)
+    return figure
+
+
+def _is_number(rows: Sequence[Row]) -> bool:
+    """Bins of numbers are named by where they start."""
+    names = {row["label"] for row in rows} - set(_ENDS)
+    return len(names) > 1 and all(name.replace(",", "").replace(".", "").lstrip("-").isdigit() for name in names)
+
+
+def _by_series(rows: Sequence[Row], series: Series) -> list[Row]:
+    its = [row for row in rows if (row["model"], row["mechanism"]) == (series.model, series.mechanism)]
+    return sorted(its, key=lambda row: int(row["bin"]))
+
+
+def _draw_categories(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -> None:
+    longest = max((_by_series(rows, one) for one in series), key=len)[:_MOST_BARS]
+    labels = {row["bin"]: row["label"] for row in longest}
+    places = {bin_: place for place, bin_ in enumerate(labels)}
+    axes.barh(range(len(longest)), [row["original"] for row in longest], height=0.8, color=TRUTH, linewidth=0)
+    for order, one in enumerate(series):
+        look = look_of(one, series)
+        its = [row for row in _by_series(rows, one) if row["bin"] in places]
+        offset = ((order + 0.5) / len(series) - 0.5) * 0.7
+        at = [places[row["bin"]] + offset for row in its]
+        shares = [max(0.0, row["protected"]) for row in its]
+        axes.plot(
+            shares, at, linestyle="none", marker=look.marker, markersize=3.6, color=look.colour,
+            markerfacecolor=look.face, markeredgewidth=0.8,
+        )  # fmt: skip
+    axes.set_yticks(range(len(longest)), [shorten(row["label"], 19) for row in longest], fontsize=6.5)
+    axes.set_ylim(len(longest) - 0.4, -0.6)
+    axes.set_xlim(0, None)
+    _percents(axes.xaxis)
+
+
+def _draw_number(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -> None:
+    """Steps over the bins; what left the grid is a mark beyond either end."""
+    for place, one in enumerate(series):
+        its = [row for row in _by_series(rows, one) if row["label"] not in _ENDS]
+        ends = [row for row in _by_series(rows, one) if row["label"] in _ENDS]
+        starts = np.array([float(row["label"].replace(",", "")) for row in its])
+        step = starts[1] - starts[0] if starts.size > 1 else 1.0
+        edges = np.append(starts, starts[-1] + step)
+        if not place:
+            axes.bar(starts, [row["original"] for row in its], width=step, align="edge", color=TRUTH, linewidth=0)
+        look = look_of(one, series)
+        style = "--" if look.dashed else "-"
+        axes.stairs([row["protected"] for row in its], edges, color=look.colour, linewidth=1.1, linestyle=style)
+        for row in ends:
+            at = edges[0] - 2 * step if row["label"] == "below" else edges[-1] + 2 * step
+            axes.plot([at], [row["protected"]], marker=look.marker, markersize=4, color=look.colour)
+    axes.set_ylim(0, None)
+    axes.locator_params(axis="x", nbins=5)
+    format_axis(axes.xaxis)
+    _percents(axes.yaxis)
+
+
+def _percents(axis: Any) -> None:
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    axis.set_major_locator(MaxNLocator(3))
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axis.set_tick_params(labelsize=6.5)
+
+
+def _title_shape(
+    figure: Figure,
+    column: str,
+    series: Sequence[Series],
+    scores: Mapping[tuple[str, Series], float],
+    spot: tuple[float, float],
+    width: float,
+) -> None:
+    """The column's name and, in each model's colour, its KSComplement."""
+    figure.text(spot[0], spot[1] + 0.012, shorten(column, 22), fontsize=8.5, fontweight="bold", va="bottom")
+    told = [(one, scores[column, one]) for one in series if (column, one) in scores]
+    for place, (one, score) in enumerate(told[:5]):
+        at = spot[0] + (1.38 + 0.31 * place) / width
+        figure.text(at, spot[1] + 0.012, f"{score:.2f}", fontsize=7, color=look_of(one, series).colour, va="bottom")

@@ -1,0 +1,177 @@
+"""The report of a study: one HTML file that a manager can read, without scripts and without a network.
+
+`write_report` draws the figures, computes the verdicts and writes report.html beside the tables it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from discreet.study.figures import Drawn, chosen_epsilons, draw_figures, slug
+from discreet.study.findings import Findings, read_findings
+from discreet.study.markup import Markup, bullets, element, join
+from discreet.study.reporttables import (
+    coverage_table,
+    error_table,
+    linkage_table,
+    quality_by_column,
+    quality_by_epsilon,
+    setting_table,
+    tell_linkage,
+)
+from discreet.study.reportwords import GLOSSARY, HOW_COMPUTED, tell_protected, tell_unprotected
+from discreet.study.verdicts import query_verdict, reference_epsilon, summarise
+
+__all__ = ["verdict_lines", "write_report"]
+
+# Nothing is fetched and nothing runs, even if a label tried to.
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_NOTICE: Final = (
+    "This is a study. It was computed from the true data, with noise that can be repeated from a seed. It is not a "
+    "release and protects nobody: keep it with the data."
+)
+_QUESTION: Final = (
+    "How far do the published figures move under each model of privacy, and from which ε on can they still be used?"
+)
+
+Progress = Callable[[str], None]
+
+
+def write_report(folder: Path, *, progress: Progress | None = None) -> Path:
+    """Make figures/ and report.html of a finished study's folder anew; return the path of the report.
+
+    `progress` is told the name of each figure before it is drawn. PathInvalid when there is no finished study,
+    ExtraMissing without the extra 'study'.
+    """
+    findings = read_findings(folder)
+    drawn = draw_figures(findings, progress=progress)
+    file = folder / "report.html"
+    partial = file.with_name(f".{file.name}.partial")
+    partial.write_text(_page(findings, drawn), encoding="utf-8", newline="\n")
+    partial.replace(file)
+    return file
+
+
+def verdict_lines(folder: Path) -> list[str]:
+    """The verdict in short, for a terminal."""
+    return summarise(read_findings(folder))
+
+
+def _page(findings: Findings, drawn: dict[str, Drawn]) -> str:
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="robots", content="noindex"),
+        element("title", f"{findings.title} – study report"),
+        element("style", Markup(_style())),
+    )
+    body = element("body", *_header(findings), element("main", *_sections(findings, drawn)), _footer(findings))
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _style() -> str:
+    return (files("discreet.study") / "resources" / "report.css").read_text(encoding="utf-8")
+
+
+def _header(findings: Findings) -> Iterator[Markup]:
+    links = [("short", "In short"), *((slug(one.name), one.label) for one in findings.asked)]
+    links += [("quality", "Quality of the data"), ("linkage", "Linkage attack"), ("protected", "What is protected")]
+    links += [("configuration", "Configuration"), ("words", "Five words")]
+    entries = [element("li", element("a", label, href=f"#{anchor}")) for anchor, label in links]
+    yield element("p", element("strong", "Not a release. "), _NOTICE, class_="notice")
+    yield element("header", element("h1", findings.title), element("p", _QUESTION, class_="lead"))
+    yield element("nav", element("ul", *entries), aria_label="Contents")
+
+
+def _sections(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
+    short = bullets(summarise(findings))
+    yield element("section", element("h2", "In short"), short, id="short", class_="box")
+    yield element("section", element("h2", "The setting"), setting_table(findings))
+    yield element("section", element("h2", "Figure by figure"), element("p", HOW_COMPUTED), id="figures")
+    yield from _queries(findings, drawn)
+    yield _quality(findings, drawn)
+    yield _linkage(findings)
+    yield element(
+        "section",
+        element("h2", "What is protected, and what is not"),
+        element("h3", "Protected"),
+        bullets(tell_protected(findings)),
+        element("h3", "Not protected"),
+        bullets(tell_unprotected(findings)),
+        id="protected",
+        class_="box",
+    )
+    yield _configuration(findings)
+    terms = [part for word, meaning in GLOSSARY for part in (element("dt", word), element("dd", meaning))]
+    yield element("section", element("h2", "Five words"), element("dl", *terms), id="words")
+
+
+def _queries(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
+    for asked in findings.asked:
+        name = slug(asked.name)
+        epsilon = reference_epsilon(asked.epsilons)
+        yield element(
+            "section",
+            element("h3", asked.label),
+            bullets(query_verdict(asked, epsilon=epsilon, level=findings.level)),
+            _figure(drawn[f"estimates-{name}"]),
+            _figure(drawn[f"errors-{name}"], narrow=True),
+            error_table(asked),
+            id=name,
+        )
+
+
+def _quality(findings: Findings, drawn: dict[str, Drawn]) -> Markup:
+    names = [slug(f"{epsilon:g}") for epsilon in chosen_epsilons(findings)]
+    shown = [f"{sort}-{name}" for sort in ("correlations", "shapes") for name in names]
+    parts = [
+        element(
+            "p",
+            "KSComplement compares the distribution of one column before and after, CorrelationSimilarity the relation "
+            "of two columns; 1 means unchanged, 0 as different as can be. Local and shuffled reports look distorted by "
+            "design: the estimates above correct for that, these scores do not unless they say so.",
+        ),
+        quality_by_epsilon(findings),
+        quality_by_column(findings),
+        *(_figure(drawn[name]) for name in shown if name in drawn),
+    ]
+    if not findings.quality:
+        parts = [element("p", "The study measured no quality.")]
+    return element("section", element("h2", "Quality of the data"), *parts, id="quality")
+
+
+def _linkage(findings: Findings) -> Markup:
+    parts = [element("p", sentence) for sentence in tell_linkage(findings)]
+    if findings.linkage:
+        parts.append(linkage_table(findings))
+    return element("section", element("h2", "Linkage attack"), *parts, id="linkage")
+
+
+def _configuration(findings: Findings) -> Markup:
+    versions = findings.info.get("versions") or {}
+    told = ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"
+    facts = [f"Versions: {told}.", f"Seed: {findings.fact('seed')}.", f"Hash: {findings.info.get('config_hash', '')}."]
+    written = element(
+        "details", element("summary", "study.yaml, as it was run"), element("pre", findings.configuration)
+    )
+    heading = element("h2", "Configuration")
+    coverage = coverage_table(findings)
+    return element("section", heading, bullets(facts), written, coverage, id="configuration")
+
+
+def _figure(drawn: Drawn, *, narrow: bool = False) -> Markup:
+    """The drawing itself, named for those who cannot see it."""
+    label = element("x", aria_label=drawn.words).removeprefix("<x").removesuffix("></x>")
+    svg = Markup(drawn.svg.replace("<svg ", f'<svg role="img"{label} ', 1))
+    caption = element("figcaption", drawn.words)
+    return element("figure", element("div", svg, class_="scroll"), caption, class_="narrow" if narrow else "wide")
+
+
+def _footer(findings: Findings) -> Markup:
+    files_named = "results.parquet, theory.parquet, quality.parquet, tables/ and figures/"
+    return element("footer", join([_NOTICE, " ", f"Made from {files_named} of the same folder."]))

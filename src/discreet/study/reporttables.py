@@ -1,0 +1,220 @@
+"""The tables of the report: setting, errors, coverage, quality, linkage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from discreet.study.figures import chosen_epsilons
+from discreet.study.findings import Asked, Findings, Row, Series
+from discreet.study.markup import Markup, element, table
+from discreet.study.metrics import AVERAGE
+from discreet.study.verdicts import judge_coverage, percent, reference_epsilon
+
+__all__ = [
+    "coverage_table",
+    "error_table",
+    "linkage_table",
+    "quality_by_column",
+    "quality_by_epsilon",
+    "setting_table",
+    "tell_linkage",
+]
+
+_NONE: Final = "–"
+_METRICS: Final = {"ks-complement": "KSComplement", "correlation-similarity": "CorrelationSimilarity"}
+
+
+def setting_table(findings: Findings) -> Markup:
+    """What was studied, in a few lines."""
+    spent = "for all columns together" if findings.fact("epsilon_is") == "total" else "for each column"
+    rows = [
+        ("Data", _tell_data(findings)),
+        ("Groups", f"{len(findings.info.get('groups') or [])}, by {_list(findings.fact('strata')) or 'nothing'}"),
+        ("Protected columns", _list(findings.fact("columns")) or _NONE),
+        ("Static columns", _list(findings.fact("static")) or "none"),
+        ("ε", f"{', '.join(f'{one:g}' for one in findings.epsilons)}, {spent}"),
+        ("δ (chance that the bound may fail)", str(findings.fact("delta") or _NONE)),
+        ("Neighbours", str(findings.fact("neighbours") or _NONE)),
+        ("Runs", str(findings.runs)),
+        ("Intervals", f"{findings.level:.0%}"),
+        ("Models", _list(one.get("variant") for one in findings.info.get("variants") or []) or _NONE),
+    ]
+    body = [element("tr", element("th", name, scope="row"), element("td", value)) for name, value in rows]
+    return element("table", element("tbody", *body), class_="setting")
+
+
+def _tell_data(findings: Findings) -> str:
+    rows = findings.info.get("rows")
+    size = f"{rows:,} respondents" if isinstance(rows, int) else ""
+    source: Any = findings.config.get("data") or findings.config
+    sampled = isinstance(source, Mapping) and "sample" in source
+    return f"{size}, of the synthetic sample survey" if sampled else size
+
+
+def error_table(asked: Asked) -> Markup:
+    """Mean absolute error over groups by model and ε: what theory expects, what the runs measured; coverage."""
+    head = ["Model", *(f"ε = {epsilon:g}" for epsilon in asked.epsilons), "Intervals that hold"]
+    rows = []
+    for series in asked.series:
+        cells, held, number = [], 0, 0
+        for epsilon in asked.epsilons:
+            panel = asked.panels.get((series, epsilon))
+            if panel is None:
+                cells.append(_NONE)
+                continue
+            measured = _amount(float(np.nanmean(panel.measured())))
+            theory = _NONE if panel.expected is None else _amount(float(np.nanmean(panel.expected)))
+            cells.append(f"{theory} | {measured}")
+            held, number = held + panel.covered()[0], number + panel.covered()[1]
+        rows.append([asked.label_of(series), *cells, f"{held / number:.1%} of {number:,}" if number else _NONE])
+    return table(head, rows, caption="Mean absolute error over groups: expected by theory | measured over the runs")
+
+
+def coverage_table(findings: Findings) -> Markup:
+    """How often intervals hold the truth, over every query of the study."""
+    rows = [
+        [model, f"{held / number:.1%}", f"{number:,}", judge_coverage(held, number, findings.level).strip("()")]
+        for model, (held, number) in findings.coverage.items()
+        if number
+    ]
+    head = ["Model", "Hold the truth", "Intervals", f"Promise of {findings.level:.0%}"]
+    return table(head, rows, caption="Intervals over all queries, ε and runs") if rows else element("p", "")
+
+
+def quality_by_epsilon(findings: Findings) -> Markup:
+    """The averages of each metric by model and ε, static columns apart."""
+    cells = _means(row for row in findings.quality if row["column"] == AVERAGE and not row["static"])
+    keys = list(dict.fromkeys(key[:3] for key in cells))
+    rows = [
+        [
+            f"{_METRICS.get(metric, metric)}, {name}",
+            basis,
+            *(_score(cells.get((metric, name, basis, epsilon))) for epsilon in findings.epsilons),
+        ]
+        for metric, name, basis in sorted(keys)
+    ]
+    head = ["Average over protected columns", "From", *(f"ε = {epsilon:g}" for epsilon in findings.epsilons)]
+    static = sorted({row["column"] for row in findings.quality if row["static"]} - {AVERAGE})
+    note = f" Static columns ({', '.join(static)}) are unchanged: 1.000." if static else ""
+    return table(head, rows, caption=f"Averages over protected columns.{note}")
+
+
+def _means(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], float]:
+    """By metric, model with variant, basis and ε: the mean over the runs."""
+    gathered: dict[tuple[str, str, str, float], list[float]] = {}
+    for row in rows:
+        key = (row["metric"], _name(row["model"], row["mechanism"]), row["basis"], row["epsilon"])
+        if row["value"] is not None and math.isfinite(row["value"]):
+            gathered.setdefault(key, []).append(row["value"])
+    return {key: float(np.mean(values)) for key, values in gathered.items()}
+
+
+def quality_by_column(findings: Findings) -> Markup:
+    """KSComplement and CorrelationSimilarity of every protected column at the ε nearest to 1."""
+    if not findings.epsilons:
+        return element("p", "")
+    epsilon = reference_epsilon(findings.epsilons)
+    its = [
+        row
+        for row in findings.quality
+        if row["epsilon"] == epsilon and row["column"] != AVERAGE and not row["static"] and row["value"] is not None
+    ]
+    gathered: dict[tuple[str, tuple[str, str, str]], list[float]] = {}
+    for row in its:
+        sort = (_METRICS.get(str(row["metric"]), str(row["metric"])), _family(row), str(row["basis"]))
+        gathered.setdefault((row["column"], sort), []).append(row["value"])
+    sorts = sorted({sort for _, sort in gathered}, key=lambda one: (one[0] != "KSComplement", Series(one[1], "").order))
+    columns = list(dict.fromkeys(column for column, _ in gathered))
+    rows = [[column, *(_score(_mean(gathered.get((column, sort)))) for sort in sorts)] for column in columns]
+    head = ["Column", *(f"{metric}: {name}, {basis}" for metric, name, basis in sorts)]
+    return element(
+        "details",
+        element("summary", f"Column by column at ε = {epsilon:g}"),
+        table(head, rows),
+        open="",
+    )
+
+
+def tell_linkage(findings: Findings) -> list[str]:
+    """What static columns give away, before and after."""
+    if not findings.linkage:
+        return ["The study tried no linkage attack."]
+    row = findings.linkage[0]
+    linked, respondents = row["linked"], row["respondents"]
+    static = _list(findings.fact("static")) or "the static columns"
+    sentences = [
+        f"An attacker who knows {static} of a person looks for the one row that fits. {linked:,} of {respondents:,} "
+        f"respondents ({percent(linked / max(respondents, 1))}) are alone with their combination; {row['within_2']:,} "
+        f"share it with one other at most, {row['within_5']:,} with four at most."
+    ]
+    if not linked:
+        return [*sentences, "Nobody is alone, so no answer can be read off with certainty."]
+    return [
+        *sentences,
+        "Without protection the answers of those who are alone are read off with certainty. With protection they are "
+        "still found, because static columns stay in clear, but what is found there is a randomised report (local), or "
+        "nothing of their own (shuffle: only the group's mix; central: no rows). The table says how often the best "
+        "guess is right, made by an attacker who even knows the true distribution of each group. Numbers count as "
+        "guessed when the right tenth of their range is.",
+    ]
+
+
+def linkage_table(findings: Findings) -> Markup:
+    """Success of the best guess on the linked respondents, by column; models that add nothing stand together."""
+    epsilons = chosen_epsilons(findings)
+    families: dict[str, dict[tuple[str, float], float]] = {}
+    baseline: dict[str, float] = {}
+    for row in findings.linkage:
+        baseline[row["column"]] = row["baseline"]
+        families.setdefault(_family(row), {})[row["column"], row["epsilon"]] = row["success_after"]
+    telling = [name for name, cells in families.items() if any(v != baseline[c] for (c, _), v in cells.items())]
+    silent = [name for name in families if name not in telling]
+    head = ["Column", "Before", "Without a report", *(f"{name}, ε = {e:g}" for name in telling for e in epsilons)]
+    rows = [
+        [
+            column,
+            "100%",
+            _share(guess),
+            *(_share(families[name].get((column, epsilon))) for name in telling for epsilon in epsilons),
+        ]
+        for column, guess in baseline.items()
+    ]
+    rest = f" Under {_list(silent)} the guess is that without a report." if silent else ""
+    return table(head, rows, caption=f"How often the answer of a linked respondent is guessed.{rest}")
+
+
+def _family(row: Row) -> str:
+    """Mechanisms differ by column in one model, except where they are what tells variants apart."""
+    several = row["model"] == "naive" or row["mechanism"] in {"single-message", "multi-message", "vector-sum"}
+    return _name(row["model"], row["mechanism"]) if several else str(row["model"])
+
+
+def _name(model: str, variant: str) -> str:
+    return variant if variant.startswith(model) else f"{model} {variant}".strip()
+
+
+def _amount(value: float) -> str:
+    if not math.isfinite(value):
+        return _NONE
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _mean(values: list[float] | None) -> float | None:
+    known = [value for value in values or [] if math.isfinite(value)]
+    return float(np.mean(known)) if known else None
+
+
+def _score(value: float | None) -> str:
+    return _NONE if value is None or not math.isfinite(value) else f"{value:.3f}"
+
+
+def _share(value: float | None) -> str:
+    return _NONE if value is None or not math.isfinite(value) else f"{value:.0%}"
+
+
+def _list(names: Any) -> str:
+    return ", ".join(str(name) for name in names or [])

@@ -1,0 +1,90 @@
+"""The words of the report that do not follow from the figures: what is protected, how verdicts are computed, terms."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from discreet.study.findings import Findings
+
+__all__ = ["GLOSSARY", "HOW_COMPUTED", "tell_protected", "tell_unprotected"]
+
+HOW_COMPUTED: Final = (
+    "Errors are those that theory expects of one release, and the measured mean of the runs for recipes without a "
+    "theory. The typical group is the one in the middle when groups are sorted by relative error. Probabilities come "
+    "from 2,000 simulated releases with normal errors of the expected size, drawn from a fixed seed; beside them "
+    "stands how often the study's own runs agree. An error is close to the true figure when it is below 10% of it; a "
+    "group drowns when it is above 25%."
+)
+
+GLOSSARY: Final = (
+    (
+        "ε (epsilon)",
+        "The strength of protection, smaller is stronger. Whatever someone believes about a person, a result with ε "
+        "changes the odds of that belief by a factor of e^ε at most: 2.7 at ε = 1, 20 at ε = 3.",
+    ),
+    (
+        "Central model",
+        "A trusted office holds the true answers, computes the figures and adds noise to them. Most accurate; needs "
+        "that trust.",
+    ),
+    (
+        "Local model",
+        "Every respondent's answer is made random before it leaves them; nobody ever holds the true answers. Needs no "
+        "trust; the noise of all respondents adds up.",
+    ),
+    (
+        "Shuffle model",
+        "Answers are protected a little by each respondent and then mixed by a service, so that nobody knows whose is "
+        "whose. Lies between the other two.",
+    ),
+    (
+        "Interval",
+        "A range around an estimate that holds the figure without noise with the promised probability. It covers "
+        "privacy noise only, unless it says more.",
+    ),
+)
+
+
+def tell_protected(findings: Findings) -> list[str]:
+    """What the compared models promise, in this setting."""
+    neighbours = str(findings.fact("neighbours") or "add-remove")
+    moves = {
+        "add-remove": "whether one respondent is in the data at all, or what they answered there",
+        "replace-one": "what one respondent answered; that they took part may be known",
+    }.get(neighbours, "one respondent's answers")
+    return [
+        f"The unit is one respondent. Central and multi-message figures hide {moves} (neighbours: {neighbours}).",
+        "Local and single-message reports hide what one respondent answered, never that they took part "
+        "(neighbours: replace-one). Under replace-one the central model needs up to twice the noise.",
+        "Central: the office that holds the data is trusted. Local: nobody is. Shuffle: the mixing service is trusted "
+        "to mix and not to tell who sent what.",
+        _tell_cost(findings),
+    ]
+
+
+def tell_unprotected(findings: Findings) -> list[str]:
+    """What no ε of this study covers."""
+    static = [str(name) for name in findings.fact("static") or []]
+    named = f" ({', '.join(static)})" if static else ""
+    return [
+        f"Static columns{named} stay in clear wherever rows leave. Who is unique on them can be found again; only the "
+        "answers are protected.",
+        "Survey weights are treated as public. Each is capped, and figures are about capped weights.",
+        "Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time.",
+        "The noise here comes from a seed. Whoever knows the seed can subtract it, so no figure of this report may be "
+        "released.",
+        "Recipes named naive are shown for comparison; their real ε is larger than the one they state.",
+    ]
+
+
+def _tell_cost(findings: Findings) -> str:
+    columns = findings.fact("columns") or []
+    number = len(columns)
+    if str(findings.fact("epsilon_is") or "per-column") == "total":
+        return f"Each ε here is the total for a respondent over all {number} protected columns."
+    if number < 2:
+        return "Each ε here is spent on one column, which is the whole cost to a respondent."
+    return (
+        f"Each ε here is spent on every column anew: {number} columns at ε = 1 each cost a respondent {number} in "
+        "total. Set epsilon_is to total to compare models at one cost for all columns."
+    )
