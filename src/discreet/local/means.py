@@ -93,20 +93,6 @@ class Pairs:
     below_variances: NDArray[float64]
     covariances: NDArray[float64]
 
-    def sampled(self, inclusion: float | Fraction) -> Pairs:
-        """The same with variances that also hold the draw of who was asked, each with this chance.
-
-        A ratio errs by the sum of above − ratio · below, which is 0 over all: its squares need no centre.
-        """
-        chance = inclusion_chance(inclusion)
-        return Pairs(
-            above=self.above,
-            below=self.below,
-            above_variances=chance * self.above_variances + (1 - chance) * self.above**2,
-            below_variances=chance * self.below_variances + (1 - chance) * self.below**2,
-            covariances=chance * self.covariances + (1 - chance) * self.above * self.below,
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratios(Estimated):

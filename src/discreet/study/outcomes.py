@@ -129,8 +129,10 @@ class Model(Protocol):
     def variant(self) -> str:
         """Tells this model from others of the same name in one study, such as `shuffle multi-message`."""
 
-    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
-        """Protect, estimate, compare."""
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
+        """Protect, estimate, compare; correlations, which take longest, only where `detailed`."""
 
     def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
         """The errors that theory expects; empty for a recipe without one."""

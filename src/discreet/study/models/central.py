@@ -159,7 +159,9 @@ class CentralModel:
     name: str = "central"
     variant: str = "central laplace"
 
-    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
         answered: list[Answered] = []
         protected: list[Protected] = []
         asked = by_column(queries)

@@ -23,11 +23,18 @@ from discreet.local.frequencies import (
     expected_variances,
 )
 from discreet.local.joint import correlation_matrix
-from discreet.local.means import Pairs, estimate_means, estimate_ratios
+from discreet.local.means import estimate_means, estimate_ratios
 from discreet.local.numberchoice import choose_number, number_randomiser
 from discreet.local.randomiser import FrequencyOracle, NumberRandomiser
 from discreet.local.sampling import Plan, sample_columns, split_columns
-from discreet.local.scores import Scores, names_one_category, score_categories, score_numbers, score_truths
+from discreet.local.scores import (
+    Scores,
+    names_one_category,
+    score_categories,
+    score_numbers,
+    score_numbers_or_missing,
+    score_truths,
+)
 from discreet.local.sums import sum_cells
 from discreet.local.ternary import NumberOrMissing, choose_with_missing
 from discreet.study.frame import ABSENT, Answers, Frame
@@ -81,7 +88,9 @@ class LocalModel:
             parts.append(self.allocation)
         return " ".join([*parts, f"missing {self.missing}"])
 
-    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
         asked = by_column(queries)
         plan = self._plan(epsilon, len(asked))
         drawn = plan.draw(streams.stream(_ASKED), respondents=frame.size)
@@ -109,7 +118,8 @@ class LocalModel:
                 heard[name] = self._hear_numbers(frame, answers, randomiser, reports, rows)
         shown = tuple(one.shown for one in heard.values())
         notes = {"epsilon of a report": f"{plan.each:f}", "columns asked": f"{plan.asked} of {plan.columns}"}
-        return Outcome(tuple(answered), shown, self._correlate(frame, heard, plan), notes)
+        correlations = self._correlate(frame, heard, plan) if detailed else ()
+        return Outcome(tuple(answered), shown, correlations, notes)
 
     def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
         asked = by_column(queries)
@@ -210,11 +220,12 @@ class LocalModel:
     ) -> list[Answered]:
         """Means of those who have a number, when who has one is hidden too."""
         ratios = estimate_ratios(
-            pairing.pairs(reports).sampled(plan.inclusion),
+            pairing.pairs(reports),
             cells=frame.cells[rows],
             weights=frame.weights[rows],
             number=len(frame.groups),
             level=float(self.level),
+            inclusion=plan.inclusion,
         )
         estimate, low, high = (
             answers.low + answers.step * side for side in (ratios.estimates, ratios.low, ratios.high)
@@ -300,11 +311,8 @@ class LocalModel:
     def _hear_pairs(
         self, frame: Frame, answers: Answers, pairing: NumberOrMissing, reports: NDArray[Any], rows: NDArray[Any]
     ) -> _Heard:
-        """Squares would need the number itself, so a column of this kind has no correlations."""
-        pairs: Pairs = pairing.pairs(reports)
-        nothing = np.zeros(rows.size)
-        scores = Scores(values=pairs.above, squares=nothing, presence=nothing)
         shown = Protected(answers.name, self._told(pairing.name), "none")
+        scores = score_numbers_or_missing(pairing, reports)
         return _Heard(rows, shown, scores.placed(rows, respondents=frame.size))
 
     def _correlate(self, frame: Frame, heard: dict[str, _Heard], plan: Plan) -> tuple[Correlations, ...]:

@@ -71,7 +71,9 @@ class NaiveModel:
     def variant(self) -> str:
         return f"naive {self.mechanism}"
 
-    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
         answered: list[Answered] = []
         protected: list[Protected] = []
         known = {name: wanted for name, wanted in by_column(queries).items() if self._knows(name)}
@@ -84,7 +86,7 @@ class NaiveModel:
             reports = self._report(answers, float(epsilon), len(known), generator)
             answered += self._read(frame, answers, wanted, reports)
             protected.append(self._shown(answers, reports))
-        return Outcome(tuple(answered), tuple(protected), self._correlate(protected))
+        return Outcome(tuple(answered), tuple(protected), self._correlate(protected) if detailed else ())
 
     def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
         return ()

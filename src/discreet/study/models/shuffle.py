@@ -268,7 +268,9 @@ class ShuffleModel:
     def variant(self) -> str:
         return f"shuffle {self.mechanism}"
 
-    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
         answered: list[Answered] = []
         protected: list[Protected] = []
         asked = by_column(queries)
