@@ -9,14 +9,11 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,11 +21,12 @@ from discreet.errors import Refused, UsageError
 from discreet.guarantees.numbers import text as plain_text
 from discreet.study.config import StudyConfig
 from discreet.study.frames import StudyRows, digest_data, prepare_rows, study_card
+from discreet.study.lanes import open_lanes, run_in_lanes
 from discreet.study.parts import Task, has_part, read_part
 from discreet.study.queries import Design, design_study
 from discreet.study.studyfolder import SCHEMA, StudyFolder
 from discreet.study.tables import NOTICE, TABLES, empty, write_table
-from discreet.study.worker import ONE_THREAD, Assignment, describe, perform, start_worker
+from discreet.study.worker import Assignment, describe
 
 __all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
 
@@ -36,7 +34,7 @@ MODELS: Final = "discreet.study.variants:build_models"
 _MOST_JOBS: Final = 256
 _PACKAGES: Final = ("discreet", "numpy", "pyarrow", "duckdb", "scipy", "matplotlib")
 # What is likely to take longest goes first, so that no process is left with a long task at the end.
-_LENGTH: Final = {"local": 0, "shuffle": 1, "naive": 2, "central": 3}
+_LENGTH: Final = {"single-message": 0, "local": 1, "vector-sum": 2}
 
 Progress = Callable[[str, int, int], None]
 
@@ -99,8 +97,7 @@ def list_tasks(config: StudyConfig) -> list[Task]:
 
 
 def _longest_first(tasks: Sequence[Task], config: StudyConfig) -> list[Task]:
-    """First runs also bring details; else by model."""
-    return sorted(tasks, key=lambda task: (task.run > 0, _LENGTH[config.models[task.place].model]))
+    return sorted(tasks, key=lambda task: _LENGTH.get(config.models[task.place].mechanism or "local", len(_LENGTH)))
 
 
 def _assign(config: StudyConfig, rows: StudyRows, folder: StudyFolder, build: str) -> Assignment:
@@ -109,43 +106,30 @@ def _assign(config: StudyConfig, rows: StudyRows, folder: StudyFolder, build: st
 
 
 def _run(assignment: Assignment, tasks: Sequence[Task], jobs: int, total: int, told: Progress) -> dict[str, Any]:
-    """Run the tasks in processes of their own; give what the first one says about the study."""
+    """Run the tasks in processes of their own; give what one of them says about the study."""
     done = total - len(tasks)
-    with _processes(assignment, max(1, min(jobs, len(tasks)))) as pool:
-        facts = pool.submit(describe)
-        futures: list[Future[str | None]] = [pool.submit(perform, task) for task in tasks]
+
+    def finished(refusal: str | None) -> None:
+        nonlocal done
+        if refusal is not None:
+            raise Refused(refusal)
+        done += 1
         told("running", done, total)
-        for future in as_completed(futures):
-            if (refusal := future.result()) is not None:
-                raise Refused(refusal)
-            done += 1
-            told("running", done, total)
-        described = facts.result()
-    if isinstance(described, str):
-        raise Refused(described)
-    return described
 
-
-@contextmanager
-def _processes(assignment: Assignment, jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool whose tasks under way are finished, and the rest given up, when anything goes wrong."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=start_worker, initargs=(assignment,))
     try:
-        yield pool
+        with open_lanes(assignment, max(1, min(jobs, len(tasks)))) as lanes:
+            facts = lanes[0].submit(describe)
+            told("running", done, total)
+            run_in_lanes(lanes, tasks, finished)
+            described = facts.result()
     except BrokenProcessPool:
         raise Refused(
             "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
             "the study again, with fewer --jobs, to go on."
         ) from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    if isinstance(described, str):
+        raise Refused(described)
+    return described
 
 
 def _write(

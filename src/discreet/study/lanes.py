@@ -1,0 +1,91 @@
+"""Processes side by side, each with a task at a time, and tasks that belong together kept in one lane.
+
+What a model works out once for an ε, such as the allowance of a shuffled batch, serves all runs at that ε; in the lane
+that has worked it out the next run is cheap. A lane without a group of its own helps where most is left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from decimal import Decimal
+from multiprocessing import get_context
+
+from discreet.study.parts import Task
+from discreet.study.worker import ONE_THREAD, Assignment, perform, start_worker
+
+__all__ = ["Queue", "open_lanes", "run_in_lanes"]
+
+Lane = ProcessPoolExecutor
+_Group = tuple[int, Decimal]
+
+
+class Queue:
+    """The tasks that wait, by model and ε, in the order in which groups are to be begun."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._waiting: dict[_Group, deque[Task]] = {}
+        for task in tasks:
+            self._waiting.setdefault(_group(task), deque()).append(task)
+        self._begun: set[_Group] = set()
+
+    def take(self, after: Task | None) -> Task | None:
+        """The next task of a lane that has just done another; None when nothing waits."""
+        waiting = {group: tasks for group, tasks in self._waiting.items() if tasks}
+        if not waiting:
+            return None
+        own = _group(after) if after is not None else None
+        if own not in waiting:
+            fresh = next((group for group in waiting if group not in self._begun), None)
+            own = fresh if fresh is not None else max(waiting, key=lambda group: len(waiting[group]))
+        assert own is not None
+        self._begun.add(own)
+        return waiting[own].popleft()
+
+
+@contextmanager
+def open_lanes(assignment: Assignment, number: int) -> Iterator[list[Lane]]:
+    """That many processes. At the end, however it comes, tasks under way are finished and their parts kept."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    context = get_context("spawn")
+    lanes = [Lane(1, context, initializer=start_worker, initargs=(assignment,)) for _ in range(number)]
+    try:
+        yield lanes
+    finally:
+        for lane in lanes:
+            lane.shutdown(wait=False, cancel_futures=True)
+        for lane in lanes:
+            lane.shutdown(wait=True)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def run_in_lanes(lanes: Sequence[Lane], tasks: Sequence[Task], finished: Callable[[str | None], None]) -> None:
+    """Run all tasks; `finished` is told after each, with the refusal if there was one."""
+    queue = Queue(tasks)
+    busy: dict[Future[str | None], tuple[Lane, Task]] = {}
+
+    def assign(lane: Lane, after: Task | None) -> None:
+        if (task := queue.take(after)) is not None:
+            busy[lane.submit(perform, task)] = (lane, task)
+
+    for lane in lanes:
+        assign(lane, None)
+    while busy:
+        done, _ = wait(busy, return_when=FIRST_COMPLETED)
+        for future in done:
+            lane, task = busy.pop(future)
+            refusal = future.result()
+            assign(lane, task)
+            finished(refusal)
+
+
+def _group(task: Task) -> _Group:
+    return task.place, task.epsilon
