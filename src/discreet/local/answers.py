@@ -94,7 +94,7 @@ def _wanted(manifest: Manifest) -> list[str]:
 
 
 def _read_table(file: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Each wanted column as a dictionary-encoded Arrow array of text."""
+    """Each wanted column as an Arrow array of text, empty where there is no value."""
     import pyarrow as pa
 
     source = open_source(file)
@@ -103,7 +103,7 @@ def _read_table(file: Path, names: Sequence[str]) -> dict[str, Any]:
     if not batches:
         raise FileRefused(f"'{file.name}' has no answers below its header.", file=file.name)
     table = pa.Table.from_batches(batches)
-    return {name: table.column(name).combine_chunks() for name in names}
+    return {name: table.column(name).combine_chunks().cast("string").fill_null("") for name in names}
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _read_table(file: Path, names: Sequence[str]) -> dict[str, Any]:
 
 def _translate(column: Any, read: Callable[[str], int]) -> NDArray[int64]:
     """Each distinct text is read once, however many respondents gave it."""
-    encoded = column.cast("string").dictionary_encode()
+    encoded = column.dictionary_encode()
     values = np.array([read(text) for text in encoded.dictionary.to_pylist()] or [ABSENT], dtype=np.int64)
     places: NDArray[int64] = values[encoded.indices.to_numpy(zero_copy_only=False)]
     return places

@@ -207,8 +207,10 @@ def test_everything_that_must_be_said_is_said(tmp_path: Path) -> None:
     assert collect(again, 50, text).variance == "privacy noise and the draw of questions"
 
 
-def test_numbers_with_protected_absence_are_estimated(tmp_path: Path) -> None:
-    text = TEXT.replace("step: 0.01, missing: public", "step: 0.01")
+@pytest.mark.statistical
+@pytest.mark.parametrize("mode", ["split", "sampling\nasked: 1"])
+def test_numbers_with_protected_absence_are_estimated(mode: str, tmp_path: Path) -> None:
+    text = TEXT.replace("step: 0.01, missing: public", "step: 0.01").replace("split", mode)
     found = collect(tmp_path, 4_000, text, level=1 - 1e-7)
     each = find(found, "height")
     assert each.low is not None
