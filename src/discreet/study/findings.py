@@ -224,36 +224,67 @@ def _pick(table: Any, query: Mapping[str, Any]) -> list[Row]:
 def _assemble(query: Mapping[str, Any], rows: Sequence[Row], theory: Sequence[Row], info: Mapping[str, Any]) -> Asked:
     occurring = dict.fromkeys(row["group"] for row in rows)
     groups = [group for group in info.get("groups") or [] if group in occurring] or list(occurring)
-    places = {group: place for place, group in enumerate(groups)}
-    truth = np.full(len(groups), np.nan)
-    gathered: dict[tuple[Series, float], list[list[Row]]] = {}
-    for row in rows:
-        key = (Series(row["model"], row["mechanism"]), float(row["epsilon"]))
-        truth[places[row["group"]]] = _number(row["truth"])
-        gathered.setdefault(key, [[] for _ in groups])[places[row["group"]]].append(row)
-    expected: dict[tuple[Series, float], NDArray[float64]] = {}
-    for row in theory:
-        key = (Series(row["model"], row["mechanism"]), float(row["epsilon"]))
-        if row["group"] in places:
-            held = expected.setdefault(key, np.full(len(groups), np.nan))
-            held[places[row["group"]]] = _number(row["expected_error"])
-    panels = {key: _panel(truth, cells, expected.get(key)) for key, cells in gathered.items()}
+    series = _name_series(rows)
+    cells, expected = _gather(rows, groups, series), _gather(theory, groups, series)
+    panels = {key: _Cells(its).panel(_Cells(expected[key]) if key in expected else None) for key, its in cells.items()}
+    honest = sorted(panels, key=lambda key: (key[0].order, key[1]))
     epsilons = tuple(sorted({epsilon for _, epsilon in panels}, reverse=True))
     label = str(query.get("label") or query["name"])
+    truth = panels[honest[0]].truth
     return Asked(str(query["name"]), label, str(query["statistic"]), tuple(groups), truth, epsilons, panels)
 
 
-def _panel(truth: NDArray[float64], cells: Sequence[list[Row]], expected: NDArray[float64] | None) -> Panel:
-    runs = max(len(cell) for cell in cells)
+def _name_series(rows: Sequence[Row]) -> dict[tuple[str, str], Series]:
+    """By model and mechanism. A model that takes one mechanism at each ε is one series, even if it takes turns."""
+    used: dict[str, dict[float, dict[str, None]]] = {}
+    for row in rows:
+        used.setdefault(row["model"], {}).setdefault(row["epsilon"], {})[row["mechanism"]] = None
+    series = {}
+    for model, by_epsilon in used.items():
+        every = sorted({name for names in by_epsilon.values() for name in names})
+        turns = all(len(names) == 1 for names in by_epsilon.values())
+        for name in every:
+            series[model, name] = Series(model, " or ".join(every) if turns else name)
+    return series
 
-    def spread(name: str) -> NDArray[float64]:
-        held = np.full((len(cells), runs), np.nan)
-        for place, cell in enumerate(cells):
+
+Gathered = dict[tuple[Series, float], list[list[Row]]]
+
+
+def _gather(rows: Sequence[Row], groups: Sequence[str], series: Mapping[tuple[str, str], Series]) -> Gathered:
+    """The rows of each series at each ε, group by group, in the order of the runs."""
+    places = {group: place for place, group in enumerate(groups)}
+    gathered: Gathered = {}
+    for row in rows:
+        its = series.get((row["model"], row["mechanism"]))
+        if its is not None and row["group"] in places:
+            cells = gathered.setdefault((its, float(row["epsilon"])), [[] for _ in groups])
+            cells[places[row["group"]]].append(row)
+    return gathered
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The rows of one series at one ε, group by group."""
+
+    cells: Sequence[list[Row]]
+
+    def panel(self, theory: _Cells | None) -> Panel:
+        """A recipe kept for comparison may hold something else for true, so each panel has a truth of its own."""
+        truth = self.first("truth")
+        expected = None if theory is None else theory.first("expected_error")
+        return Panel(truth, self.spread("estimate"), self.spread("low"), self.spread("high"), expected)
+
+    def first(self, name: str) -> NDArray[float64]:
+        return np.array([_number(cell[0][name]) if cell else math.nan for cell in self.cells])
+
+    def spread(self, name: str) -> NDArray[float64]:
+        """Groups × runs, nan where a run has no row."""
+        held = np.full((len(self.cells), max(len(cell) for cell in self.cells)), np.nan)
+        for place, cell in enumerate(self.cells):
             ordered = sorted(cell, key=lambda row: int(row["run"]))
             held[place, : len(cell)] = [_number(row[name]) for row in ordered]
         return held
-
-    return Panel(truth, spread("estimate"), spread("low"), spread("high"), expected)
 
 
 def _number(value: Any) -> float:

@@ -29,11 +29,13 @@ _DRAWS: Final = 2000
 _SEED: Final = 20_170_101
 _LEADERS: Final = 5
 _NAMED: Final = 4
+_SLACK: Final = 0.02
 # From the model that asks for least trust to the one that asks for most.
 _TRUST: Final = ("local", "shuffle", "central")
 _REASONS: Final = {
     "local": "it is accurate enough, and respondents need trust nobody",
-    "shuffle": "it is accurate enough, and nobody has to hold the true answers; the mixing service must be trusted",
+    "shuffle": "it is accurate enough, and nobody but the mixing service must be trusted; where an office may hold the "
+    "true answers, central is simpler and no less accurate",
     "central": "it alone is accurate enough; it needs an office that may hold the true answers",
 }
 
@@ -199,8 +201,11 @@ def _tell_coverage(asked: Asked, level: float) -> str:
 
 
 def judge_coverage(held: int, number: int, level: float) -> str:
-    """Whether so many hits can come from intervals that keep their promise, at three standard errors."""
-    margin = 3 * math.sqrt(level * (1 - level) / number)
+    """Whether so many hits can come from intervals that keep their promise.
+
+    Allowed are three standard errors, and two points in any case: the intervals of one histogram share their noise.
+    """
+    margin = max(_SLACK, 3 * math.sqrt(level * (1 - level) / number))
     return "(as promised)" if held / number >= level - margin else "(too seldom)"
 
 
