@@ -1,0 +1,199 @@
+"""The account of the shuffle: what hiding among n people adds to what each report hides by itself.
+
+`anonymity` is n, the people whose reports nobody can tell apart by public labels. With scipy (extra 'study') the bounds
+are numeric; without it a closed form, inside its domain only; where neither helps, ε0 itself. ε is a cost and rounded
+up, ε0 an allowance and rounded down.
+
+Guarantee: n shuffled reports, each ε0-local DP, are (ε, δ)-DP for replace-one neighbours.
+Requires:  an honest shuffler; `categories` only for k-ary randomised response with that many categories.
+Proof:     docs/proofs/shuffle-amplification.md
+Refs:      [FMT21], [BBGN19].
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact, floor_to_grid, shown
+from discreet.guarantees.types import ShuffleDP
+from discreet.shuffle.closedform import closed_epsilon, largest_closed_domain
+
+if TYPE_CHECKING:
+    from discreet.shuffle.divergence import Divergence
+
+__all__ = ["Amplification", "Method", "amplified_epsilon", "largest_local_epsilon", "shuffled", "suffices"]
+
+Method = Literal["numeric", "numeric-response", "closed-form", "local"]
+
+LARGEST_ANONYMITY: Final = 10**8
+_LARGEST_CATEGORIES: Final = 10**6
+_LARGEST_LOCAL: Final = 30  # beyond, not even the largest anonymity set hides a report
+_CACHED: Final = 1 << 14
+_HIGHEST: Final = math.log(1e4)
+_STEPS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Amplification:
+    """The ε of the shuffled reports, and the bound that gave it."""
+
+    epsilon: Decimal
+    method: Method
+
+
+def amplified_epsilon(
+    *, local_epsilon: ExactLike, anonymity: int, delta: ExactLike, categories: int | None = None
+) -> Amplification:
+    """The smallest proven ε of n shuffled ε0-local reports at this δ; never above ε0. δ = 0 gains nothing."""
+    return _amplified(
+        exact(local_epsilon, parameter="local epsilon"),
+        _whole(anonymity, parameter="anonymity", least=1, largest=LARGEST_ANONYMITY),
+        exact(delta, parameter="delta", zero=True, below=1),
+        _categories(categories),
+    )
+
+
+def largest_local_epsilon(
+    *, epsilon: ExactLike, delta: ExactLike, anonymity: int, categories: int | None = None
+) -> Decimal:
+    """The largest ε0 whose n shuffled reports are proven (epsilon, delta)-DP; never below epsilon."""
+    return _largest(
+        exact(epsilon, parameter="epsilon"),
+        exact(delta, parameter="delta", zero=True, below=1),
+        _whole(anonymity, parameter="anonymity", least=1, largest=LARGEST_ANONYMITY),
+        _categories(categories),
+    )
+
+
+def suffices(
+    *, local_epsilon: Decimal, epsilon: Decimal, delta: Decimal, anonymity: int, categories: int | None = None
+) -> bool:
+    """Whether n shuffled ε0-local reports are proven (epsilon, delta)-DP: one look, without a search."""
+    if local_epsilon <= epsilon:
+        return True
+    if not delta or anonymity < 2 or local_epsilon > _LARGEST_LOCAL:
+        return False
+    if not _numeric():
+        closed = closed_epsilon(local_epsilon=float(local_epsilon), anonymity=anonymity, delta=float(delta))
+        return closed is not None and closed <= float(epsilon)
+    bound = _divergence(float(local_epsilon), anonymity, float(delta), categories)
+    return bound(float(epsilon)) <= float(delta)
+
+
+def shuffled(*, local_epsilon: ExactLike, anonymity: int, delta: ExactLike, categories: int | None = None) -> ShuffleDP:
+    """The guarantee of n shuffled ε0-local reports."""
+    gained = amplified_epsilon(local_epsilon=local_epsilon, anonymity=anonymity, delta=delta, categories=categories)
+    return ShuffleDP(epsilon=gained.epsilon, delta=delta, local_epsilon=local_epsilon, anonymity=anonymity)
+
+
+@lru_cache(maxsize=_CACHED)
+def _amplified(local: Decimal, anonymity: int, delta: Decimal, categories: int | None) -> Amplification:
+    own = Amplification(local, "local")
+    if not delta or anonymity < 2 or local > _LARGEST_LOCAL:
+        return own
+    if not _numeric():
+        closed = closed_epsilon(local_epsilon=float(local), anonymity=anonymity, delta=float(delta))
+        return own if closed is None else _lesser(own, closed, "closed-form")
+    bound = _divergence(float(local), anonymity, float(delta), categories)
+    found = _boundary(
+        lambda x: _height(bound(math.exp(x))),
+        fails=math.log(1e-9),
+        holds=math.log(local),
+        goal=_height(float(delta)),
+        within=1e-9,
+    )
+    return _lesser(own, math.exp(found), "numeric" if categories is None else "numeric-response")
+
+
+@lru_cache(maxsize=_CACHED)
+def _largest(epsilon: Decimal, delta: Decimal, anonymity: int, categories: int | None) -> Decimal:
+    target, share = float(epsilon), float(delta)
+    if not delta or anonymity < 2 or epsilon >= _LARGEST_LOCAL:
+        return epsilon
+    if not _numeric():
+        return max(epsilon, floor_to_grid(Fraction(_largest_closed(target, share, anonymity))))
+    found = _boundary(
+        lambda x: _height(_divergence(x, anonymity, share, categories)(target)),
+        fails=min(float(_LARGEST_LOCAL), target + math.log(anonymity) + 2 + math.log(categories or 1)),
+        holds=target,
+        goal=_height(share),
+        within=1e-6,
+    )
+    return max(epsilon, floor_to_grid(Fraction(found)))
+
+
+def _largest_closed(epsilon: float, delta: float, anonymity: int) -> float:
+    low, high = 0.0, max(0.0, largest_closed_domain(anonymity=anonymity, delta=delta))
+    for _ in range(60):
+        middle = (low + high) / 2
+        closed = closed_epsilon(local_epsilon=middle, anonymity=anonymity, delta=delta)
+        low, high = (middle, high) if closed is not None and closed <= epsilon else (low, middle)
+    return low
+
+
+def _lesser(own: Amplification, epsilon: float, method: Method) -> Amplification:
+    rounded = ceil_to_grid(Fraction(epsilon))
+    return Amplification(rounded, method) if rounded < own.epsilon else own
+
+
+def _divergence(local_epsilon: float, anonymity: int, delta: float, categories: int | None) -> Divergence:
+    from discreet.shuffle.divergence import divergence_of_any, divergence_of_response
+
+    if categories is None:
+        return divergence_of_any(local_epsilon=local_epsilon, anonymity=anonymity, delta=delta)
+    return divergence_of_response(local_epsilon=local_epsilon, anonymity=anonymity, delta=delta, categories=categories)
+
+
+@cache
+def _numeric() -> bool:
+    return importlib.util.find_spec("scipy") is not None
+
+
+def _height(delta: float) -> float:
+    """ln(−ln δ): close to a straight line in ln ε and in ε0, so that a secant finds its way in a few steps."""
+    if delta <= 0:
+        return _HIGHEST
+    return min(_HIGHEST, math.log(max(-math.log(min(delta, 1.0)), 1e-9)))
+
+
+def _boundary(height: Callable[[float], float], *, fails: float, holds: float, goal: float, within: float) -> float:
+    """A point where the height reaches the goal, and hardly passes it (regula falsi, after Illinois)."""
+    low, high = height(fails) - goal, _HIGHEST - goal
+    if low >= 0:
+        return fails
+    for step in range(_STEPS):
+        if abs(holds - fails) <= within:
+            break
+        # A secant that creeps along one end is cut by a bisection now and then. It aims just past the goal.
+        bisects = step % 5 == 4
+        share = 0.5 if bisects else min(max((within - low) / (high - low), 1e-4), 1 - 1e-4)
+        middle = fails + share * (holds - fails)
+        reached = height(middle) - goal
+        if 0 <= reached <= 3 * within:
+            return middle
+        if reached >= 0:
+            holds, high, low = middle, reached, low if bisects else low / 2
+        else:
+            fails, low, high = middle, reached, high if bisects else high / 2
+    return holds
+
+
+def _categories(categories: int | None) -> int | None:
+    if categories is None:
+        return None
+    return _whole(categories, parameter="categories", least=2, largest=_LARGEST_CATEGORIES)
+
+
+def _whole(value: int, *, parameter: str, least: int, largest: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
+        rule = f"must be a whole number between {least} and {largest}"
+        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
+    return value

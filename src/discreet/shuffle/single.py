@@ -1,0 +1,223 @@
+"""One message from each respondent: the class of her weight and a randomised answer, shuffled within her group.
+
+Guarantee: (ε, δ)-DP of the shuffled messages of the group, replace-one; each report ε0-local DP by itself.
+Requires:  public weights and groups; an honest shuffler that opens a batch only when it is complete.
+Proof:     docs/proofs/shuffle-amplification.md
+Refs:      [FMT21], [BBGN19].
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.numbers import ExactLike, exact
+from discreet.guarantees.types import ShuffleDP
+from discreet.local.estimates import Estimated
+from discreet.local.frequencies import expected_absolute_error
+from discreet.local.oracle import CategoryOracle
+from discreet.local.randomiser import NumberRandomiser, Randomiser
+from discreet.local.sums import sum_cells
+from discreet.shuffle.allowance import rung_below
+from discreet.shuffle.classes import WeightClass, WeightClasses, choose_classes
+from discreet.shuffle.question import CategoryQuestion, NumberQuestion
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
+
+    from discreet.noise.entropy import Entropy
+
+__all__ = ["Batch", "Expected", "SingleCategory", "SingleMessage", "SingleNumber", "single_message"]
+
+R = TypeVar("R", bound=Randomiser)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """The reports of one class, in any order; `weights` only where the class is open."""
+
+    reports: NDArray[Any]
+    weights: NDArray[int64] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """What theory says of an estimate, given the true answers: for studies."""
+
+    bias: NDArray[float64]
+    variance: NDArray[float64]
+
+    @property
+    def absolute_error(self) -> NDArray[float64]:
+        """The mean of |error|, normal law."""
+        return expected_absolute_error(self.bias, self.variance)
+
+
+class SingleMessage(ABC, Generic[R]):
+    """The protocol for one question and one group: fixed before anybody answers."""
+
+    __slots__ = ()
+    epsilon: Decimal
+    delta: Decimal
+    classes: WeightClasses
+    randomisers: tuple[R, ...]
+
+    @property
+    def local_epsilons(self) -> tuple[Decimal, ...]:
+        """The ε0 of each class."""
+        return tuple(randomiser.epsilon for randomiser in self.randomisers)
+
+    def guarantee(self) -> ShuffleDP:
+        """For the group as a whole: the smallest anonymity set and the largest ε0 of its classes."""
+        return ShuffleDP(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            local_epsilon=max(self.local_epsilons),
+            anonymity=min(one.anonymity for one in self.classes.classes),
+        )
+
+    def encode(self, entropy: Entropy, answers: NDArray[Any], weights: NDArray[int64]) -> list[Batch]:
+        """One report for each respondent, class by class."""
+        placed = self._members(answers, weights)
+        batches = []
+        for one, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
+            reports = randomiser.randomise(entropy, np.asarray(answers)[members])
+            batches.append(Batch(reports, weights[members] if one.open else None))
+        return batches
+
+    @abstractmethod
+    def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> Estimated:
+        """Unbiased but for the blur of the weights, whose spread the variances hold beside the privacy noise."""
+
+    @abstractmethod
+    def expected(self, answers: NDArray[Any], weights: NDArray[int64]) -> Expected:
+        """The bias that the blur of the weights leaves in this group, and the variance of the privacy noise."""
+
+    def _members(self, answers: NDArray[Any], weights: NDArray[int64]) -> list[NDArray[int64]]:
+        if len(answers) != len(weights):
+            raise ValueError("every answer needs its weight")
+        class_of = self.classes.assign(weights)
+        order = np.argsort(class_of, kind="stable")
+        ends = np.cumsum([one.people for one in self.classes.classes])[:-1]
+        return list(np.split(order, ends))
+
+    def _complete(self, batches: Sequence[Batch]) -> list[tuple[WeightClass, R, Batch]]:
+        """The batches beside their classes; ParameterInvalid unless everybody's report is there."""
+        for one, batch in zip(self.classes.classes, batches, strict=True):
+            if len(batch.reports) != one.people or one.open is (batch.weights is None):
+                rule = "must hold a report of every member of its class: a smaller batch hides less"
+                raise ParameterInvalid(parameter="a batch", rule=rule, came=f"{len(batch.reports)} of {one.people}")
+        return list(zip(self.classes.classes, self.randomisers, batches, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class SingleCategory(SingleMessage[CategoryOracle]):
+    """Weighted counts of all categories, in steps of the weights."""
+
+    question: CategoryQuestion
+    epsilon: Decimal
+    delta: Decimal
+    classes: WeightClasses
+    randomisers: tuple[CategoryOracle, ...]
+
+    def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> Estimated:
+        """The weighted count of each category."""
+        estimates, variances = np.zeros(self.question.categories), np.zeros(self.question.categories)
+        for one, oracle, batch in self._complete(batches):
+            people = np.ones(one.people, dtype=np.int64) if batch.weights is None else batch.weights
+            tally = oracle.tally(batch.reports, cells=np.zeros(one.people, dtype=np.int64), weights=people, number=1)
+            channel, scale = oracle.channel(), 1.0 if one.open else one.mean
+            contrast = channel.p - channel.q
+            counts = (tally.support[0] - channel.q * tally.weights[0]) / contrast
+            squares = (tally.support_squares[0] - channel.q * tally.weight_squares[0]) / contrast
+            squares = np.clip(squares, 0.0, float(tally.weight_squares[0]))
+            shares = np.clip(counts / max(float(tally.weights[0]), 1.0), 0.0, 1.0)
+            noise = _noise(oracle, float(tally.weight_squares[0]), squares)
+            estimates += scale * counts
+            variances += scale**2 * noise + shares * (1 - shares) * one.blur
+        return Estimated(estimates=estimates, variances=variances, level=level)
+
+    def expected(self, answers: NDArray[Any], weights: NDArray[int64]) -> Expected:
+        """One value for each category."""
+        number = self.question.categories
+        bias, variance = np.zeros(number), np.zeros(number)
+        placed = self._members(answers, weights)
+        for one, oracle, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
+            given, own = np.asarray(answers)[members], weights[members].astype(np.float64)
+            used = own if one.open else np.full(one.people, one.mean)
+            bias += sum_cells(used - own, given, number)
+            squares = sum_cells(used**2, given, number)
+            variance += _noise(oracle, float(squares.sum()), squares)
+        return Expected(bias, variance)
+
+
+@dataclass(frozen=True, slots=True)
+class SingleNumber(SingleMessage[NumberRandomiser]):
+    """The weighted mean of a number, in positions of its grid."""
+
+    question: NumberQuestion
+    epsilon: Decimal
+    delta: Decimal
+    classes: WeightClasses
+    randomisers: tuple[NumberRandomiser, ...]
+
+    def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> Estimated:
+        """The weighted mean, as an array of one."""
+        total, variance = 0.0, 0.0
+        for one, randomiser, batch in self._complete(batches):
+            values, noises = randomiser.values(batch.reports), randomiser.variances(batch.reports)
+            used = np.full(one.people, one.mean) if batch.weights is None else batch.weights.astype(np.float64)
+            total += _sum(used * values)
+            variance += max(0.0, _sum(used**2 * noises))
+            centre = _sum(values) / one.people
+            spread = max(0.0, (_sum((values - centre) ** 2) - _sum(noises)) / one.people)
+            variance += spread * one.blur
+        divisor = float(self.classes.total)
+        return Estimated(
+            estimates=np.array([total / divisor]), variances=np.array([variance / divisor**2]), level=level
+        )
+
+    def expected(self, answers: NDArray[Any], weights: NDArray[int64]) -> Expected:
+        """An array of one."""
+        bias, variance = 0.0, 0.0
+        placed = self._members(answers, weights)
+        for one, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
+            given, own = np.asarray(answers)[members].astype(np.float64), weights[members].astype(np.float64)
+            used = own if one.open else np.full(one.people, one.mean)
+            bias += _sum((used - own) * given)
+            variance += _sum(used**2 * randomiser.variance(given))
+        divisor = float(self.classes.total)
+        return Expected(np.array([bias / divisor]), np.array([variance / divisor**2]))
+
+
+def single_message(
+    weights: NDArray[Any], *, question: CategoryQuestion | NumberQuestion, epsilon: ExactLike, delta: ExactLike
+) -> SingleCategory | SingleNumber:
+    """The protocol for the people with these public weights, with the classes that err least in expectation."""
+    target = exact(epsilon, parameter="epsilon")
+    share = exact(delta, parameter="delta", zero=True, below=1)
+    classes = choose_classes(weights, question=question, epsilon=target, delta=share)
+    sizes = [rung_below(one.anonymity) for one in classes.classes]
+    if isinstance(question, CategoryQuestion):
+        oracles = tuple(question.randomiser(epsilon=target, delta=share, people=size) for size in sizes)
+        return SingleCategory(question, target, share, classes, oracles)
+    numbers = tuple(question.randomiser(epsilon=target, delta=share, people=size) for size in sizes)
+    return SingleNumber(question, target, share, classes, numbers)
+
+
+def _noise(oracle: CategoryOracle, weight_squares: float, category_squares: NDArray[float64]) -> NDArray[float64]:
+    """The variance of each count, from the sums of w² over all reports and over each category."""
+    other, own = oracle.expected_variance(), oracle.expected_variance(share=1.0)
+    return np.maximum(other * weight_squares + (own - other) * category_squares, 0.0)
+
+
+def _sum(terms: NDArray[float64]) -> float:
+    """The same in whatever order the reports stand."""
+    return float(sum_cells(terms, np.zeros(len(terms), dtype=np.int64), 1)[0])
