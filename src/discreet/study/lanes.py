@@ -57,9 +57,7 @@ def open_lanes(assignment: Assignment, number: int) -> Iterator[list[Lane]]:
         yield lanes
     finally:
         for lane in lanes:
-            lane.shutdown(wait=False, cancel_futures=True)
-        for lane in lanes:
-            lane.shutdown(wait=True)
+            lane.shutdown(wait=True, cancel_futures=True)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)

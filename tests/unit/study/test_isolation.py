@@ -1,0 +1,69 @@
+"""A study's noise cannot reach a release: nothing that releases knows the study, takes a seed or is handed entropy."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from discreet.noise.entropy import SystemEntropy
+from discreet.study.entropy import SeededEntropy
+from discreet.study.runner import run_study
+
+SOURCE = Path(str(sys.modules[run_study.__module__].__file__)).parents[1]
+RELEASING = ("release", "engines", "plan", "ledger", "mechanisms", "data", "noise", "guarantees", "local", "shuffle")
+MODULES = [SOURCE / "session.py", *(file for room in RELEASING for file in sorted((SOURCE / room).rglob("*.py")))]
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parameters(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            given = node.args
+            yield from (one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+
+def test_no_releasing_room_imports_the_study() -> None:
+    assert len(MODULES) > 80
+    for file in MODULES:
+        names = list(imported(ast.parse(file.read_text(encoding="utf-8"))))
+        assert not [name for name in names if name.startswith("discreet.study")], file.name
+
+
+def test_the_check_above_would_find_an_import_inside_a_function() -> None:
+    assert "discreet.study.entropy" in list(imported(ast.parse("def f():\n    from discreet.study.entropy import X\n")))
+
+
+@pytest.mark.parametrize("room", ["release", "mechanisms", "ledger", "engines"])
+def test_nothing_that_releases_can_be_handed_randomness(room: str) -> None:
+    for file in (SOURCE / room).rglob("*.py"):
+        taken = set(parameters(ast.parse(file.read_text(encoding="utf-8"))))
+        assert not taken & {"entropy", "seed", "rng", "generator", "streams"}, file.name
+
+
+def test_seeded_entropy_is_no_system_entropy(tmp_path: Path) -> None:
+    """At run time, and for the type checker, which refuses the one where the other is asked for."""
+    assert not isinstance(SeededEntropy(1), SystemEntropy)
+    (tmp_path / "swap.py").write_text(
+        "from discreet.noise.entropy import SystemEntropy\nfrom discreet.study.entropy import SeededEntropy\n\n"
+        "given: SystemEntropy = SeededEntropy(1)\n",
+        encoding="utf-8",
+    )
+    words = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "swap.py"]
+    done = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, text=True, env={"MYPYPATH": str(SOURCE.parent), "PATH": ""}
+    )
+    assert done.returncode == 1
+    assert 'expression has type "SeededEntropy", variable has type "SystemEntropy"' in done.stdout
