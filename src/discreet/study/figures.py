@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ __all__ = [
     "shorten",
     "slug",
     "tell_number",
+    "write_drawings",
 ]
 
 SMALL_PRINT: Final = "Study on true data – not a release"
@@ -64,14 +65,19 @@ class Drawn:
 
 def draw_figures(findings: Findings, *, progress: Progress | None = None) -> dict[str, Drawn]:
     """Draw and write every figure of a study into figures/; by name, in the order of the report."""
-    with _settings():
-        from discreet.study.estimatefigures import estimate_drawings
-        from discreet.study.qualityfigures import quality_drawings
+    from discreet.study.estimatefigures import estimate_drawings
+    from discreet.study.qualityfigures import quality_drawings
 
-        folder = findings.folder / "figures"
+    drawings = (*estimate_drawings(findings), *quality_drawings(findings))
+    return write_drawings(drawings, findings.folder / "figures", progress=progress)
+
+
+def write_drawings(drawings: Iterable[Drawing], folder: Path, *, progress: Progress | None = None) -> dict[str, Drawn]:
+    """Draw these and write each as SVG and PNG; ExtraMissing without the extra 'study'."""
+    with _settings():
         folder.mkdir(exist_ok=True)
         drawn = {}
-        for drawing in (*estimate_drawings(findings), *quality_drawings(findings)):
+        for drawing in drawings:
             if progress is not None:
                 progress(drawing.name)
             drawn[drawing.name] = _write(drawing, folder)

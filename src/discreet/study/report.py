@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from discreet.study.figures import Drawn, chosen_epsilons, draw_figures, slug
 from discreet.study.findings import Findings, read_findings
 from discreet.study.markup import Markup, bullets, element, join
+from discreet.study.page import show_figure, write_page
 from discreet.study.reporttables import (
     coverage_table,
     error_table,
@@ -27,8 +27,6 @@ from discreet.study.verdicts import query_verdict, reference_epsilon, summarise
 
 __all__ = ["verdict_lines", "write_report"]
 
-# Nothing is fetched and nothing runs, even if a label tried to.
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _NOTICE: Final = (
     "This is a study. It was computed from the true data, with noise that can be repeated from a seed. It is not a "
     "release and protects nobody: keep it with the data."
@@ -61,21 +59,8 @@ def verdict_lines(folder: Path) -> list[str]:
 
 
 def _page(findings: Findings, drawn: dict[str, Drawn]) -> str:
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="robots", content="noindex"),
-        element("title", f"{findings.title} – study report"),
-        element("style", Markup(_style())),
-    )
-    body = element("body", *_header(findings), element("main", *_sections(findings, drawn)), _footer(findings))
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _style() -> str:
-    return (files("discreet.study") / "resources" / "report.css").read_text(encoding="utf-8")
+    main = element("main", *_sections(findings, drawn))
+    return write_page(f"{findings.title} – study report", *_header(findings), main, _footer(findings))
 
 
 def _header(findings: Findings) -> Iterator[Markup]:
@@ -119,8 +104,8 @@ def _queries(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
             "section",
             element("h3", asked.label),
             bullets(query_verdict(asked, epsilon=epsilon, level=findings.level)),
-            _figure(drawn[f"estimates-{name}"]),
-            _figure(drawn[f"errors-{name}"], narrow=True),
+            show_figure(drawn[f"estimates-{name}"]),
+            show_figure(drawn[f"errors-{name}"], narrow=True),
             error_table(asked),
             id=name,
         )
@@ -138,7 +123,7 @@ def _quality(findings: Findings, drawn: dict[str, Drawn]) -> Markup:
         ),
         quality_by_epsilon(findings),
         quality_by_column(findings),
-        *(_figure(drawn[name]) for name in shown if name in drawn),
+        *(show_figure(drawn[name]) for name in shown if name in drawn),
     ]
     if not findings.quality:
         parts = [element("p", "The study measured no quality.")]
@@ -162,14 +147,6 @@ def _configuration(findings: Findings) -> Markup:
     heading = element("h2", "Configuration")
     coverage = coverage_table(findings)
     return element("section", heading, bullets(facts), written, coverage, id="configuration")
-
-
-def _figure(drawn: Drawn, *, narrow: bool = False) -> Markup:
-    """The drawing itself, named for those who cannot see it."""
-    label = element("x", aria_label=drawn.words).removeprefix("<x").removesuffix("></x>")
-    svg = Markup(drawn.svg.replace("<svg ", f'<svg role="img"{label} ', 1))
-    caption = element("figcaption", drawn.words)
-    return element("figure", element("div", svg, class_="scroll"), caption, class_="narrow" if narrow else "wide")
 
 
 def _footer(findings: Findings) -> Markup:
