@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.local.additive import LaplaceNumber
+from discreet.local.bounded import BoundedLaplace
 from discreet.local.hybrid import Hybrid
+from discreet.local.piecewise import Piecewise
 from discreet.local.randomiser import FrequencyOracle, NumberRandomiser
 from discreet.local.ternary import NumberOrMissing, SplitNumber
 
@@ -32,7 +35,7 @@ __all__ = [
 ]
 
 _CHUNK: Final = 1 << 14
-_EXACT_VARIANCES: Final = frozenset({"laplace", "piecewise", "bounded-laplace", "hybrid"})
+_EXACT_VARIANCES: Final = (LaplaceNumber, Piecewise, BoundedLaplace, Hybrid)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +135,7 @@ def _scatter(given: NDArray[float64], rows: NDArray[Any], respondents: int) -> N
 
 def _squares(randomiser: NumberRandomiser, reports: NDArray[Any], values: NDArray[float64]) -> NDArray[float64] | None:
     """Unbiased squares of the positions, from randomisers whose variance estimates are exact on average."""
-    if randomiser.name not in _EXACT_VARIANCES:
+    if not isinstance(randomiser, _EXACT_VARIANCES):
         return None
     middle, heard = randomiser.grid / 2, 1.0
     if isinstance(randomiser, Hybrid):

@@ -46,7 +46,7 @@ def test_two_valued_reports_hold_no_squares() -> None:
     assert score_numbers_or_missing(TernaryNumber(epsilon=1, grid=10), reports).squares is None
 
 
-@pytest.mark.parametrize("name", ["laplace", "piecewise", "hybrid", "bounded-laplace"])
+@pytest.mark.parametrize("name", ["laplace", "piecewise", "piecewise-wide", "hybrid", "bounded-laplace"])
 def test_squares_of_numbers_are_unbiased(name: str) -> None:
     """Budget: six deviations of the mean, below 1e-8; planted: squares without the correction."""
     randomiser = number_randomiser(name, epsilon=2, grid=20)
