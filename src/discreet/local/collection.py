@@ -185,7 +185,10 @@ class _Work:
         totals = sample.totals()
         if self.opened is not None:
             clear = self._clear(question, self.opened)
-            combined = (pool_clear if self.relation == "samples" else add_clear)(protected, sample, clear)
+            if self.relation == "samples":
+                combined = pool_clear(protected, sample, clear)
+            else:
+                combined = add_clear(randomiser, protected, sample, clear)
             estimated, totals = combined, totals + clear.totals(sample.number)
             warning = _warning(question, combined)
         if question.numeric:

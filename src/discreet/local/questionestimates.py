@@ -134,12 +134,15 @@ def _replicated(sample: Sample, estimate: Callable[[NDArray[int64]], NDArray[flo
 # --- respondents who answered in clear ------------------------------------------------------------------------------
 
 
-def add_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
-    """Two parts of one whole: counts add, and means are weighted by the parts' totals."""
+def add_clear(randomiser: Randomiser, protected: Estimated, sample: Sample, clear: Clear) -> Combined:
+    """Two parts of one whole: counts add, and means are weighted by the parts' totals of people who have a number.
+
+    Where having none is protected, that total is estimated; its own noise is not in the interval.
+    """
     if protected.estimates.ndim == 2:
         counts = _clear_counts(clear, sample.number, protected.estimates.shape[1])
         return add_strata(Estimated(counts, np.zeros(counts.shape), protected.level), protected)
-    totals = np.stack([clear.totals(sample.number), sample.totals()])
+    totals = np.stack([clear.totals(sample.number), _answered(randomiser, sample)])
     shares = np.divide(totals, totals.sum(axis=0), out=np.zeros(totals.shape), where=totals.sum(axis=0) > 0)
     means, _ = _clear_means(clear, sample.number)
     parts = (
@@ -156,6 +159,14 @@ def add_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
         variances=np.where(empty, np.inf, combined.variances),
         clear_share=shares[0],
     )
+
+
+def _answered(randomiser: Randomiser, sample: Sample) -> NDArray[float64]:
+    """The weight of each cell's protected respondents who have a number, estimated where that is protected."""
+    if not isinstance(randomiser, NumberOrMissing):
+        return sample.totals()
+    present = sum_cells(sample.weights * randomiser.pairs(sample.reports).below, sample.cells, sample.number)
+    return np.clip(present / sample.inclusion, 0.0, sample.totals())
 
 
 def pool_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
