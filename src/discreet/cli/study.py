@@ -85,8 +85,13 @@ def run(
     except KeyboardInterrupt:
         show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
         raise typer.Exit(_INTERRUPTED) from None
-    report = None if no_report else _report(out)
-    _show(done, report, output)
+    if no_report:
+        _show(done, None, [], output)
+        return
+    made = _report(out)
+    from discreet.study.report import verdict_lines
+
+    _show(done, made, verdict_lines(out), output)
 
 
 @study.command("report", epilog="Example: discreet study report results")
@@ -113,10 +118,11 @@ def report(
 def _report(folder: Path) -> Path:
     from discreet.study.report import write_report
 
+    show_note("drawing figures and writing the report")
     return write_report(folder)
 
 
-def _show(done: "Finished", report: Path | None, output: Format) -> None:
+def _show(done: "Finished", report: Path | None, verdict: list[str], output: Format) -> None:
     from discreet.study.tables import NOTICE
 
     facts = {
@@ -127,6 +133,7 @@ def _show(done: "Finished", report: Path | None, output: Format) -> None:
         "results": str(done.folder / "results.parquet"),
         "tables": str(done.folder / "tables"),
         "report": None if report is None else str(report),
+        "verdict": verdict,
         "notice": NOTICE,
     }
     if output is Format.JSON:
@@ -138,6 +145,8 @@ def _show(done: "Finished", report: Path | None, output: Format) -> None:
         ("notice", NOTICE),
     ]
     show_pairs(f"The study is complete ({done.seconds:.1f} s).", shown)
+    for line in verdict:
+        typer.echo(line)
 
 
 def _from(file: Path, path: Path) -> str:

@@ -48,10 +48,11 @@ class Bench:
         write_part(parts, task, self.run(task))
 
     def run(self, task: Task) -> dict[str, Any]:
-        """The tables of a task. What is the same in every run, and details of shapes, come with the first."""
+        """The tables of a task. What is the same in every run, shapes and correlations come with the first."""
         model, first = self.models[task.place], task.run == 0
         streams = Streams.of_run(seed=self.config.seed, variant=model.variant, epsilon=task.epsilon, run=task.run)
-        outcome = model.run(self.frame, self.design.queries, epsilon=task.epsilon, streams=streams)
+        correlated = first and CORRELATION_SIMILARITY in self.config.metrics
+        outcome = model.run(self.frame, self.design.queries, epsilon=task.epsilon, streams=streams, detailed=correlated)
         marks = tell_apart(self.config.models)[task.place]
         heading = Heading(model.name, task.epsilon, Decimal(getattr(model, "delta", 0)), task.run, marks)
         tables = {"results": results(heading, self.frame, outcome.answered)}

@@ -79,7 +79,9 @@ class Honest:
     def variant(self) -> str:
         return f"{self.name} {self.mechanism}"
 
-    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
         answered, shown = [], {}
         for query in queries:
             answers = frame.column(query.column)
@@ -103,7 +105,7 @@ class Honest:
         # Linear algebra whose last bits may depend on the number of threads.
         stacked = np.vstack([frame.column(name).positions for name in names]).astype(float)
         correlations = (Correlations(names, np.atleast_2d(np.corrcoef(stacked)), "reports"),)
-        return Outcome(tuple(answered), tuple(shown.values()), correlations, {"told": self.variant})
+        return Outcome(tuple(answered), tuple(shown.values()), correlations if detailed else (), {"told": self.variant})
 
     def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
         errors = np.full(len(frame.groups), 100 / float(epsilon))
@@ -114,7 +116,9 @@ class Honest:
 class Counting(Honest):
     """Notes every run in a file, and ends its process, or refuses, when told so."""
 
-    def run(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams) -> Outcome:
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
         diary = Path(os.environ["HONEST_DIARY"])
         with diary.open("a", encoding="utf-8") as stream:
             stream.write(f"{streams.label}\n")
@@ -122,7 +126,7 @@ class Counting(Honest):
             os._exit(9)
         if "refuse" in os.environ.get("HONEST_ORDERS", "") and streams.label.endswith("|1|1"):
             raise Refused("The model refuses this.")
-        return Honest.run(self, frame, queries, epsilon=epsilon, streams=streams)
+        return Honest.run(self, frame, queries, epsilon=epsilon, streams=streams, detailed=detailed)
 
 
 def build(config: StudyConfig, raw: Callable[[], RawRows]) -> tuple[Model, ...]:

@@ -15,7 +15,7 @@ import pytest
 from discreet.errors import PathInvalid, Refused, UsageError
 from discreet.study.configreader import read_study
 from discreet.study.parts import Task, has_part
-from discreet.study.runner import Finished, list_tasks, run_study
+from discreet.study.runner import MODELS, Finished, list_tasks, run_study
 from discreet.study.tables import NOTICE, TABLES
 from tests.unit.study.honest import PEOPLE, STUDY, rows, write
 
@@ -131,6 +131,20 @@ def test_any_number_of_processes_gives_the_same_bytes(once: Path, tmp_path: Path
         assert (tmp_path / "out" / f"{name}.parquet").read_bytes() == (once / f"{name}.parquet").read_bytes(), name
     for file in (once / "tables").iterdir():
         assert (tmp_path / "out" / "tables" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_the_models_themselves_give_the_same_bytes(tmp_path: Path) -> None:
+    every = "models: [central, local, {model: shuffle, mechanism: [single-message, multi-message]}, naive]"
+    text = "\n".join(every if line.startswith("models") else line for line in STUDY.splitlines())
+    for jobs in (1, 2):
+        run(tmp_path, f"out{jobs}", study=text.replace("runs: 3", "runs: 2"), jobs=jobs, build=MODELS)
+    for name in TABLES:
+        one, two = ((tmp_path / f"out{jobs}" / f"{name}.parquet").read_bytes() for jobs in (1, 2))
+        assert one == two, name
+    shown = pq.read_table(tmp_path / "out1" / "results.parquet").select(["model", "mechanism"]).to_pylist()
+    pairs = {(row["model"], row["mechanism"]) for row in shown}
+    assert {("shuffle", "single-message"), ("shuffle", "multi-message"), ("central", "laplace")} <= pairs
+    assert {model for model, _ in pairs} == {"central", "local", "shuffle", "naive"}
 
 
 def test_the_order_of_the_file_does_not_matter(once: Path, tmp_path: Path) -> None:
