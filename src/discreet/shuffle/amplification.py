@@ -125,7 +125,7 @@ def _largest(epsilon: Decimal, delta: Decimal, anonymity: int, categories: int |
         fails=min(float(_LARGEST_LOCAL), target + math.log(anonymity) + 2 + math.log(categories or 1)),
         holds=target,
         goal=_height(share),
-        within=1e-6,
+        within=1e-5,
     )
     return max(epsilon, floor_to_grid(Fraction(found)))
 

@@ -97,13 +97,15 @@ class NumberQuestion(Question):
 @lru_cache(maxsize=1 << 14)
 def _oracle(categories: int, epsilon: Decimal, delta: Decimal, people: int) -> CategoryOracle:
     response = allow(epsilon=epsilon, delta=delta, people=people, categories=categories)
-    general = allow(epsilon=epsilon, delta=delta, people=people)
-    best = choose_oracle(epsilon=general, categories=categories)
+    own = choose_oracle(epsilon=response, categories=categories)
+    if isinstance(own, GeneralisedResponse):
+        return own  # the others have a looser account, so they would have to do with a smaller ε0
+    best = choose_oracle(epsilon=allow(epsilon=epsilon, delta=delta, people=people), categories=categories)
     if GeneralisedResponse.objection(epsilon=response, categories=categories):
         return best
-    own = GeneralisedResponse(epsilon=response, categories=categories)
+    plain = GeneralisedResponse(epsilon=response, categories=categories)
     share = 1 / categories
-    return own if own.expected_variance(share=share) <= best.expected_variance(share=share) else best
+    return plain if plain.expected_variance(share=share) <= best.expected_variance(share=share) else best
 
 
 @lru_cache(maxsize=1 << 14)
