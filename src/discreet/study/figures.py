@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,7 +39,8 @@ SMALL_PRINT: Final = "Study on true data – not a release"
 _RESOLUTION: Final = 110
 # Smaller files are not worth a second for each figure.
 _QUICK: Final[dict[str, Any]] = {"pil_kwargs": {"compress_level": 2}}
-_UNUSED_ID: Final = re.compile(r' id="(?!m[0-9a-f]|p[0-9a-f]|h[0-9a-f])[^"]*"')
+_NAME: Final = re.compile(r' id="([^"]*)"')
+_REFERENCE: Final = re.compile(r'(?:href="#|url\(#)([^")]+)')
 _PREAMBLE: Final = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA: Final = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 
@@ -149,7 +151,9 @@ def _salted(salt: str) -> Iterator[None]:
 def _slim(svg: str) -> str:
     """The drawing alone, without preamble, metadata and names that nothing refers to; fonts are the page's own."""
     text = _METADATA.sub("", _PREAMBLE.sub("", svg, count=1))
-    text = _UNUSED_ID.sub("", re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    used = set(_REFERENCE.findall(text))
+    text = _NAME.sub(lambda found: found.group(0) if found.group(1) in used else "", text)
     text = re.sub(r"'DejaVu Sans', ?", "", text)
     return re.sub(r"\s*\n\s*", "\n", text).strip()
 
@@ -158,7 +162,10 @@ def tell_number(value: float) -> str:
     """A number for an axis: thousands separated up to a million, then in millions."""
     if abs(value) >= 1e6:
         return f"{value / 1e6:,.4g}M".replace("-", "−")
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
+    if abs(value) >= 1000:
+        return f"{value:,.0f}".replace("-", "−")
+    # A small number in full: 1e-05 is not for everyone.
+    return f"{Decimal(f'{value:.4g}'):f}".replace("-", "−")
 
 
 def format_axis(axis: Any) -> None:

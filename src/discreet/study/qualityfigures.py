@@ -49,8 +49,9 @@ def draw_correlations(rows: Sequence[Row], epsilon: float) -> Figure:
     maps = [("original", _matrix(rows, names, "original"))]
     for sort in sorts[: _MOST_MAPS - 1]:
         its = [row for row in rows if (row["model"], row["mechanism"], row["basis"]) == sort]
-        maps.append((_map_title(*sort), _matrix(its, names, "protected")))
-    across = min(3, len(maps))
+        rivals = len({mechanism for model, mechanism, _ in sorts if model == sort[0]})
+        maps.append((_map_title(*sort, alone=rivals == 1), _matrix(its, names, "protected")))
+    across = 2 if len(maps) == 4 else min(3, len(maps))
     down = -(-len(maps) // across)
     side, left, below = 2.9, 1.35, 1.25
     width, height = left + across * (side + 0.15) + 0.75, 0.2 + (side + 0.35) * down + below
@@ -81,8 +82,8 @@ def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> NDArray[flo
     return matrix
 
 
-def _map_title(model: str, mechanism: str, basis: str) -> str:
-    name = mechanism if mechanism.startswith(model) else f"{model} {mechanism}"
+def _map_title(model: str, mechanism: str, basis: str, *, alone: bool) -> str:
+    name = model if alone else mechanism if mechanism.startswith(model) else f"{model} {mechanism}"
     return f"{shorten(name, 28)}, {basis}"
 
 
@@ -141,8 +142,8 @@ def draw_shapes(rows: Sequence[Row], scores: Mapping[tuple[str, Series], float],
     for place, (family, colour) in enumerate(families.items()):
         figure.text((2.9 + place * 0.85) / width, 1 - 0.1 / height, f"● {family}", color=colour, va="top", fontsize=8.5)
     words = (
-        "Grey: original; marks and lines: protected, reports as they arrive, uncorrected; marks beyond the ends: left "
-        "the range. Coloured numbers: KSComplement, 1 is best"
+        "Grey: original; marks and lines: protected, reports as they arrive, uncorrected; ◂ ▸: share that left the "
+        "range. Coloured numbers: KSComplement, 1 is best"
     )
     figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY)
     return figure
@@ -181,22 +182,25 @@ def _draw_categories(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -
 
 
 def _draw_number(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -> None:
-    """Steps over the bins; what left the grid is a mark beyond either end."""
+    """Steps over the bins; the share of reports that left the range stands at either end."""
     for place, one in enumerate(series):
         its = [row for row in _by_series(rows, one) if row["label"] not in _ENDS]
-        ends = [row for row in _by_series(rows, one) if row["label"] in _ENDS]
         starts = np.array([float(row["label"].replace(",", "")) for row in its])
         step = starts[1] - starts[0] if starts.size > 1 else 1.0
-        edges = np.append(starts, starts[-1] + step)
         if not place:
             axes.bar(starts, [row["original"] for row in its], width=step, align="edge", color=TRUTH, linewidth=0)
         look = look_of(one, series)
         style = "--" if look.dashed else "-"
+        edges = np.append(starts, starts[-1] + step)
         axes.stairs([row["protected"] for row in its], edges, color=look.colour, linewidth=1.1, linestyle=style)
-        for row in ends:
-            at = edges[0] - 2 * step if row["label"] == "below" else edges[-1] + 2 * step
-            axes.plot([at], [row["protected"]], marker=look.marker, markersize=4, color=look.colour)
-    axes.set_ylim(0, None)
+        for row in (row for row in _by_series(rows, one) if row["label"] in _ENDS):
+            below = row["label"] == "below"
+            words = f"◂ {row['protected']:.0%}" if below else f"{row['protected']:.0%} ▸"
+            axes.annotate(
+                words, (0.01 if below else 0.99, 0.92 - 0.11 * place), xycoords="axes fraction", fontsize=6.5,
+                color=look.colour, ha="left" if below else "right",
+            )  # fmt: skip
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.25)
     axes.locator_params(axis="x", nbins=5)
     format_axis(axes.xaxis)
     _percents(axes.yaxis)

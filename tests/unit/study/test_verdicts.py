@@ -1,0 +1,152 @@
+"""Verdicts are computed: other data, another sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.study.findings import Asked, Findings, Panel, Series
+from discreet.study.verdicts import (
+    choose,
+    judge_coverage,
+    order_chance,
+    percent,
+    query_verdict,
+    reference_epsilon,
+    summarise,
+)
+
+GROUPS = ("North", "South", "East", "West", "Centre", "Coast")
+TRUTH = np.array([1000.0, 800.0, 600.0, 400.0, 200.0, 50.0])
+CENTRAL, LOCAL, SHUFFLE = Series("central", "laplace"), Series("local", "grr"), Series("shuffle", "multi-message")
+NAIVE = Series("naive", "local")
+
+
+def _panel(error: float, *, truth: np.ndarray = TRUTH, theory: bool = True, shift: float = 0.0) -> Panel:
+    """Errors of one size everywhere; two runs that lie so much above the truth."""
+    estimates = np.repeat((truth + shift)[:, None], 2, axis=1)
+    expected = np.full(truth.size, error) if theory else None
+    return Panel(truth, estimates, estimates - 2 * error, estimates + 2 * error, expected)
+
+
+def _asked(panels: Mapping[tuple[Series, float], Panel], *, statistic: str = "count") -> Asked:
+    epsilons = tuple(sorted({epsilon for _, epsilon in panels}, reverse=True))
+    truth = next(iter(panels.values())).truth
+    return Asked("smoking=1", "Daily smokers", statistic, GROUPS, truth, epsilons, panels)
+
+
+def _findings(*asked: Asked) -> Findings:
+    held = {"central": (95, 100), "local": (60, 100)}
+    return Findings(Path(), {"config": {"level": "0.95", "runs": 2}}, "", asked, held, (), (), (), ())
+
+
+def test_the_order_is_sure_under_small_errors_and_lost_under_large_ones() -> None:
+    assert order_chance(_panel(1.0)) == 1.0
+    assert order_chance(_panel(5000.0)) < 0.05
+    middle = order_chance(_panel(100.0))
+    assert 0.1 < middle < 0.95
+    assert middle == order_chance(_panel(100.0))
+
+
+def test_without_theory_the_order_is_that_of_the_runs() -> None:
+    panel = _panel(1.0, theory=False)
+    assert order_chance(panel) == 1.0
+    swapped = panel.estimates.copy()
+    swapped[0, 1] = 0.0
+    assert order_chance(Panel(TRUTH, swapped, panel.low, panel.high, None)) == 0.5
+
+
+def test_one_group_has_no_order() -> None:
+    assert math.isnan(order_chance(_panel(1.0, truth=np.array([5.0]))))
+
+
+def test_sentences_follow_the_data() -> None:
+    good = _asked({(CENTRAL, 1.0): _panel(1.0), (LOCAL, 1.0): _panel(2.0)})
+    bad = _asked({(CENTRAL, 1.0): _panel(1.0), (LOCAL, 1.0): _panel(300.0)})
+    told = [" ".join(query_verdict(one, epsilon=1.0, level=0.95)) for one in (good, bad)]
+    assert "off by 0.21% under central and 0.42% under local" in told[0]
+    assert "off by 0.21% under central and 62% under local" in told[1]
+    assert "No group drowns" in told[0]
+    assert "under local 6 of 6 (Coast, Centre, West, East and 2 more)" in told[1]
+    assert "choose local: it is accurate enough, and respondents need trust nobody" in told[0]
+    assert "choose central: it alone is accurate enough" in told[1]
+
+
+def test_the_top_five_are_named_in_order() -> None:
+    told = query_verdict(_asked({(CENTRAL, 1.0): _panel(1.0)}), epsilon=1.0, level=0.95)
+    assert any(
+        sentence.startswith("The top five groups (North, South, East, West, Centre) stay in order at ε = 1")
+        and "central: probability above 99%, 2 of 2 runs" in sentence
+        for sentence in told
+    )
+
+
+def test_the_smallest_epsilon_that_serves_is_found_for_each_model() -> None:
+    panels = {(LOCAL, 3.0): _panel(20.0), (LOCAL, 1.0): _panel(45.0), (LOCAL, 0.5): _panel(400.0)}
+    told = " ".join(query_verdict(_asked(panels), epsilon=1.0, level=0.95))
+    assert "below 10%: local ε = 1; below 5%: local ε = 3" in told
+    nothing = " ".join(query_verdict(_asked({(LOCAL, 1.0): _panel(500.0)}), epsilon=1.0, level=0.95))
+    assert "local no ε studied is enough" in nothing
+
+
+def test_least_trust_is_preferred_among_models_that_serve() -> None:
+    panels = {(CENTRAL, 1.0): _panel(1.0), (SHUFFLE, 1.0): _panel(2.0), (LOCAL, 1.0): _panel(300.0)}
+    assert choose([_asked(panels)], epsilon=1.0).series == "shuffle"
+    none = {(CENTRAL, 1.0): _panel(200.0), (LOCAL, 1.0): _panel(300.0)}
+    choice = choose([_asked(none)], epsilon=1.0)
+    assert choice.series is None
+    assert "choose none of them: the best, central, is off by 41.7%" in choice.sentence
+
+
+def test_a_recipe_for_comparison_is_never_chosen() -> None:
+    panels = {(NAIVE, 1.0): _panel(0.1, theory=False), (LOCAL, 1.0): _panel(300.0)}
+    assert choose([_asked(panels)], epsilon=1.0).series is None
+
+
+def test_means_must_also_be_told_apart() -> None:
+    """An error of 1% is small, but not when the groups differ by 0.1%."""
+    truth = np.array([170.0, 170.1, 170.2, 170.3, 170.4, 170.5])
+    panels = {(LOCAL, 1.0): _panel(1.7, truth=truth), (CENTRAL, 1.0): _panel(0.01, truth=truth)}
+    asked = _asked(panels, statistic="mean")
+    assert choose([asked], epsilon=1.0).series == "central"
+    assert "the error under local hides that" in " ".join(query_verdict(asked, epsilon=1.0, level=0.95))
+
+
+def test_coverage_below_the_promise_is_said() -> None:
+    short = _panel(1.0, shift=10.0)
+    told = " ".join(query_verdict(_asked({(CENTRAL, 1.0): short}), epsilon=1.0, level=0.95))
+    assert "central 0.0% (too seldom)" in told
+    assert judge_coverage(951, 1000, 0.95) == "(as promised)"
+    assert judge_coverage(900, 1000, 0.95) == "(too seldom)"
+
+
+def test_the_summary_speaks_of_every_model_and_merges_equal_advice() -> None:
+    panels = {
+        (series, epsilon): _panel(error / epsilon)
+        for series, error in ((CENTRAL, 1.0), (SHUFFLE, 2.0), (LOCAL, 300.0))
+        for epsilon in (0.5, 1.0, 2.0)
+    }
+    panels[NAIVE, 1.0] = _panel(1.0, theory=False, shift=500.0)
+    told = summarise(_findings(_asked(panels)))
+    assert told[0].startswith("At ε = 1, in the typical group: central keeps counts to within 0.21%")
+    assert sum("choose" in sentence for sentence in told) == 1
+    assert any(sentence.startswith("At ε = 0.5, 1 and 2 choose shuffle") for sentence in told)
+    assert any("local 60.0% (too seldom)" in sentence for sentence in told)
+    assert any("comparison only are off by: naive 104%" in sentence for sentence in told)
+
+
+def test_the_epsilon_nearest_to_one_is_spoken_of() -> None:
+    assert reference_epsilon([5.99, 3.0, 1.0, 0.8]) == 1.0
+    assert reference_epsilon([8.0, 0.5]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.0001, "less than 0.1%"), (0.0123, "1.2%"), (0.25, "25%"), (12.0, "1,200%"), (math.nan, "unknown")],
+)
+def test_shares_are_told_with_two_figures(share: float, words: str) -> None:
+    assert percent(share) == words
