@@ -15,7 +15,7 @@ from discreet.local.estimates import Estimated
 from discreet.local.frequencies import Frequencies, estimate_frequencies
 from discreet.local.grid import GridRandomiser
 from discreet.local.hybridcollection import Combined, add_strata, pool_samples
-from discreet.local.means import Pairs, estimate_means, estimate_ratios
+from discreet.local.means import estimate_means, estimate_ratios
 from discreet.local.poisoning import count_reach, mean_reach
 from discreet.local.randomiser import FrequencyOracle, NumberRandomiser, Randomiser
 from discreet.local.replicates import replicate_variance
@@ -82,8 +82,14 @@ def average_numbers(randomiser: Randomiser, sample: Sample) -> Estimated:
 
 def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -> Estimated:
     if isinstance(randomiser, NumberOrMissing):
-        pairs = _with_draw(randomiser.pairs(sample.reports), sample.inclusion)
-        return estimate_ratios(pairs, cells=sample.cells, weights=weights, number=sample.number, level=sample.level)
+        return estimate_ratios(
+            randomiser.pairs(sample.reports),
+            cells=sample.cells,
+            weights=weights,
+            number=sample.number,
+            level=sample.level,
+            inclusion=sample.inclusion,
+        )
     assert isinstance(randomiser, NumberRandomiser)
     return estimate_means(
         randomiser.values(sample.reports),
@@ -93,23 +99,6 @@ def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -
         number=sample.number,
         level=sample.level,
         inclusion=sample.inclusion,
-    )
-
-
-def _with_draw(pairs: Pairs, inclusion: float) -> Pairs:
-    """The same pairs with the variance of having been asked by chance, as Horvitz and Thompson have it.
-
-    The square of an unbiased value is on average the square of the truth and its variance v, so π·v + (1 − π)·value²
-    is on average v + (1 − π)·truth², in the scale of those asked.
-    """
-    if inclusion == 1:
-        return pairs
-    kept, left = inclusion, 1 - inclusion
-    return replace(
-        pairs,
-        above_variances=kept * pairs.above_variances + left * pairs.above**2,
-        below_variances=kept * pairs.below_variances + left * pairs.below**2,
-        covariances=kept * pairs.covariances + left * pairs.above * pairs.below,
     )
 
 
