@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, local, methods, planning, public, study
+from discreet.cli import asking, custody, local, methods, planning, public, reproduce, study
 
 __all__ = ["app"]
 
@@ -37,4 +37,5 @@ asking.register(app)
 planning.register(app)
 local.register(app)
 study.register(app)
+reproduce.register(app)
 methods.register(app)

@@ -1,19 +1,16 @@
 """Studies: what privacy would cost, before anything is released. The results are for the custodian alone."""
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli.options import Format, FormatOption, UnusedWorkspace
+from discreet.cli.progress import show_progress
 from discreet.cli.screen import show_json, show_note, show_pairs
 from discreet.errors import PathInvalid, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from discreet.study.runner import Finished
 
 __all__ = ["register"]
@@ -23,7 +20,6 @@ study = typer.Typer(
 )
 
 _INTERRUPTED = 130
-_TENTHS = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -80,7 +76,7 @@ def run(
 
     config = read_study(file)
     try:
-        with _progress() as told:
+        with show_progress() as told:
             done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=told)
     except KeyboardInterrupt:
         show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
@@ -158,38 +154,3 @@ def _from(file: Path, path: Path) -> str:
     real, folder = path.resolve(), file.resolve().parent
     shown = str(real.relative_to(folder)) if real.is_relative_to(folder) else str(real)
     return json.dumps(shown, ensure_ascii=False)
-
-
-@contextmanager
-def _progress() -> "Iterator[Callable[[str, int, int], None]]":
-    """A bar with the time left on a terminal; elsewhere a line now and then. Never a value."""
-    if not sys.stderr.isatty():
-        yield _tell_lines()
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)
-
-
-def _tell_lines() -> "Callable[[str, int, int], None]":
-    last = [""]
-
-    def tell(stage: str, done: int, total: int) -> None:
-        tenth = done * _TENTHS // max(total, 1)
-        line = f"{stage}: {done} of {total} tasks"
-        if (key := f"{stage}{tenth}") != last[0]:
-            last[0] = key
-            show_note(line)
-
-    return tell

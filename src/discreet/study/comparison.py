@@ -1,0 +1,198 @@
+"""The report's printed errors, its recipe's errors here, and those of mechanisms that keep their promise, side by side.
+
+An error is the mean over runs of the absolute difference from the figure without noise, as in the report. The recipe
+is held against the figure that it starts from: codes for "not stated" among the numbers, weights without a cap.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.study.averages import SHORT_NOTICE
+from discreet.study.outcomes import Query
+from discreet.study.printed import Theirs, printed_source, printed_tables
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = ["EVERYWHERE", "MODELS", "Comparison", "Line", "compare", "correlate_ranks", "merge_theirs", "write_lines"]
+
+EVERYWHERE: Final = "mean over provinces"
+# Each of the report's models, and the mechanisms that do the same rightly; a local one depends on column and ε.
+MODELS: Final = {"central": ("laplace",), "local": (), "shuffle": ("single-message", "multi-message")}
+_HEAD: Final = (
+    "statistic",
+    "column",
+    "category",
+    "epsilon",
+    "model",
+    "group",
+    "theirs",
+    "naive",
+    "correct",
+    "correct_mechanism",
+    "theory",
+)
+
+_Key = tuple[str, str, float, str, str]
+"""Model, mechanism, ε, name of the query, group; an empty mechanism stands for the only one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Mean absolute errors of one query in one province, or averaged over them, under one model at one ε."""
+
+    query: Query
+    epsilon: Decimal
+    model: str
+    group: str
+    theirs: float | None
+    naive: float
+    correct: float
+    correct_mechanism: str
+    theory: float
+
+    def to_dict(self) -> dict[str, Any]:
+        found: list[Any] = [self.query.statistic, self.query.column, self.query.category, float(self.epsilon)]
+        found += [self.model, self.group, self.theirs, self.naive, self.correct, self.correct_mechanism, self.theory]
+        return dict(zip(_HEAD, found, strict=True))
+
+    def cells(self) -> list[str]:
+        """As comparison.csv writes it."""
+        return ["" if value is None else str(value) for value in self.to_dict().values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every line, provinces first and then their mean, and where the report's figures come from."""
+
+    lines: tuple[Line, ...]
+    provinces: tuple[str, ...]
+    queries: tuple[Query, ...]
+    epsilons: tuple[Decimal, ...]
+    source: str
+
+    def pick(
+        self, *, query: Query, model: str, group: str = EVERYWHERE, mechanism: str | None = None
+    ) -> tuple[Line, ...]:
+        """The lines of a query at every ε, in the order of the study; of the first mechanism unless one is named."""
+        mechanisms = MODELS[model]
+        wanted = mechanism or (mechanisms[0] if mechanisms else None)
+        return tuple(
+            line
+            for line in self.lines
+            if (line.query, line.model, line.group) == (query, model, group)
+            and wanted in {None, line.correct_mechanism}
+        )
+
+    def by_province(self, *, query: Query, model: str, epsilon: Decimal) -> tuple[Line, ...]:
+        """One line for each province, of the first mechanism."""
+        every = [self.pick(query=query, model=model, group=province) for province in self.provinces]
+        return tuple(line for lines in every for line in lines if line.epsilon == epsilon)
+
+
+def merge_theirs(full: Theirs | None) -> tuple[Theirs, str]:
+    """The printed errors, and where the full tables are given theirs in their place; and the words for the source."""
+    printed = {key: error for table in printed_tables() for key, error in table.errors.items()}
+    if full is None:
+        return printed, printed_source()
+    return {**printed, **full}, f"{printed_source()} Where it has them, the errors are those of the given result file."
+
+
+def compare(folder: Path, *, theirs: Theirs, source: str, provinces: Mapping[str, str]) -> Comparison:
+    """The comparison from a finished study's folder; `provinces` gives the code of each label, in order."""
+    queries = tuple(table.query for table in printed_tables())
+    measured = _mean_by_key(folder / "results.parquet", "error", queries)
+    expected = _mean_by_key(folder / "theory.parquet", "expected_error", queries)
+    epsilons = tuple(dict.fromkeys(Decimal(f"{key[2]:g}") for key in measured))
+    lines: list[Line] = []
+    for query in queries:
+        for epsilon in epsilons:
+            for model, mechanism in ((model, one) for model, every in MODELS.items() for one in every or ("",)):
+                found = [
+                    _line(query, epsilon, model, mechanism, label, theirs.get((query.name, epsilon, model, code)),
+                          measured, expected)
+                    for label, code in provinces.items()
+                ]  # fmt: skip
+                lines += [*found, _average(found)]
+    return Comparison(tuple(lines), tuple(provinces), queries, epsilons, source)
+
+
+def write_lines(comparison: Comparison, file: Path) -> None:
+    """comparison.csv: one row for each line, and what it is."""
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([*_HEAD, "notice"])
+        writer.writerows([*line.cells(), SHORT_NOTICE] for line in comparison.lines)
+
+
+def correlate_ranks(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's rank correlation; equal values share their mean rank."""
+    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> NDArray[float64]:
+    _, places, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    ranks: NDArray[float64] = (ends - (counts - 1) / 2)[places]
+    return ranks
+
+
+def _line(
+    query: Query,
+    epsilon: Decimal,
+    model: str,
+    mechanism: str,
+    group: str,
+    theirs: float | None,
+    measured: Mapping[_Key, tuple[str, float]],
+    expected: Mapping[_Key, tuple[str, float]],
+) -> Line:
+    at = (float(epsilon), query.name, group)
+    told, correct = measured[model, mechanism, *at]
+    _, naive = measured["naive", model, *at]
+    return Line(query, epsilon, model, group, theirs, naive, correct, told, expected[model, mechanism, *at][1])
+
+
+def _average(lines: Sequence[Line]) -> Line:
+    """Over the provinces; theirs only where every province has one."""
+    theirs = [line.theirs for line in lines if line.theirs is not None]
+    first = lines[0]
+    return Line(
+        first.query,
+        first.epsilon,
+        first.model,
+        EVERYWHERE,
+        fmean(theirs) if len(theirs) == len(lines) else None,
+        fmean(line.naive for line in lines),
+        fmean(line.correct for line in lines),
+        first.correct_mechanism,
+        fmean(line.theory for line in lines),
+    )
+
+
+def _mean_by_key(file: Path, value: str, queries: Sequence[Query]) -> dict[_Key, tuple[str, float]]:
+    """The mechanism as the table names it, and the mean over runs."""
+    import pyarrow.parquet as pq
+
+    keys = ["model", "mechanism", "epsilon", "column", "category", "group"]
+    table = pq.read_table(file, columns=[*keys, value])
+    names = {(query.column, query.category): query.name for query in queries}
+    rows = table.group_by(keys, use_threads=False).aggregate([(value, "mean")]).to_pylist()
+    return {key: (row["mechanism"], row[f"{value}_mean"]) for row in rows for key in _keys(row, names)}
+
+
+def _keys(row: Mapping[str, Any], names: Mapping[tuple[str, str | None], str]) -> Iterator[_Key]:
+    name = names.get((row["column"], row["category"]))
+    if name is not None:
+        mechanism = "" if row["model"] == "local" else row["mechanism"]
+        yield row["model"], mechanism, row["epsilon"], name, row["group"]
