@@ -44,7 +44,7 @@ def estimate_drawings(findings: Findings) -> Iterator[Drawing]:
 
 def draw_estimates(asked: Asked, level: float) -> Figure:
     """Small multiples by ε: the truth of each group, and beside it one run's estimate and interval of every series."""
-    order, epsilons = _order(asked), asked.epsilons[:_MOST_PANELS]
+    order, epsilons = _order(asked), _spread(asked.epsilons)
     height, width = max(2.6, _ROW * len(order) + 1.28), 11.5
     left, gap = 1.95, 0.14
     figure = new_figure(width, height, f"{shorten(asked.label, 80)}: estimates at ε = {_list(epsilons)}")
@@ -54,18 +54,23 @@ def draw_estimates(asked: Asked, level: float) -> Figure:
         start = (left + place * (panel_width + gap)) / width
         axes = figure.add_axes((start, 0.45 / height, panel_width / width, (height - 1.28) / height))
         _draw_panel(axes, asked, order, epsilon, scale)
-        if place:
-            axes.set_yticklabels([])
-        else:
-            axes.set_yticklabels([shorten(asked.groups[group], _LONGEST) for group in order])
+        labels = [] if place else [shorten(asked.groups[group], _LONGEST) for group in order]
+        axes.set_yticks(range(len(labels)), labels)
     unit = "Weighted mean" if asked.statistic == "mean" else "Weighted count"
     rooted = " (square-root scale, so that small groups can be seen)" if scale.rooted else ""
+    which = f"the {len(order)} largest groups" if len(order) < len(asked.groups) else "by group"
     about = (
-        f"{unit} by group{rooted}. Estimates of one run, whiskers are {level:.0%} intervals; arrows: beyond the scale"
+        f"{unit}, {which}{rooted}. Estimates of one run, whiskers are {level:.0%} intervals; arrows: beyond the scale"
     )
     figure.text(0.1 / width, 0.05 / height, about, fontsize=6.5, color=GREY, va="bottom")
     _draw_legend(figure, asked, height)
     return figure
+
+
+def _spread(epsilons: Sequence[float]) -> list[float]:
+    """At most so many ε, the first and the last among them."""
+    number = min(len(epsilons), _MOST_PANELS)
+    return [epsilons[place * (len(epsilons) - 1) // max(number - 1, 1)] for place in range(number)]
 
 
 def _order(asked: Asked) -> list[int]:
@@ -82,30 +87,26 @@ class _Scale:
     high: float
     rooted: bool
 
+    def place(self, values: Any) -> Any:
+        """Where values stand on the axis, cut at its ends."""
+        inside = np.clip(values, self.low, self.high)
+        return np.sign(inside) * np.sqrt(np.abs(inside)) if self.rooted else inside
+
     def apply(self, axes: Any) -> None:
-        from matplotlib.ticker import FixedLocator, MaxNLocator
+        from matplotlib.ticker import MaxNLocator
 
         if self.rooted:
-            axes.set_xscale("function", functions=(_root, _square))
-            axes.xaxis.set_major_locator(FixedLocator(self.ticks()))
+            axes.set_xticks(self.place(self.ticks()), [tell_number(tick) for tick in self.ticks()])
         else:
             axes.xaxis.set_major_locator(MaxNLocator(3, min_n_ticks=2))
-        format_axis(axes.xaxis)
-        axes.set_xlim(self.low, self.high)
+            format_axis(axes.xaxis)
+        axes.set_xlim(*self.place([self.low, self.high]))
 
     def ticks(self) -> list[float]:
         """Round values, one a quarter of the other, which lie evenly under a square root."""
         power = 10.0 ** math.floor(math.log10(self.high))
         top = max((step * power for step in (0.64, 1.6, 4.0, 6.4) if step * power <= self.high), default=self.high)
         return [0.0, top / 4, top]
-
-
-def _root(values: Any) -> Any:
-    return np.sign(values) * np.sqrt(np.abs(values))
-
-
-def _square(values: Any) -> Any:
-    return np.sign(values) * np.square(values)
 
 
 def _fit_scale(asked: Asked, order: Sequence[int]) -> _Scale:
@@ -128,9 +129,9 @@ def _draw_panel(axes: Any, asked: Asked, order: Sequence[int], epsilon: float, s
     rows = np.arange(len(order), dtype=float)
     truth = asked.truth[list(order)]
     if asked.statistic == "mean":
-        axes.vlines(truth, rows - 0.42, rows + 0.42, color="#9aa3ad", linewidth=2.2)
+        axes.vlines(scale.place(truth), rows - 0.42, rows + 0.42, color="#9aa3ad", linewidth=2.2)
     else:
-        axes.barh(rows, truth, height=0.84, color=TRUTH, linewidth=0)
+        axes.barh(rows, scale.place(truth), height=0.84, color=TRUTH, linewidth=0)
     series = [one for one in asked.series if (one, epsilon) in asked.panels]
     beyond = []
     for place, one in enumerate(series):
@@ -141,7 +142,6 @@ def _draw_panel(axes: Any, asked: Asked, order: Sequence[int], epsilon: float, s
     if beyond:
         _tell_farthest(axes, max(beyond, key=lambda one: abs(one.value - truth.mean())), scale)
     axes.set_ylim(len(order) - 0.45, -0.55)
-    axes.set_yticks(rows)
     axes.set_title(f"ε = {epsilon:g}", loc="left", pad=4)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="#e5e7eb", linewidth=0.5, zorder=0)
@@ -162,14 +162,19 @@ def _draw_series(
 ) -> list[_Beyond]:
     """Dots with whiskers; an estimate beyond the scale is an arrow at its edge."""
     chosen, values = list(order), panel.estimates[list(order), 0]
-    low, high = (np.clip(side[chosen, 0], scale.low, scale.high) for side in (panel.low, panel.high))
-    axes.hlines(rows, low, high, color=look.colour, linewidth=0.9, alpha=0.75)
+    low, high = (scale.place(side[chosen, 0]) for side in (panel.low, panel.high))
+    known = np.isfinite(low) & np.isfinite(high)
+    if known.any():
+        axes.hlines(rows[known], low[known], high[known], color=look.colour, linewidth=0.9, alpha=0.75)
     inside = (values >= scale.low) & (values <= scale.high)
     dots = {"linestyle": "none", "color": look.colour, "markeredgewidth": 0.8, "zorder": 3}
-    axes.plot(values[inside], rows[inside], marker=look.marker, markersize=3.4, markerfacecolor=look.face, **dots)
+    axes.plot(
+        scale.place(values[inside]), rows[inside], marker=look.marker, markersize=3.4, markerfacecolor=look.face, **dots
+    )
     for outside, marker, edge in ((values > scale.high, ">", scale.high), (values < scale.low, "<", scale.low)):
         if outside.any():
-            axes.plot(np.full(outside.sum(), edge), rows[outside], marker=marker, markersize=3.4, clip_on=False, **dots)
+            at = np.full(outside.sum(), scale.place(edge))
+            axes.plot(at, rows[outside], marker=marker, markersize=3.4, clip_on=False, **dots)
     out = np.flatnonzero(~inside & np.isfinite(values))
     return [_Beyond(float(values[place]), float(rows[place]), look.colour) for place in out]
 
@@ -178,7 +183,7 @@ def _tell_farthest(axes: Any, farthest: _Beyond, scale: _Scale) -> None:
     """The value of the estimate farthest beyond the scale, in figures, beside its arrow."""
     right = farthest.value > scale.high
     axes.annotate(
-        tell_number(farthest.value), (scale.high if right else scale.low, farthest.row),
+        tell_number(farthest.value), (scale.place(farthest.value), farthest.row),
         xytext=(-5 if right else 5, 0), textcoords="offset points", ha="right" if right else "left", va="center",
         fontsize=7, color=farthest.colour, zorder=4,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
