@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["MODELS", "Asked", "Findings", "Panel", "Row", "Series", "read_findings"]
+__all__ = ["MODELS", "TOLD_BY_MECHANISM", "Asked", "Findings", "Panel", "Row", "Series", "read_findings"]
 
 # In the order in which they are shown; the last is kept for comparison only.
 MODELS: Final = ("central", "shuffle", "local", "naive")
+# Variants of these models are told apart by their mechanisms.
+TOLD_BY_MECHANISM: Final = ("shuffle", "naive")
 _MOST_FIGURES: Final = 6
 
 Row = dict[str, Any]
@@ -45,6 +47,10 @@ class Series:
     def order(self) -> tuple[int, str, str]:
         place = MODELS.index(self.family) if self.family in MODELS else len(MODELS)
         return (place, self.model, self.mechanism)
+
+    @property
+    def label(self) -> str:
+        return f"{self.model} ({self.mechanism})" if self.mechanism else self.model
 
     @property
     def compared_only(self) -> bool:
@@ -113,7 +119,7 @@ class Asked:
     def label_of(self, series: Series) -> str:
         """The model's name, with the mechanism where the model has several here."""
         rivals = sum(1 for other in self.series if other.model == series.model)
-        return f"{series.model} ({series.mechanism})" if rivals > 1 else series.model
+        return series.label if rivals > 1 else series.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,7 @@ class Findings:
     info: Mapping[str, Any]
     configuration: str
     asked: tuple[Asked, ...]
-    coverage: Mapping[str, tuple[int, int]]
+    coverage: Mapping[tuple[Series, float], tuple[int, int]]
     quality: tuple[Row, ...]
     shapes: tuple[Row, ...]
     correlations: tuple[Row, ...]
@@ -298,11 +304,20 @@ def _row_means(values: NDArray[float64]) -> NDArray[float64]:
     return means
 
 
-def _count_coverage(results: Any) -> dict[str, tuple[int, int]]:
-    """For each model, over all its queries: intervals that hold the truth, and intervals."""
+def _count_coverage(results: Any) -> dict[tuple[Series, float], tuple[int, int]]:
+    """For each series and ε, over all queries: intervals that hold the truth, and intervals.
+
+    Mechanisms are kept apart only where they tell variants of a model apart; elsewhere they differ from column to
+    column.
+    """
     low, high, truth = (results[name].to_numpy().astype(np.float64) for name in ("low", "high", "truth"))
-    models = results["model"].to_numpy()
     known = ~(np.isnan(low) | np.isnan(high) | np.isnan(truth))
     held = known & (low <= truth) & (truth <= high)
-    counted = {str(model): models == model for model in dict.fromkeys(models.tolist())}
-    return {model: (int((held & its).sum()), int((known & its).sum())) for model, its in counted.items()}
+    counted: dict[tuple[Series, float], tuple[int, int]] = {}
+    names = zip(*(results[name].to_pylist() for name in ("model", "mechanism", "epsilon")), strict=True)
+    for (model, mechanism, epsilon), is_known, is_held in zip(names, known.tolist(), held.tolist(), strict=True):
+        if is_known:
+            key = (Series(model, mechanism if model in TOLD_BY_MECHANISM else ""), float(epsilon))
+            hits, number = counted.get(key, (0, 0))
+            counted[key] = (hits + is_held, number + 1)
+    return counted

@@ -54,8 +54,9 @@ def linkage_attack(
 ) -> tuple[LinkageRow, ...]:
     """The attack on each column, through the static ones.
 
-    Reports stay linked to their respondents unless they were `shuffled`, or the outcome does not say whose they are;
-    then, as where only estimates leave, the best guess is that for the group.
+    Reports stay linked to their respondents unless they were `shuffled`; where they were, or no reports leave at all,
+    the best guess is that for the group. Reports that are not one answer each (sets of categories, hashes) are linked
+    too, but the outcome does not hold them: their success is nan, for it is not known.
     """
     sizes = count_cells(frame, static)
     protected = {one.column: one for one in outcome.protected}
@@ -66,13 +67,25 @@ def linkage_attack(
         target = _Target.of(frame.column(name), frame, sizes)
         baseline = target.success(target.guess_by_group())
         after = baseline
-        if seen is not None and seen.values is not None and seen.rows is not None and not shuffled:
-            after = _success_with_reports(target, seen)
+        if seen is not None and not shuffled and _is_reported(seen):
+            after = _success_with_reports(target, seen) if seen.values is not None else float("nan")
         mechanism = seen.mechanism if seen is not None else mechanisms.get(name, "")
         linked, within_2, within_5 = (int((sizes <= most).sum()) for most in (1, 2, 5))
         before = 1.0 if target.linked.any() else float("nan")
         rows.append(LinkageRow(mechanism, name, frame.size, linked, within_2, within_5, before, after, baseline))
     return tuple(rows)
+
+
+def _is_reported(seen: Protected) -> bool:
+    """Whether respondents sent reports of their own, held by the outcome or not."""
+    if seen.values is not None:
+        return seen.rows is not None
+    from discreet.local.choice import FREQUENCY_ORACLES
+    from discreet.local.numberchoice import NUMBER_RANDOMISERS
+
+    # A mechanism's name may be followed by how ε was shared, as in 'grr split'.
+    name = seen.mechanism.split(" ", 1)[0]
+    return seen.basis == "none" or name in FREQUENCY_ORACLES or (name in NUMBER_RANDOMISERS and name != "laplace")
 
 
 def count_cells(frame: Frame, static: Sequence[str]) -> NDArray[int64]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.study.figures import chosen_epsilons
-from discreet.study.findings import Asked, Findings, Row, Series
+from discreet.study.findings import TOLD_BY_MECHANISM, Asked, Findings, Row, Series
 from discreet.study.markup import Markup, element, table
 from discreet.study.metrics import AVERAGE
 from discreet.study.verdicts import judge_coverage, percent, reference_epsilon
@@ -75,14 +75,18 @@ def error_table(asked: Asked) -> Markup:
 
 
 def coverage_table(findings: Findings) -> Markup:
-    """How often intervals hold the truth, over every query of the study."""
-    rows = [
-        [model, f"{held / number:.1%}", f"{number:,}", judge_coverage(held, number, findings.level).strip("()")]
-        for model, (held, number) in findings.coverage.items()
-        if number
-    ]
-    head = ["Model", "Hold the truth", "Intervals", f"Promise of {findings.level:.0%}"]
-    return table(head, rows, caption="Intervals over all queries, ε and runs") if rows else element("p", "")
+    """How often intervals hold the truth at each ε, over every query of the study."""
+    rows = []
+    for series in sorted({series for series, _ in findings.coverage}, key=lambda one: one.order):
+        counts = [findings.coverage.get((series, epsilon), (0, 0)) for epsilon in findings.epsilons]
+        held, number = (sum(pair[side] for pair in counts) for side in (0, 1))
+        if number:
+            cells = [f"{hits / every:.1%}" if every else _NONE for hits, every in counts]
+            rows.append([series.label, *cells, f"{number:,}", judge_coverage(held, number, findings.level)])
+    if not rows:
+        return element("p", "No model gave intervals.")
+    head = ["Model", *(f"ε = {epsilon:g}" for epsilon in findings.epsilons), "Intervals", "Promise"]
+    return table(head, rows, caption=f"Share of {findings.level:.0%} intervals that hold the truth, over all queries")
 
 
 def quality_by_epsilon(findings: Findings) -> Markup:
@@ -184,13 +188,17 @@ def linkage_table(findings: Findings) -> Markup:
         for column, guess in baseline.items()
     ]
     rest = f" Under {_list(silent)} the guess is that without a report." if silent else ""
+    if findings.linkage[0]["linked"] and any(
+        math.isnan(value) for name in telling for value in families[name].values()
+    ):
+        rest += " –: not tried, because a report of that mechanism is not one answer; at least the guess without it."
     return table(head, rows, caption=f"How often the answer of a linked respondent is guessed.{rest}")
 
 
 def _family(row: Row) -> str:
     """Mechanisms differ by column in one model, except where they are what tells variants apart."""
-    several = row["model"] == "naive" or row["mechanism"] in {"single-message", "multi-message", "vector-sum"}
-    return _name(row["model"], row["mechanism"]) if several else str(row["model"])
+    told = row["model"] in TOLD_BY_MECHANISM
+    return _name(row["model"], row["mechanism"]) if told else str(row["model"])
 
 
 def _name(model: str, variant: str) -> str:

@@ -12,8 +12,10 @@ HOW_COMPUTED: Final = (
     "Errors are those that theory expects of one release, and the measured mean of the runs for recipes without a "
     "theory. The typical group is the one in the middle when groups are sorted by relative error. Probabilities come "
     "from 2,000 simulated releases with normal errors of the expected size, drawn from a fixed seed; beside them "
-    "stands how often the study's own runs agree. An error is close to the true figure when it is below 10% of it; a "
-    "group drowns when it is above 25%."
+    "stands how often the study's own runs agree. A model is accurate enough for a set of figures when the typical "
+    "error is within 10% in each of them and, for means, below the spread between groups; a group drowns when its "
+    "error is above 25%. Intervals are judged as if they were independent: a shortfall of up to three standard errors "
+    "is within chance."
 )
 
 GLOSSARY: Final = (
@@ -73,7 +75,7 @@ def tell_unprotected(findings: Findings) -> list[str]:
         "Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time.",
         "The noise here comes from a seed. Whoever knows the seed can subtract it, so no figure of this report may be "
         "released.",
-        "Recipes named naive are shown for comparison; their real ε is larger than the one they state.",
+        "Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it.",
     ]
 
 

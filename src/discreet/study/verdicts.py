@@ -29,13 +29,12 @@ _DRAWS: Final = 2000
 _SEED: Final = 20_170_101
 _LEADERS: Final = 5
 _NAMED: Final = 4
-_SLACK: Final = 0.02
+_NEAR: Final = 0.005
 # From the model that asks for least trust to the one that asks for most.
 _TRUST: Final = ("local", "shuffle", "central")
 _REASONS: Final = {
     "local": "it is accurate enough, and respondents need trust nobody",
-    "shuffle": "it is accurate enough, and nobody but the mixing service must be trusted; where an office may hold the "
-    "true answers, central is simpler and no less accurate",
+    "shuffle": "it is accurate enough, and nobody but the mixing service must be trusted",
     "central": "it alone is accurate enough; it needs an office that may hold the true answers",
 }
 
@@ -194,19 +193,23 @@ def _tell_coverage(asked: Asked, level: float) -> str:
         pairs = [panel.covered() for (one, _), panel in asked.panels.items() if one == series]
         held, number = (sum(pair[side] for pair in pairs) for side in (0, 1))
         if number:
-            parts.append(f"{asked.label_of(series)} {held / number:.1%} {judge_coverage(held, number, level)}")
+            parts.append(f"{asked.label_of(series)} {held / number:.1%} ({judge_coverage(held, number, level)})")
     if not parts:
         return ""
     return f"Intervals that promise {level:.0%} hold the true figure in: {'; '.join(parts)}."
 
 
 def judge_coverage(held: int, number: int, level: float) -> str:
-    """Whether so many hits can come from intervals that keep their promise.
+    """Whether so many hits can come from intervals that keep their promise, counted as if they were independent.
 
-    Allowed are three standard errors, and two points in any case: the intervals of one histogram share their noise.
+    A shortfall of up to three standard errors is within chance: so few intervals cannot tell.
     """
-    margin = max(_SLACK, 3 * math.sqrt(level * (1 - level) / number))
-    return "(as promised)" if held / number >= level - margin else "(too seldom)"
+    share = held / number
+    if share >= level - _NEAR:
+        return "as promised"
+    if share >= level - 3 * math.sqrt(level * (1 - level) / number):
+        return "within chance"
+    return "too seldom"
 
 
 def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "") -> Choice:
@@ -226,13 +229,22 @@ def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "") -> Choi
         fitting = {label: error for (its, label), error in worst.items() if its == model and error <= _GOOD}
         if fitting:
             label = min(fitting, key=lambda one: (fitting[one], one))
-            return Choice(epsilon, label, f"At ε = {epsilon:g} choose {label}{purpose}: {_REASONS[model]}.")
+            why = f"{_REASONS[model]}{_tell_alternative(model, fitting[label], worst)}"
+            return Choice(epsilon, label, f"At ε = {epsilon:g} choose {label}{purpose}: {why}.")
     if not worst:
         return Choice(epsilon, None, "")
     advice = "ask for larger groups, fewer figures or a larger ε"
     return Choice(
         epsilon, None, f"At ε = {epsilon:g} choose none of them{purpose}: {_tell_shortfall(worst)}; {advice}."
     )
+
+
+def _tell_alternative(model: str, error: float, worst: Mapping[tuple[str, str], float]) -> str:
+    """Central is simpler than a mixing service, and worth naming where it is no less accurate."""
+    central = min((found for (its, _), found in worst.items() if its == "central"), default=math.inf)
+    if model != "shuffle" or central > error:
+        return ""
+    return "; where an office may hold the true answers, central is simpler and no less accurate"
 
 
 def _tell_shortfall(worst: Mapping[tuple[str, str], float]) -> str:
@@ -287,11 +299,23 @@ def _kind(asked: Asked) -> str:
 
 
 def _tell_promises(findings: Findings) -> str:
-    parts = [
-        f"{model} {held / number:.1%} {judge_coverage(held, number, findings.level)}"
-        for model, (held, number) in findings.coverage.items()
-        if number and model.split(" ", 1)[0] in _TRUST
-    ]
+    """Coverage over all queries, series by series; where one ε falls short, it is named."""
+    parts = []
+    for series in sorted({series for series, _ in findings.coverage}, key=lambda one: one.order):
+        if series.compared_only:
+            continue
+        counts = {epsilon: pair for (one, epsilon), pair in findings.coverage.items() if one == series}
+        held, number = (sum(pair[side] for pair in counts.values()) for side in (0, 1))
+        judged = judge_coverage(held, number, findings.level)
+        short = {
+            epsilon: pair[0] / pair[1]
+            for epsilon, pair in counts.items()
+            if judge_coverage(*pair, findings.level) == "too seldom"
+        }
+        if short:
+            worst = min(short, key=lambda epsilon: (short[epsilon], epsilon))
+            judged += f", {short[worst]:.1%} at ε = {worst:g}"
+        parts.append(f"{series.label} {held / number:.1%} ({judged})")
     return f"Over all queries, {findings.level:.0%} intervals hold the truth in: {'; '.join(parts)}." if parts else ""
 
 
@@ -305,7 +329,8 @@ def _tell_naive(asked: Sequence[Asked], epsilon: float) -> str:
     if not parts:
         return ""
     return (
-        f"Recipes shown for comparison only are off by: {_join(parts)}. Do not use them: they promise more than holds."
+        f"Recipes shown for comparison only are off by: {_join(parts)}. Do not use them: the ε they state is not "
+        "proved, and some exceed it."
     )
 
 

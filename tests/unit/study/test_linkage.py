@@ -69,6 +69,16 @@ def test_shuffled_reports_and_estimates_leave_the_guess_of_the_group(frame: Fram
     assert row.success_before == 1.0
 
 
+def test_linked_reports_that_the_outcome_does_not_hold_are_not_said_to_be_harmless(frame: Frame) -> None:
+    shares = np.array([0.5, 0.3, 0.2])
+    for mechanism in ("subset", "oue split"):
+        outcome = Outcome((), (Protected("answer", mechanism, "estimate", shares=shares),))
+        (row,) = linkage_attack(frame, outcome, static=["region", "size"], columns=["answer"])
+        assert math.isnan(row.success_after)
+        (mixed,) = linkage_attack(frame, outcome, static=["region", "size"], columns=["answer"], shuffled=True)
+        assert mixed.success_after == mixed.baseline
+
+
 def test_numbers_are_guessed_to_a_tenth_of_their_range(make_frame: MakeFrame) -> None:
     rng = np.random.default_rng(7)
     drawn = {"region": rng.integers(0, 2, 3000), "answer": rng.integers(0, 3, 3000), "size": rng.integers(0, 201, 3000)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def _asked(panels: Mapping[tuple[Series, float], Panel], *, statistic: str = "co
 
 
 def _findings(*asked: Asked) -> Findings:
-    held = {"central": (95, 100), "local": (60, 100)}
+    held = {(Series("central", ""), 1.0): (95, 100), (Series("local", ""), 1.0): (60, 100)}
     return Findings(Path(), {"config": {"level": "0.95", "runs": 2}}, "", asked, held, (), (), (), ())
 
 
@@ -102,6 +103,13 @@ def test_least_trust_is_preferred_among_models_that_serve() -> None:
     assert "choose none of them: the best, central, is off by 41.7%" in choice.sentence
 
 
+def test_central_is_named_beside_the_shuffle_only_where_it_is_no_less_accurate() -> None:
+    better = {(CENTRAL, 1.0): _panel(1.0), (SHUFFLE, 1.0): _panel(2.0)}
+    worse = {(CENTRAL, 1.0): _panel(3.0), (SHUFFLE, 1.0): _panel(2.0)}
+    assert "central is simpler and no less accurate" in choose([_asked(better)], epsilon=1.0).sentence
+    assert "central" not in choose([_asked(worse)], epsilon=1.0).sentence
+
+
 def test_a_recipe_for_comparison_is_never_chosen() -> None:
     panels = {(NAIVE, 1.0): _panel(0.1, theory=False), (LOCAL, 1.0): _panel(300.0)}
     assert choose([_asked(panels)], epsilon=1.0).series is None
@@ -120,8 +128,35 @@ def test_coverage_below_the_promise_is_said() -> None:
     short = _panel(1.0, shift=10.0)
     told = " ".join(query_verdict(_asked({(CENTRAL, 1.0): short}), epsilon=1.0, level=0.95))
     assert "central 0.0% (too seldom)" in told
-    assert judge_coverage(951, 1000, 0.95) == "(as promised)"
-    assert judge_coverage(900, 1000, 0.95) == "(too seldom)"
+
+
+@pytest.mark.parametrize(
+    ("held", "number", "words"),
+    [
+        (951, 1000, "as promised"),
+        (935, 1000, "within chance"),
+        (9390, 10_000, "too seldom"),
+        (900, 1000, "too seldom"),
+    ],
+)
+def test_coverage_is_judged_by_its_standard_error(held: int, number: int, words: str) -> None:
+    assert judge_coverage(held, number, 0.95) == words
+
+
+def test_one_epsilon_that_falls_short_is_named_though_the_others_make_up_for_it() -> None:
+    """Pooled over mechanisms or ε, a shortfall could pass for a promise kept."""
+    single, multi = Series("shuffle", "single-message"), Series("shuffle", "multi-message")
+    held = {
+        (single, 0.6): (880, 1000),
+        (single, 5.0): (960, 1000),
+        (multi, 0.6): (990, 1000),
+        (multi, 5.0): (990, 1000),
+    }
+    panels = {(CENTRAL, 1.0): _panel(1.0)}
+    told = summarise(replace(_findings(_asked(panels)), coverage=held))
+    promises = next(sentence for sentence in told if "intervals hold the truth" in sentence)
+    assert "shuffle (multi-message) 99.0% (as promised)" in promises
+    assert "shuffle (single-message) 92.0% (too seldom, 88.0% at ε = 0.6)" in promises
 
 
 def test_the_summary_speaks_of_every_model_and_merges_equal_advice() -> None:
@@ -135,7 +170,7 @@ def test_the_summary_speaks_of_every_model_and_merges_equal_advice() -> None:
     assert told[0].startswith("At ε = 1, in the typical group: central keeps counts to within 0.21%")
     assert sum("choose" in sentence for sentence in told) == 1
     assert any(sentence.startswith("At ε = 0.5, 1 and 2 choose shuffle") for sentence in told)
-    assert any("local 60.0% (too seldom)" in sentence for sentence in told)
+    assert any("local 60.0% (too seldom, 60.0% at ε = 1)" in sentence for sentence in told)
     assert any("comparison only are off by: naive 104%" in sentence for sentence in told)
 
 
