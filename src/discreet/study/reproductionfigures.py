@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.study.agreement import short_label
 from discreet.study.comparison import MODELS, Comparison, Line
-from discreet.study.figures import Drawing, format_axis, new_figure
+from discreet.study.figures import Drawing, format_axis, new_figure, shorten
 from discreet.study.findings import Series
 from discreet.study.outcomes import Query
 from discreet.study.palette import GREY, INK, look_of
@@ -111,9 +111,9 @@ def _draw_heights(heights: Heights) -> Figure:
 
 
 def _draw_errors(comparison: Comparison, model: str) -> Figure:
-    width, height = 9.6, 5.6
+    width, height = 9.6, 5.3
     figure = new_figure(width, height, f"{model.capitalize()} model: error against ε")
-    step, tall = (width - 0.2) / 3, (height - 0.95) / 2
+    step, tall = (width - 0.2) / 3, (height - 0.7) / 2
     for place, query in enumerate(comparison.queries):
         left, bottom = 0.68 + step * (place % 3), 0.52 + tall * (1 - place // 3)
         axes = figure.add_axes((left / width, bottom / height, (step - 0.75) / width, (tall - 0.65) / height))
@@ -143,8 +143,8 @@ def _draw_panel(axes: Any, comparison: Comparison, query: Query, model: str) -> 
     axes.minorticks_off()
     format_axis(axes.yaxis)
     axes.grid(color="#e5e7eb", linewidth=0.5)
-    unit = _UNITS.get(query.column, "people")
-    axes.set_title(f"{short_label(query).capitalize()} ({unit})", loc="left", fontsize=8)
+    unit = f" ({_UNITS[query.column]})" if query.column in _UNITS else ""
+    axes.set_title(f"{shorten(short_label(query).capitalize(), 42)}{unit}", loc="left", fontsize=8)
 
 
 def _draw_correct(axes: Any, lines: tuple[Line, ...], model: str, *, name: str | None, filled: bool) -> None:
