@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-__all__ = ["WeightClass", "WeightClasses", "choose_classes"]
+__all__ = ["BLUR_PRICE", "WeightClass", "WeightClasses", "choose_classes"]
 
 _CUTS: Final = 64
-_WORTH: Final = 0.7  # blur is known less surely than noise, so a small gain is not worth a class
+BLUR_PRICE: Final = 2.0
 _LARGEST_WEIGHT: Final = 1 << 26  # so that a square, and the sum of a hundred million of them in halves, fit 64 bits
 
 
@@ -95,20 +95,28 @@ def choose_classes(weights: NDArray[Any], *, question: Question, epsilon: ExactL
 
     The best partition of the ordered weights at 64 equal counts, found by dynamic programming: a class costs
     mean²·people·(variance of a report at the ε0 of so many people) + price·Σ(w − mean)², an open one Σw²·(variance of a
-    report at ε). The price of blur is (assumed spread of answers)·(1 + n·r²): n counts all people, r is the question's
-    assumed correlation of weights and answers, which by Cauchy's inequality leaves a bias of at most
-    r·√(n·spread·Σ(w − mean)²). A class that saves less than three tenths stays open.
+    report at ε). The price of blur is twice the assumed spread of answers: once as chance has it, and once more for
+    answers that go with the weights, whose bias chance does not know.
+
+    The partition is laid out for the power of four nearest to ε, and each of its classes is then closed or open as ε
+    itself wants it. So nearby ε share their partition, and with the same blur a larger ε errs less.
     """
     target = exact(epsilon, parameter="epsilon")
     share = exact(delta, parameter="delta", zero=True, below=1)
     ordered = np.sort(_checked(weights))
-    cuts = _cuts(ordered)
-    blur_price = question.spread() * (1 + len(ordered) * question.correlation**2)
+    blur_price = BLUR_PRICE * question.spread()
+    layout = _Costs.of(_Noises(question, _reference(target), share), len(ordered), blur_price)
     noises = _Noises(question, target, share)
-    ends = _best_ends(ordered, cuts, _Costs.of(noises, len(ordered), blur_price))
+    ends = _best_ends(ordered, _cuts(ordered), layout)
     priced = [_settle(ordered[a:b], noises, blur_price) for a, b in pairwise(ends)]
     classes = _join_open([one for one, _ in priced])
     return WeightClasses(classes=classes, variance=math.fsum(cost for _, cost in priced))
+
+
+def _reference(epsilon: Decimal) -> Decimal:
+    """The power of four nearest to ε, between 1/256 and 16."""
+    power = round(math.log(float(epsilon), 4))
+    return Decimal(4) ** min(max(power, -4), 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +150,8 @@ class _Costs:
         size = np.maximum(people, 1)
         noise = np.exp(np.interp(np.log(size), self.sizes, self.noises))
         closed = total**2 / size * noise + self.blur_price * np.maximum(squares - total**2 / size, 0.0)
-        local = squares * self.local
-        return np.where(closed <= _WORTH * local, closed, local)
+        cheaper: NDArray[float64] = np.minimum(closed, squares * self.local)
+        return cheaper
 
 
 def _checked(weights: NDArray[Any]) -> NDArray[int64]:
@@ -187,7 +195,7 @@ def _settle(ordered: NDArray[int64], noises: _Noises, blur_price: float) -> tupl
     closed = WeightClass(people=people, anonymity=people, **limits)
     cost = closed.mean**2 * people * noises.of(rung_below(people)) + blur_price * closed.blur
     local = squares * noises.of(1)
-    if people > 1 and cost <= _WORTH * local:
+    if people > 1 and cost <= local:
         return closed, cost
     return WeightClass(people=people, anonymity=1, **limits), local
 

@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import ClassVar
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import shown
@@ -26,15 +25,9 @@ __all__ = ["CategoryQuestion", "NumberQuestion", "Question"]
 
 
 class Question(ABC):
-    """One question of a survey, as far as it is public.
-
-    `correlation` is assumed between weights and answers among people of similar weights. It steers how finely weights
-    are kept and has no part in any guarantee; the figures suit the sample survey, where measures of the body follow
-    sex and age, as weights do, and most other answers hardly.
-    """
+    """One question of a survey, as far as it is public."""
 
     __slots__ = ()
-    correlation: ClassVar[float]
 
     @abstractmethod
     def spread(self) -> float:
@@ -50,7 +43,6 @@ class CategoryQuestion(Question):
     """One of `categories` answers; every one of their counts is wanted, and counts alike."""
 
     categories: int
-    correlation: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if isinstance(self.categories, bool) or not isinstance(self.categories, int) or self.categories < 2:
@@ -58,7 +50,7 @@ class CategoryQuestion(Question):
             raise ParameterInvalid(parameter="categories", rule=rule, came=shown(self.categories))
 
     def spread(self) -> float:
-        """That of an indicator of share ½: the most it can be, so that classes never pay for an unlucky answer."""
+        """That of an indicator of share ½: the most it can be."""
         return 0.25
 
     def noise(self, *, epsilon: Decimal, delta: Decimal, people: int) -> float:
@@ -75,15 +67,14 @@ class NumberQuestion(Question):
     """A number on the grid 0, …, `grid`, whose mean is wanted."""
 
     grid: int
-    correlation: ClassVar[float] = 0.03
 
     def __post_init__(self) -> None:
         if isinstance(self.grid, bool) or not isinstance(self.grid, int) or self.grid < 1:
             raise ParameterInvalid(parameter="grid", rule="must be a whole number above 0", came=shown(self.grid))
 
     def spread(self) -> float:
-        """That of answers spread evenly over the middle half of the grid."""
-        return self.grid**2 / 48
+        """That of answers whose standard deviation is an eighth of the range."""
+        return self.grid**2 / 64
 
     def noise(self, *, epsilon: Decimal, delta: Decimal, people: int) -> float:
         """The mean over the middle half of the grid."""

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from discreet.local.oracle import CategoryOracle
 from discreet.local.randomiser import NumberRandomiser, Randomiser
 from discreet.local.sums import sum_cells
 from discreet.shuffle.allowance import rung_below
-from discreet.shuffle.classes import WeightClass, WeightClasses, choose_classes
+from discreet.shuffle.classes import BLUR_PRICE, WeightClass, WeightClasses, choose_classes
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Expected", "SingleCategory", "SingleMessage", "SingleNumber", "single_message"]
 
 R = TypeVar("R", bound=Randomiser)
+
+_CORRELATION: Final = 0.05  # of numbers and weights within a class: intervals allow for that much
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +96,7 @@ class SingleMessage(ABC, Generic[R]):
 
     @abstractmethod
     def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> Estimated:
-        """Unbiased but for the blur of the weights, whose spread the variances hold beside the privacy noise."""
+        """Unbiased but for the blur of the weights; variances hold it, at its price, beside the privacy noise."""
 
     @abstractmethod
     def expected(self, answers: NDArray[Any], weights: NDArray[int64]) -> Expected:
@@ -141,7 +143,7 @@ class SingleCategory(SingleMessage[CategoryOracle]):
             shares = np.clip(counts / max(float(tally.weights[0]), 1.0), 0.0, 1.0)
             noise = _noise(oracle, float(tally.weight_squares[0]), squares)
             estimates += scale * counts
-            variances += scale**2 * noise + shares * (1 - shares) * one.blur
+            variances += scale**2 * noise + BLUR_PRICE * shares * (1 - shares) * one.blur
         return Estimated(estimates=estimates, variances=variances, level=level)
 
     def expected(self, answers: NDArray[Any], weights: NDArray[int64]) -> Expected:
@@ -178,7 +180,8 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
             variance += max(0.0, _sum(used**2 * noises))
             centre = _sum(values) / one.people
             spread = max(0.0, (_sum((values - centre) ** 2) - _sum(noises)) / one.people)
-            variance += spread * one.blur
+            # a bias of at most correlation · √(people · spread · blur), by Cauchy's inequality, class by class
+            variance += spread * one.blur * (1 + one.people * _CORRELATION**2)
         divisor = float(self.classes.total)
         return Estimated(
             estimates=np.array([total / divisor]), variances=np.array([variance / divisor**2]), level=level

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterInvalid
 from discreet.shuffle.allowance import allow, rung_below
 from discreet.shuffle.amplification import suffices
-from discreet.shuffle.classes import WeightClass, WeightClasses, choose_classes
+from discreet.shuffle.classes import BLUR_PRICE, WeightClass, WeightClasses, choose_classes
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion, Question
 
 QUESTIONS = (CategoryQuestion(5), CategoryQuestion(40), NumberQuestion(900))
@@ -52,11 +52,12 @@ def test_no_better_partition_of_a_few_weights() -> None:
     values, counts = [100, 130, 400, 420, 3_000], [400, 900, 700, 150, 60]
     weights = np.repeat(values, counts).astype(np.int64)
     chosen = choose_classes(weights, question=question, epsilon=epsilon, delta=DELTA)
+    price_of_blur = BLUR_PRICE * question.spread()
 
     def price(group: tuple[int, ...]) -> float:
         inside = weights[np.isin(weights, [values[i] for i in group])].astype(float)
         noise = question.noise(epsilon=epsilon, delta=DELTA, people=rung_below(len(inside)))
-        closed = inside.mean() ** 2 * len(inside) * noise + question.spread() * ((inside - inside.mean()) ** 2).sum()
+        closed = inside.mean() ** 2 * len(inside) * noise + price_of_blur * ((inside - inside.mean()) ** 2).sum()
         return min(float(closed), float((inside**2).sum()) * question.noise(epsilon=epsilon, delta=DELTA, people=1))
 
     best = min(
@@ -66,6 +67,16 @@ def test_no_better_partition_of_a_few_weights() -> None:
     )
     # Interpolated prices steer the choice, so a near tie may go the other way.
     assert best * (1 - 1e-9) <= chosen.variance <= 1.05 * best
+
+
+def test_nearby_epsilons_share_their_classes() -> None:
+    weights = spread_weights(20_000)
+    laid_out = {
+        epsilon: choose_classes(weights, question=QUESTIONS[0], epsilon=epsilon, delta=DELTA)
+        for epsilon in ("0.6", "1")
+    }
+    assert [one.low for one in laid_out["0.6"].classes] == [one.low for one in laid_out["1"].classes]
+    assert laid_out["1"].variance < laid_out["0.6"].variance
 
 
 def test_equal_weights_are_never_cut() -> None:
