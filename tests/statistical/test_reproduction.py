@@ -1,10 +1,10 @@
 """The report's recipe against its printed tables, and every corrected error against its theory, on the full sample.
 
 Entropy is fresh (the seed is shown on failure) and nothing is rerun. Measured errors are means over 13 provinces and
-RUNS runs. Their relative standard error is computed from the runs themselves and lies near 1.7%, so that the allowed
-10% is more than five standard errors away even where theory itself is 1% off: below 6e-7 for each of eight
-comparisons. Coverage is that of 2 × 13 × RUNS independent intervals: with a true coverage between 94.2% and 95.8%, the
-bounds of 93% and 97% are more than five deviations away (below 6e-7). What is deterministic says so.
+RUNS runs. Their relative standard error is computed from the runs themselves and lies near 1.4%, so that the allowed
+10% is more than six standard errors away even where theory itself is 1% off: below 2e-9 for each of eight
+comparisons. Coverage is that of 13 × RUNS independent intervals for each query: with a true coverage between 94.6% and
+95.4%, the bounds of 93% and 97% are more than five deviations away (below 6e-7). What is deterministic says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.statistical, pytest.mark.long]
 
 CONFIG = report_study()
-RUNS = 400
+RUNS = 600
 SEED = int.from_bytes(os.urandom(8), "big")
 CENTRAL, LOCAL, SINGLE, MULTI = (
     "central laplace",
@@ -58,8 +58,6 @@ TARGETS = {
     SINGLE: {SMOKERS.name: 4_500, HEIGHT.name: 0.0074},
     LOCAL: {SMOKERS.name: 32_800, HEIGHT.name: 0.017},
 }
-# The prototype's account of shuffled numbers was looser than ours, so there ours may be better by more.
-BETTER = {(SINGLE, HEIGHT.name)}
 
 
 @pytest.fixture(scope="module")
@@ -195,14 +193,20 @@ def test_every_error_is_the_one_of_theory(name: str, frame: Frame, measure: Meas
         assert matches(errors, theory), f"seed {SEED}: {query} {errors.mean():.6g}, theory {theory:.6g}"
         assert not matches(errors, theory * 1.25)
         target = TARGETS[name][query]
-        assert errors.mean() <= 1.3 * target
-        assert errors.mean() >= 0.7 * target or (name, query) in BETTER
+        assert 0.7 * target <= theory <= 1.3 * target
 
 
 def test_local_intervals_hold_the_truth(measure: Measure) -> None:
     holds = np.concatenate([found.holds.ravel() for found in measure(LOCAL).values()])
     assert holds.size >= 2_000
     assert 0.93 <= holds.mean() <= 0.97, f"seed {SEED}"
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_intervals_hold_for_every_query(name: str, measure: Measure) -> None:
+    """Intervals of means are cautious: they may hold more often than they promise, never less."""
+    for query, found in measure(name).items():
+        assert found.holds.mean() >= 0.93, f"seed {SEED}: {query} {found.holds.mean():.4f}"
 
 
 # --- theory lines (deterministic) -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """How much local ε a batch of a given size may use: the accountant's answer, quick to ask many times.
 
-Sizes are rounded down to a ladder of sixteen rungs per octave, for a smaller batch is always a valid account of a
+Sizes are rounded down to a ladder of eight rungs per octave, for a smaller batch is always a valid account of a
 larger one. Between a few searched rungs the allowance is guessed, and each guess is verified before it is used.
 """
 
@@ -18,9 +18,10 @@ from discreet.shuffle.amplification import largest_local_epsilon, suffices
 
 __all__ = ["allow", "rung_below", "searched_sizes"]
 
-_PER_OCTAVE: Final = 16
+_PER_OCTAVE: Final = 8
 _RUNGS: Final = sorted({math.floor(2 ** (step / _PER_OCTAVE)) for step in range(27 * _PER_OCTAVE)})
-_APART: Final = 16  # rungs between two that are searched: about a factor of 2
+_APART: Final = 8  # rungs between two that are searched: about a factor of 2
+_WITHIN: Final = 1e-3  # of a local ε: hardly a thousandth of a variance
 _BACKOFF: Final = (0.0, 0.005, 0.02, 0.06)
 
 
@@ -59,12 +60,11 @@ def _allow(epsilon: Decimal, delta: Decimal, rung: int, categories: int | None) 
             return before
         if suffices(local_epsilon=tried, epsilon=epsilon, delta=delta, anonymity=_RUNGS[rung], categories=categories):
             return tried
-    return max(
-        before, largest_local_epsilon(epsilon=epsilon, delta=delta, anonymity=_RUNGS[rung], categories=categories)
-    )
+    return max(before, _searched(epsilon, delta, rung, categories))
 
 
 @lru_cache(maxsize=1 << 14)
 def _searched(epsilon: Decimal, delta: Decimal, rung: int, categories: int | None) -> Decimal:
-    people = _RUNGS[rung]
-    return largest_local_epsilon(epsilon=epsilon, delta=delta, anonymity=people, categories=categories)
+    return largest_local_epsilon(
+        epsilon=epsilon, delta=delta, anonymity=_RUNGS[rung], categories=categories, within=_WITHIN
+    )

@@ -62,14 +62,23 @@ def amplified_epsilon(
 
 
 def largest_local_epsilon(
-    *, epsilon: ExactLike, delta: ExactLike, anonymity: int, categories: int | None = None
+    *,
+    epsilon: ExactLike,
+    delta: ExactLike,
+    anonymity: int,
+    categories: int | None = None,
+    within: float = 1e-5,
 ) -> Decimal:
-    """The largest ε0 whose n shuffled reports are proven (epsilon, delta)-DP; never below epsilon."""
+    """The largest ε0 whose n shuffled reports are proven (epsilon, delta)-DP; never below epsilon.
+
+    Always on the proven side; a coarser `within` ends the search for the largest earlier.
+    """
     return _largest(
         exact(epsilon, parameter="epsilon"),
         exact(delta, parameter="delta", zero=True, below=1),
         _whole(anonymity, parameter="anonymity", least=1, largest=LARGEST_ANONYMITY),
         _categories(categories),
+        within,
     )
 
 
@@ -114,7 +123,7 @@ def _amplified(local: Decimal, anonymity: int, delta: Decimal, categories: int |
 
 
 @lru_cache(maxsize=_CACHED)
-def _largest(epsilon: Decimal, delta: Decimal, anonymity: int, categories: int | None) -> Decimal:
+def _largest(epsilon: Decimal, delta: Decimal, anonymity: int, categories: int | None, within: float) -> Decimal:
     target, share = float(epsilon), float(delta)
     if not delta or anonymity < 2 or epsilon >= _LARGEST_LOCAL:
         return epsilon
@@ -125,7 +134,7 @@ def _largest(epsilon: Decimal, delta: Decimal, anonymity: int, categories: int |
         fails=min(float(_LARGEST_LOCAL), target + math.log(anonymity) + 2 + math.log(categories or 1)),
         holds=target,
         goal=_height(share),
-        within=1e-5,
+        within=within,
     )
     return max(epsilon, floor_to_grid(Fraction(found)))
 
