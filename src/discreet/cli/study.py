@@ -84,7 +84,7 @@ def run(
     if no_report:
         _show(done, None, [], output)
         return
-    made = _report(out)
+    made = _report(out, jobs)
     from discreet.study.report import verdict_lines
 
     _show(done, made, verdict_lines(out), output)
@@ -104,18 +104,19 @@ def report(
             f"'{directory}' holds no complete study. Make one with: discreet study run STUDY.yaml --out {directory}",
             path=str(directory),
         )
-    made = _report(directory)
+    made = _report(directory, None)
     if output is Format.JSON:
         show_json({"report": str(made)})
     else:
         typer.echo(f"wrote {made}")
 
 
-def _report(folder: Path) -> Path:
+def _report(folder: Path, jobs: int | None) -> Path:
     from discreet.study.report import write_report
+    from discreet.study.runner import default_jobs
 
     show_note("drawing figures and writing the report")
-    return write_report(folder)
+    return write_report(folder, jobs=jobs or default_jobs())
 
 
 def _show(done: "Finished", report: Path | None, verdict: list[str], output: Format) -> None:

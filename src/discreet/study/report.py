@@ -38,14 +38,15 @@ _QUESTION: Final = (
 Progress = Callable[[str], None]
 
 
-def write_report(folder: Path, *, progress: Progress | None = None) -> Path:
+def write_report(folder: Path, *, jobs: int = 1, progress: Progress | None = None) -> Path:
     """Make figures/ and report.html of a finished study's folder anew; return the path of the report.
 
+    Figures are drawn by `jobs` processes, this one among them.
     `progress` is told the name of each figure before it is drawn. PathInvalid when there is no finished study,
     ExtraMissing without the extra 'study'.
     """
     findings = read_findings(folder)
-    drawn = draw_figures(findings, progress=progress)
+    drawn = draw_figures(findings, jobs=jobs, progress=progress)
     file = folder / "report.html"
     partial = file.with_name(f".{file.name}.partial")
     partial.write_text(_page(findings, drawn), encoding="utf-8", newline="\n")
