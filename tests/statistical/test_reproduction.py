@@ -251,14 +251,7 @@ def test_replacing_an_answer_costs_counts_twice_as_much_and_keeps_the_order(
 
 @pytest.mark.parametrize("name", ORDER)
 def test_errors_fall_as_epsilon_grows(lines: dict[tuple[str, str], tuple[Expected, ...]], name: str) -> None:
-    """Classes of weights are chosen for a column without its answers, so there one category may gain at another's cost.
-
-    What is chosen for, the column as a whole, falls strictly; a single category may rise by a few per cent.
-    """
     for larger, smaller in pairwise(EPSILONS):
         better, worse = mean_errors(lines[name, larger]), mean_errors(lines[name, smaller])
-        slack = 1.08 if name == SINGLE else 1.0
-        assert all(better[query] <= worse[query] * slack for query in better), (name, larger, smaller)
-        for column in {query.column for query in better}:
-            sums = [sum(m[q] for q in m if q.column == column) for m in (better, worse)]
-            assert sums[0] <= sums[1], (name, column, larger, smaller)
+        assert all(better[query] <= worse[query] for query in better), (name, larger, smaller)
+        assert sum(better.values()) < 0.95 * sum(worse.values())

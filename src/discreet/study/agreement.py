@@ -34,6 +34,7 @@ _PROVINCE: Final = "Ontario"
 _HEIGHT: Final = "mean of height"
 _SMOKERS: Final = "smoking=1"
 _REFERENCE: Final = Decimal(1)
+_HEADLINES: Final = {_HEIGHT: "m", _SMOKERS: "people"}
 _NONE: Final = "—"
 # The heaviest weight of the survey's public use file (docs/errata.md).
 _HEAVIEST: Final = 13_894
@@ -136,24 +137,24 @@ def tell_faults(*, categories: Sequence[tuple[str, int]], columns: int) -> list[
 
 def tell_gain(comparison: Comparison) -> list[str]:
     """What doing it rightly changes at ε = 1, for the two headline statistics."""
-    if _REFERENCE not in comparison.epsilons:
-        return []
     told = []
-    for name in (_HEIGHT, _SMOKERS):
-        query = next(query for query in comparison.queries if query.name == name)
-        parts = [
-            f"{model}{f' ({mechanism})' if len(every) > 1 else ''} {_tell_line(line)}"
-            for model, every in MODELS.items()
-            for mechanism in every or (None,)
-            for line in comparison.pick(query=query, model=model, group=EVERYWHERE, mechanism=mechanism)
-            if line.epsilon == _REFERENCE
-        ]
-        told.append(f"{short_label(query).capitalize()} at ε = 1, mean error over provinces: {'; '.join(parts)}.")
+    for query in (query for query in comparison.queries if query.name in _HEADLINES):
+        lines = [line for line in comparison.lines if (line.query, line.group) == (query, EVERYWHERE)]
+        at = [line for line in lines if line.epsilon == _REFERENCE]
+        unit = _HEADLINES[query.name]
+        theirs = {line.model: f"{tell_amount(line.theirs)} {unit}" for line in at if line.model != "central"}
+        right = [f"{tell_amount(line.correct)} ({_tell_way(line)})" for line in at]
+        if at:
+            said = " and ".join(f"{error} ({model})" for model, error in theirs.items())
+            told.append(
+                f"{short_label(query).capitalize()} at ε = 1, mean over provinces: the report was off by {said}. Done "
+                f"rightly it is {', '.join(right)}."
+            )
     return told
 
 
-def _tell_line(line: Line) -> str:
-    return f"theirs {tell_amount(line.theirs)}, recipe {tell_amount(line.naive)}, correct {tell_amount(line.correct)}"
+def _tell_way(line: Line) -> str:
+    return line.correct_mechanism if len(MODELS[line.model]) > 1 else line.model
 
 
 def tell_amount(value: float | None) -> str:

@@ -100,6 +100,13 @@ def test_other_folders_and_files_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_what_is_gained_is_told_for_two_statistics(done: Reproduction) -> None:
+    height, smokers = done.gain
+    assert height.startswith("Mean height at ε = 1, mean over provinces: the report was off by 6.96 m (local)")
+    assert all(way in smokers for way in ("(central)", "(local)", "(single-message)", "(multi-message)"))
+    assert "74,096 people (local) and 316,441 people (shuffle)" in smokers
+
+
 def test_the_given_file_adds_to_what_is_printed() -> None:
     key = ("mean of height", Decimal(3), "local", "35")
     errors, source = merge_theirs({key: 1.53})
