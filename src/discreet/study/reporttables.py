@@ -131,7 +131,9 @@ def quality_by_column(findings: Findings) -> Markup:
     for row in its:
         sort = (_METRICS.get(str(row["metric"]), str(row["metric"])), _family(row), str(row["basis"]))
         gathered.setdefault((row["column"], sort), []).append(row["value"])
-    sorts = sorted({sort for _, sort in gathered}, key=lambda one: (one[0] != "KSComplement", Series(one[1], "").order))
+    sorts = sorted(
+        {sort for _, sort in gathered}, key=lambda one: (one[0] != "KSComplement", Series(one[1], "").order, one[2])
+    )
     columns = list(dict.fromkeys(column for column, _ in gathered))
     rows = [[column, *(_score(_mean(gathered.get((column, sort)))) for sort in sorts)] for column in columns]
     head = ["Column", *(f"{metric}: {name}, {basis}" for metric, name, basis in sorts)]
