@@ -47,7 +47,7 @@ def choose_oracle(*, epsilon: ExactLike, categories: int) -> CategoryOracle:
     able = [
         oracle(epsilon=chosen, categories=categories)
         for oracle in _PREFERRED
-        if oracle.objection(epsilon=chosen, categories=categories) is None
+        if oracle.supports(epsilon=chosen, categories=categories)
     ]
     if not able:
         rule = "must suit a randomiser of categories (epsilon at most 50, from 2 to 65,536 categories)"

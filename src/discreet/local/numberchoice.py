@@ -65,7 +65,7 @@ def choose_number(*, epsilon: ExactLike, grid: int, position: float | None = Non
     places = middle_half(grid) if position is None else np.array([float(position)])
     least = np.inf
     for kind in _PLAIN:
-        if kind.objection(epsilon=total, grid=grid) or (kind is BoundedLaplace and grid > _COARSE):
+        if not kind.supports(epsilon=total, grid=grid) or (kind is BoundedLaplace and grid > _COARSE):
             continue
         candidate = kind(epsilon=total, grid=grid)
         expected = float(candidate.variance(places).mean())

@@ -92,6 +92,11 @@ class FrequencyOracle(Randomiser):
     def objection(cls, *, epsilon: Decimal, categories: int) -> str | None:
         """Why this randomiser does not support such a question; None when it does."""
 
+    @classmethod
+    def supports(cls, *, epsilon: Decimal, categories: int) -> bool:
+        """Whether this randomiser suits so many categories at this epsilon; `objection` says why not."""
+        return cls.objection(epsilon=epsilon, categories=categories) is None
+
     @abstractmethod
     def channel(self) -> Channel:
         """The chances of supporting the true category and any other."""
@@ -111,6 +116,11 @@ class NumberRandomiser(Randomiser):
     @abstractmethod
     def objection(cls, *, epsilon: Decimal, grid: int) -> str | None:
         """Why this randomiser does not support such a question; None when it does."""
+
+    @classmethod
+    def supports(cls, *, epsilon: Decimal, grid: int) -> bool:
+        """Whether this randomiser suits such a grid at this epsilon; `objection` says why not."""
+        return cls.objection(epsilon=epsilon, grid=grid) is None
 
     @abstractmethod
     def values(self, reports: NDArray[Any]) -> NDArray[float64]:
