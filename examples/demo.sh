@@ -47,3 +47,15 @@ run query -w demo/office "SELECT COUNT(*) AS people FROM survey WHERE smoking = 
 say "8. What is left, and whether the ledger holds"
 run budget -w demo/office
 run ledger verify -w demo/office
+
+say "9. A survey whose answers are protected before they leave: a signed manifest, one draw for each respondent, estimates"
+run local init demo/data/survey.yaml --epsilon 2 --columns smoking --groups province --out demo/manifest.yaml
+run local keys --out demo/keys/survey.key
+run local sign demo/manifest.yaml --key demo/keys/survey.key --out demo/manifest.json
+run local encode demo/manifest.json demo/data/survey.parquet --out demo/reports.jsonl
+run local estimate demo/manifest.json demo/reports.jsonl
+
+say "10. Which model and which ε? A small study on the true rows, for the custodian alone"
+run study run examples/study.yaml --out demo/study
+echo
+echo "Open the report in a browser: demo/study/report.html"
