@@ -78,7 +78,8 @@ def measure(folder: Path, *, rows: int, runs: int) -> dict[str, Any]:
         config, folder / "study", base=folder, jobs=JOBS, progress=watch.tell, build="benchmarks.study:timed_models"
     )
     processor = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    write_report(folder / "study", progress=lambda name: watch.tell(f"figures: {name.partition('-')[0]}", 0, 0))
+    watch.tell("figures and report", 0, 0)
+    write_report(folder / "study", jobs=JOBS)
     watch.stop()
     spent: dict[str, float] = defaultdict(float)
     memory: dict[int, float] = defaultdict(float)

@@ -19,7 +19,7 @@ from discreet.study.config import StudyConfig
 from discreet.study.configreader import parse_study
 from discreet.study.frames import study_card
 from discreet.study.printed import Theirs, printed_tables, read_theirs
-from discreet.study.runner import run_study
+from discreet.study.runner import default_jobs, run_study
 
 __all__ = ["EPSILONS", "ROWS", "RUNS", "Reproduction", "report_study", "reproduce_report"]
 
@@ -120,7 +120,7 @@ def reproduce_report(
     done = run_study(config, folder / "study", base=folder, jobs=jobs, progress=progress)
     told = progress or (lambda _stage, _done, _all: None)
     told("drawing figures", done.tasks, done.tasks)
-    return _write(folder, config, errors, source, done.seconds)
+    return _write(folder, config, errors, source, seconds=done.seconds, jobs=jobs or default_jobs())
 
 
 def _claim(folder: Path) -> None:
@@ -132,14 +132,16 @@ def _claim(folder: Path) -> None:
         raise PathInvalid(f"'{folder}' cannot be made: {error.strerror}.", path=str(folder)) from None
 
 
-def _write(folder: Path, config: StudyConfig, theirs: Theirs, source: str, seconds: float) -> Reproduction:
+def _write(
+    folder: Path, config: StudyConfig, theirs: Theirs, source: str, *, seconds: float, jobs: int
+) -> Reproduction:
     from discreet.study.figures import write_drawings
     from discreet.study.report import write_report
     from discreet.study.reproductionfigures import read_heights, reproduction_drawings
     from discreet.study.reproductionpage import write_reproduction
 
     study, card = folder / "study", study_card(config, folder)
-    write_report(study)
+    write_report(study, jobs=jobs)
     provinces = {category.label.en: category.code for category in card.column("province").categories}
     comparison = compare(study, theirs=theirs, source=source, provinces=provinces)
     agreement = agree(comparison)
