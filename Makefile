@@ -39,7 +39,7 @@ test: $(READY) ## lint, types, import direction and the test suite (with a real 
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not long"
 
 test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, large files, a Spark cluster (needs Java 17)
@@ -48,7 +48,7 @@ test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, large files, 
 check: $(READY) ## lint, types, unit tests; under a minute
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(PYTEST) -q -n $(WORKERS) -m "not long and not statistical" tests/unit
 
 bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest, questions

@@ -106,20 +106,20 @@ def collection_csv(found: Collection) -> str:
     return out.getvalue()
 
 
-def show_collection(found: Collection) -> None:
+def show_collection(found: Collection, *, lang: str) -> None:
     """A collection for people: one table for each question."""
     about = _about(found)
     pairs = [(name.replace("_", " "), str(value)) for name, value in about.items()]
     pairs += [(f"refused: {reason.value}", f"{count:,}") for reason, count in found.refused.items()]
-    show_pairs(f"{found.signed.manifest.title.en}: estimates from randomised reports", pairs)
+    show_pairs(f"{found.signed.manifest.title.text(lang)}: estimates from randomised reports", pairs)
     for name in dict.fromkeys(each.question for each in found.estimates):
-        _show_question(found, [each for each in found.estimates if each.question == name])
+        _show_question(found, [each for each in found.estimates if each.question == name], lang)
     show_pairs("Poisoning", [(each.question, each.sentence()) for each in found.poisoning])
     for warning in found.warnings:
         show_note(f"Warning: {warning}")
 
 
-def _show_question(found: Collection, estimates: Sequence[Estimate]) -> None:
+def _show_question(found: Collection, estimates: Sequence[Estimate], lang: str) -> None:
     first = estimates[0]
     counts = first.statistic == "count"
     values, intervals = show_estimates(
@@ -132,8 +132,14 @@ def _show_question(found: Collection, estimates: Sequence[Estimate]) -> None:
     for each, value, interval in zip(estimates, values, intervals, strict=True):
         label = [each.label or ""] if counts else []
         adjusted = ["–" if each.adjusted is None else f"{each.adjusted:,.0f}"] if counts else []
-        rows.append([*each.groups, *label, value, interval, *adjusted])
-    show_table(f"\n{found.signed.manifest.question(first.question).column.label.en}", headings, rows)
+        groups = [_group_label(found, name, code, lang) for name, code in zip(found.by, each.groups, strict=True)]
+        rows.append([*groups, *label, value, interval, *adjusted])
+    show_table(f"\n{found.signed.manifest.question(first.question).column.label.text(lang)}", headings, rows)
+
+
+def _group_label(found: Collection, name: str, code: str, lang: str) -> str:
+    labels = {category.code: category.label.text(lang) for category in found.signed.manifest.group(name).categories}
+    return labels.get(code, code)
 
 
 def _about(found: Collection) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def local_estimate(
     elif output is AnswerFormat.CSV:
         typer.echo(collection_csv(found), nl=False)
     else:
-        show_collection(found)
+        show_collection(found, lang=lang.value)
 
 
 def _read_signed(manifest: Path, trust: Path | None) -> "SignedManifest":

@@ -8,6 +8,7 @@ place of an honest one moves the count by at most the sum of both ends, w/((p âˆ
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from discreet.local.randomiser import Channel
@@ -32,7 +33,11 @@ class Poisoning:
         several = "m of them by at most m times that"
         if not self.proportional:
             several = "m of them by about m times that, while m is small against the number of respondents"
-        return f"one false report moves a {self.statistic} by at most {self.reach:,.4g}; {several}"
+        return f"one false report moves a {self.statistic} by at most {_told(self.reach)}; {several}"
+
+
+def _told(reach: float) -> str:
+    return f"{math.ceil(reach):,}" if reach >= 1_000 else f"{reach:.4g}"
 
 
 def count_reach(channel: Channel, *, weight: float, inclusion: float) -> float:
