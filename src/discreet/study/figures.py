@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
 from discreet.study.findings import Findings
+from discreet.study.worker import leave_with_parent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +80,7 @@ def draw_figures(findings: Findings, *, jobs: int = 1, progress: Progress | None
         return write_drawings(drawings, folder, progress=progress)
     with _settings():  # what is missing is told here, not in another process
         folder.mkdir(exist_ok=True)
-    with ProcessPoolExecutor(shares - 1, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(shares - 1, get_context("spawn"), initializer=leave_with_parent) as pool:
         others = [pool.submit(_draw_share, findings.folder, share, shares) for share in range(1, shares)]
         drawn = write_drawings(drawings[::shares], folder, progress=progress)
         for other in others:

@@ -24,7 +24,7 @@ from discreet.study.frames import StudyRows, digest_data, prepare_rows, study_ca
 from discreet.study.lanes import open_lanes, run_in_lanes
 from discreet.study.parts import Task, has_part, read_part
 from discreet.study.queries import Design, design_study
-from discreet.study.studyfolder import SCHEMA, StudyFolder
+from discreet.study.studyfolder import SCHEMA, StudyFolder, hold_folder
 from discreet.study.tables import NOTICE, TABLES, empty, write_table
 from discreet.study.worker import Assignment, describe
 
@@ -71,18 +71,20 @@ def run_study(
     told = progress or (lambda _stage, _done, _all: None)
     design = design_study(config, study_card(config, base))
     key = {"config_hash": config.hash(digest_data(config, base)), "versions": _versions()}
-    folder = StudyFolder.claim(out, key, overwrite=overwrite)
     tasks = list_tasks(config)
-    if folder.complete:
-        return Finished(out, len(tasks), 0, time.monotonic() - began)
-    open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
-    told("preparing rows", len(tasks) - len(open_tasks), len(tasks))
-    with folder.rows() as scratch:
-        rows = prepare_rows(config, base, scratch)
-        facts = _run(_assign(config, rows, folder, build), _longest_first(open_tasks, config), jobs, len(tasks), told)
-    told("writing tables", len(tasks), len(tasks))
-    facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
-    _write(config, design, folder, tasks, facts)
+    with hold_folder(out):
+        folder = StudyFolder.claim(out, key, overwrite=overwrite)
+        if folder.complete:
+            return Finished(out, len(tasks), 0, time.monotonic() - began)
+        open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
+        told("preparing rows", len(tasks) - len(open_tasks), len(tasks))
+        with folder.rows() as scratch:
+            rows = prepare_rows(config, base, scratch)
+            assignment = _assign(config, rows, folder, build)
+            facts = _run(assignment, _longest_first(open_tasks, config), jobs, len(tasks), told)
+        told("writing tables", len(tasks), len(tasks))
+        facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
+        _write(config, design, folder, tasks, facts)
     return Finished(out, len(tasks), len(open_tasks), time.monotonic() - began)
 
 

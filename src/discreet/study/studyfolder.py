@@ -13,6 +13,7 @@ Whoever can read the folder sees true values, so it is closed to everyone else.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from typing import Any, Final
 from discreet.errors import PathInvalid, Refused
 from discreet.study.tables import TABLES
 
-__all__ = ["SCHEMA", "StudyFolder", "is_study"]
+__all__ = ["SCHEMA", "StudyFolder", "hold_folder", "is_study"]
 
 SCHEMA: Final = 1
 _ABOUT: Final = "study.json"
@@ -44,8 +45,6 @@ class StudyFolder:
     def claim(cls, path: Path, key: Mapping[str, Any], *, overwrite: bool) -> StudyFolder:
         """The folder, ready to be written to. Refused when it holds another study, unless that is to be replaced."""
         folder = cls(path, key)
-        if path.exists() and not path.is_dir():
-            raise PathInvalid(f"'{path}' is a file. Name a new folder for the study.", path=str(path))
         held = _held(path)
         if held is None and path.is_dir() and any(_foreign(path)):
             raise PathInvalid(f"'{path}' holds files that are no study's. Name a new folder.", path=str(path))
@@ -94,6 +93,7 @@ class StudyFolder:
     def _open(self) -> None:
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.chmod(0o700)
             if not self.complete:
                 self.parts.mkdir(exist_ok=True, mode=0o700)
                 _write(self.parts / _KEY, self.key)
@@ -106,6 +106,39 @@ class StudyFolder:
             (self.path / name).unlink(missing_ok=True)
         for name in _FOLDERS:
             shutil.rmtree(self.path / name, ignore_errors=True)
+
+
+@contextmanager
+def hold_folder(path: Path) -> Iterator[None]:
+    """One run at a time: Refused when another holds the folder. It is made if need be; the hold dies with its process.
+
+    Two runs would sweep away each other's rows and mix their tables.
+    """
+    if path.exists() and not path.is_dir():
+        raise PathInvalid(f"'{path}' is a file. Name a new folder for the study.", path=str(path))
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise PathInvalid(f"'{path}' cannot be made: {error.strerror}.", path=str(path)) from None
+    try:
+        _lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:
+        return  # no such locks here: runs take turns by hand
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Refused(
+            f"Another run is at work in '{path}'. Wait until it has ended, or name another folder.", path=str(path)
+        ) from None
 
 
 def is_study(path: Path) -> bool:

@@ -6,8 +6,10 @@ process, with one thread, whatever the number of processes. Heavy imports wait u
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import threading
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.study.bench import Bench
     from discreet.study.parts import Task
 
-__all__ = ["ONE_THREAD", "Assignment", "describe", "perform", "start_worker"]
+__all__ = ["ONE_THREAD", "Assignment", "describe", "leave_with_parent", "perform", "start_worker"]
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ONE_THREAD: Final = dict.fromkeys(_THREADS, "1")
@@ -50,8 +52,21 @@ _DESK: Final = _Desk()
 def start_worker(assignment: Assignment) -> None:
     """Called once in a new process. Interruptions are the parent's affair: a task under way is finished and kept."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_with_parent()
     os.environ.update(ONE_THREAD)
     _DESK.assignment = assignment
+
+
+def leave_with_parent() -> None:
+    """End this process when the one that started it is gone, however that ended: nobody waits for its work."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def describe() -> dict[str, Any] | str:

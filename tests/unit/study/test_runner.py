@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
+import signal
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,7 @@ from discreet.errors import PathInvalid, Refused, UsageError
 from discreet.study.configreader import read_study
 from discreet.study.parts import Task, has_part
 from discreet.study.runner import MODELS, Finished, list_tasks, run_study
+from discreet.study.studyfolder import hold_folder
 from discreet.study.tables import NOTICE, TABLES
 from tests.unit.study.honest import PEOPLE, STUDY, rows, write
 
@@ -271,3 +277,55 @@ def test_variants_of_one_model_are_told_apart(tmp_path: Path) -> None:
 def test_jobs_are_few_and_at_least_one(tmp_path: Path, jobs: int) -> None:
     with pytest.raises(UsageError):
         run(tmp_path, jobs=jobs)
+
+
+def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
+    """The second would sweep away the rows of the first."""
+    with hold_folder(tmp_path / "out"), pytest.raises(Refused, match="Another run is at work"):
+        run(tmp_path)
+    assert run(tmp_path).tasks
+
+
+def test_a_folder_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir(mode=0o755)
+    run(tmp_path)
+    assert (tmp_path / "out").stat().st_mode & 0o077 == 0
+
+
+_PARENT = """\
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from discreet.study.worker import leave_with_parent
+
+if __name__ == "__main__":
+    pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=leave_with_parent)
+    print(pool.submit(os.getpid).result(), flush=True)
+    time.sleep(600)
+"""
+
+
+def test_workers_do_not_outlive_a_run_that_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "parent.py").write_text(_PARENT, encoding="utf-8")
+    with subprocess.Popen([sys.executable, str(tmp_path / "parent.py")], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        os.kill(worker, 0)
+        parent.kill()
+    for _ in range(600):
+        if not _alive(worker):
+            return
+        time.sleep(0.1)
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("the worker is still there")
+
+
+def _alive(process: int) -> bool:
+    """Whether a process runs; one that has ended but was not yet collected does not."""
+    try:
+        os.kill(process, 0)
+        return Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return not Path("/proc/self").exists()
