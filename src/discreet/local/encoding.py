@@ -15,27 +15,29 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from discreet.errors import PathInvalid, Refused
 from discreet.local.answers import ABSENT, Answers, mark_of_token, read_answers
 from discreet.local.assignment import randomiser_for
+from discreet.local.lines import close_up, place_side_by_side, write_numbers, write_texts, write_values
 from discreet.local.manifest import Manifest, Missing, Question
-from discreet.local.randomiser import Report
 from discreet.local.sampling import Plan
 from discreet.local.signing import SignedManifest
 from discreet.noise.entropy import SystemEntropy
 
 if TYPE_CHECKING:
-    from numpy import bool_, int64
+    from numpy import bool_, int64, uint8
     from numpy.typing import NDArray
 
 __all__ = ["Encoding", "encode_answers", "encode_file", "record_of"]
 
 _MARK_BYTES: Final = 16
-_CHUNK: Final = 50_000
+_CHUNK: Final = 1 << 24  # bytes of lines put together at a time
+_FEWEST_LINES: Final = 256
+_NULL: Final = b"null"
 _JSON: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
@@ -58,24 +60,27 @@ def encode_file(signed: SignedManifest, answers: Path, *, out: Path) -> Encoding
     record = record_of(answers)
     _refuse_second_draw(answers, record, out)
     read = read_answers(answers, signed.manifest)
+    # the record comes before the first draw: a machine that stops in between leaves the answers locked, not drawn twice
+    _write_record(record, signed, out)
     partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
     try:
-        with partial.open("x", encoding="utf-8", newline="\n") as stream:
+        with partial.open("xb") as stream:
             for lines in encode_answers(signed, read):
                 stream.write(lines)
             stream.flush()
             os.fsync(stream.fileno())
-        # the record comes first: if the machine stops between the two, answers stay locked rather than drawn twice
-        _write_record(record, signed, out)
         partial.rename(out)
-    except OSError as error:
-        raise PathInvalid(f"'{out.name}' cannot be written: {error.strerror}.", path=str(out)) from None
-    finally:
+    except BaseException as error:
+        # what was drawn is destroyed before the answers are free for another draw
         partial.unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise PathInvalid(f"'{out.name}' cannot be written: {error.strerror}.", path=str(out)) from None
+        raise
     return Encoding(read.respondents, out, record)
 
 
-def encode_answers(signed: SignedManifest, answers: Answers) -> Iterator[str]:
+def encode_answers(signed: SignedManifest, answers: Answers) -> Iterator[bytes]:
     """The lines of all reports, some thousands at a time. Each call is a new draw: see `encode_file`."""
     manifest, count = signed.manifest, answers.respondents
     marks, order = _marks(signed, answers)
@@ -83,82 +88,103 @@ def encode_answers(signed: SignedManifest, answers: Answers) -> Iterator[str]:
         SystemEntropy(), respondents=count
     )
     columns = [
-        _report_fragments(question, answers.positions[question.name][order], asked[:, place])
+        _draw(question, answers.positions[question.name][order], asked[:, place])
         for place, question in enumerate(manifest.questions)
     ]
-    reports = columns[0] if len(columns) == 1 else [",".join(filter(None, row)) for row in zip(*columns, strict=True)]
-    head, labels = _head(signed), _label_fragments(manifest, answers, order)
-    for start in range(0, count, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        yield "".join(
-            [
-                f'{head}{mark}"{label},"reports":{{{report}}}}}\n'
-                for mark, label, report in zip(marks[part], labels[part], reports[part], strict=True)
-            ]
+    head, labels = _head(signed), _labels(manifest, answers, order)
+    step = max(_FEWEST_LINES, _CHUNK // (1_000 + manifest.asked * max(column.width for column in columns)))
+    for start in range(0, count, step):
+        part = slice(start, min(start + step, count))
+        rows = part.stop - start
+        reports = _write_reports(columns, asked[part], start)
+        public = [label[part] for label in labels]
+        yield close_up(
+            place_side_by_side(head, marks[part], b'"', *public, b',"reports":{', reports, b"}}\n", rows=rows)
         )
 
 
-# --- fragments of lines ---------------------------------------------------------------------------------------------
+# --- parts of lines -------------------------------------------------------------------------------------------------
 
 
-def _head(signed: SignedManifest) -> str:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """The reports on one question, as they are sent, and the lines they stand on, rising."""
+
+    name: bytes
+    sent: NDArray[Any]
+    lines: NDArray[int64]
+
+    @property
+    def width(self) -> int:
+        """The most bytes that one report may take."""
+        numbers = self.sent.shape[1] if self.sent.ndim == 2 else 1
+        return len(self.name) + (self.sent.dtype.itemsize if self.sent.dtype.kind == "S" else 22 * numbers)
+
+    def write(self, lines: NDArray[int64]) -> NDArray[uint8]:
+        """'"name":report' for these lines, rising; null where an answer is missing in public."""
+        first, last = np.searchsorted(self.lines, (lines[0], lines[-1] + 1)) if lines.size else (0, 0)
+        values = write_values(self.sent[first:last])
+        matrix = np.zeros((lines.size, max(values.shape[1], len(_NULL))), dtype=np.uint8)
+        matrix[:, : len(_NULL)] = np.frombuffer(_NULL, dtype=np.uint8)
+        reported = np.searchsorted(lines, self.lines[first:last])
+        matrix[reported] = 0
+        matrix[reported, : values.shape[1]] = values
+        return place_side_by_side(self.name, matrix, rows=lines.size)
+
+
+def _draw(question: Question, positions: NDArray[int64], asked: NDArray[bool_]) -> _Drawn:
+    """One report for each respondent who was asked, except where the answer is missing and that is public."""
+    public = (positions == ABSENT) & (question.missing is Missing.PUBLIC)
+    lines = np.flatnonzero(asked & ~public)
+    randomiser = randomiser_for(question)
+    sent = randomiser.wire_form(randomiser.randomise(SystemEntropy(), positions[lines]))
+    return _Drawn(f"{_JSON.encode(question.name)}:".encode(), sent, lines)
+
+
+def _write_reports(columns: Sequence[_Drawn], asked: NDArray[bool_], start: int) -> NDArray[uint8]:
+    """The reports on the lines from `start`; every line has as many places as its respondent was asked questions."""
+    places = np.cumsum(asked, axis=1) - 1
+    lines = [np.flatnonzero(part) for part in asked.T]
+    texts = [column.write(shown + start) for column, shown in zip(columns, lines, strict=True)]
+    width = max(text.shape[1] for text in texts)
+    matrix = np.zeros((len(asked), int(asked[0].sum()), 1 + width), dtype=np.uint8)
+    matrix[:, 1:, 0] = ord(",")
+    for number, (shown, text) in enumerate(zip(lines, texts, strict=True)):
+        matrix[shown, places[shown, number], 1 : 1 + text.shape[1]] = text
+    return matrix.reshape(len(asked), -1)
+
+
+def _head(signed: SignedManifest) -> bytes:
     manifest = signed.manifest
     opening = {"survey": manifest.survey, "version": manifest.version, "manifest": signed.mark}
-    return f'{_JSON.encode(opening)[:-1]},"respondent":"'
+    return f'{_JSON.encode(opening)[:-1]},"respondent":"'.encode()
 
 
-def _marks(signed: SignedManifest, answers: Answers) -> tuple[list[str], NDArray[int64]]:
+def _marks(signed: SignedManifest, answers: Answers) -> tuple[NDArray[uint8], NDArray[int64]]:
     """A mark for each line, and the order in which respondents are written: one that tells nothing of the file's."""
     entropy, count = SystemEntropy(), answers.respondents
     keys = np.frombuffer(entropy.read(8 * count), dtype=np.uint64)
     order = np.argsort(keys, kind="stable").astype(np.int64)
     if answers.tokens:
-        return [mark_of_token(signed.digest, answers.tokens[place]) for place in order], order
-    digits, width = entropy.read(_MARK_BYTES * count).hex(), 2 * _MARK_BYTES
-    return [digits[start : start + width] for start in range(0, width * count, width)], order
+        digits = "".join([mark_of_token(signed.digest, answers.tokens[place]) for place in order.tolist()])
+    else:
+        digits = entropy.read(_MARK_BYTES * count).hex()
+    return np.frombuffer(digits.encode("ascii"), dtype=np.uint8).reshape(count, 2 * _MARK_BYTES), order
 
 
-def _report_fragments(question: Question, positions: NDArray[int64], asked: NDArray[bool_]) -> list[str]:
-    """'"name":report' for those asked, '"name":null' for a missing answer that is public, else nothing."""
-    name = _JSON.encode(question.name)
-    public = (positions == ABSENT) & (question.missing is Missing.PUBLIC)
-    drawn = np.flatnonzero(asked & ~public)
-    randomiser = randomiser_for(question)
-    reports = randomiser.write_reports(randomiser.randomise(SystemEntropy(), positions[drawn]))
-    written = [f"{name}:{value}" for value in _values(reports)]
-    if drawn.size == positions.size:
-        return written
-    fragments = [""] * positions.size
-    for place in np.flatnonzero(asked & public).tolist():
-        fragments[place] = f"{name}:null"
-    for place, fragment in zip(drawn.tolist(), written, strict=True):
-        fragments[place] = fragment
-    return fragments
-
-
-def _values(reports: Sequence[Report]) -> Iterator[str]:
-    """Each report as JSON. Thousands are encoded at once and cut apart where one ends, which no report's text holds."""
-    for start in range(0, len(reports), _CHUNK):
-        part = reports[start : start + _CHUNK]
-        text = _JSON.encode(part)
-        if isinstance(part[0], list):
-            yield from (f"[{inner}]" for inner in text[2:-2].split("],["))
-        else:
-            yield from text[1:-1].split(",")
-
-
-def _label_fragments(manifest: Manifest, answers: Answers, order: NDArray[int64]) -> list[str]:
+def _labels(manifest: Manifest, answers: Answers, order: NDArray[int64]) -> list[NDArray[uint8]]:
     """The public part of each line: groups and weight."""
-    parts: list[list[str]] = []
+    parts = []
     for place, group in enumerate(manifest.groups):
         opening = ',"groups":{' if place == 0 else ","
         closing = "}" if place == len(manifest.groups) - 1 else ""
         name = _JSON.encode(group.name)
-        labels = [f"{opening}{name}:{_JSON.encode(category.code)}{closing}" for category in group.categories]
-        parts.append([labels[position] for position in answers.groups[group.name][order].tolist()])
+        labels = [f"{opening}{name}:{_JSON.encode(category.code)}{closing}".encode() for category in group.categories]
+        parts.append(write_texts(np.array(labels, dtype=np.bytes_)[answers.groups[group.name][order]]))
     if manifest.weight is not None:
-        parts.append([f',"weight":{steps}' for steps in answers.weights[order].tolist()])
-    return ["".join(row) for row in zip(*parts, strict=True)] if parts else [""] * answers.respondents
+        weights = write_numbers(answers.weights[order])
+        parts.append(place_side_by_side(b',"weight":', weights, rows=answers.respondents))
+    return parts
 
 
 # --- one draw only --------------------------------------------------------------------------------------------------
@@ -179,7 +205,14 @@ def _refuse_second_draw(answers: Path, record: Path, out: Path) -> None:
 def _write_record(record: Path, signed: SignedManifest, out: Path) -> None:
     manifest = signed.manifest
     said = {"survey": manifest.survey, "version": manifest.version, "manifest": signed.digest, "reports": out.name}
-    with record.open("x", encoding="utf-8") as stream:
-        stream.write(json.dumps(said, indent=1) + "\n")
-        stream.flush()
-        os.fsync(stream.fileno())
+    try:
+        with record.open("x", encoding="utf-8") as stream:
+            stream.write(json.dumps(said, indent=1) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise PathInvalid(
+            f"'{record.name}', which keeps the answers from a second draw, cannot be written: {error.strerror}. "
+            "Put the answers in a folder of their own where files can be written.",
+            path=str(record),
+        ) from None

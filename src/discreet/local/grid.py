@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, shown, text
-from discreet.local.randomiser import NumberRandomiser, Report
+from discreet.local.randomiser import NumberRandomiser
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64
@@ -73,10 +73,6 @@ class GridRandomiser(NumberRandomiser):
         """The smallest and the largest value of any report: how far one false report can pull a sum of values."""
         low, high = self.values(np.array(self.report_range(), dtype=np.int64))
         return float(low), float(high)
-
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
-        """The reports as values that JSON can hold."""
-        return list(reports.tolist())
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """The reports of those values and which values are reports at all; the others hold a place without meaning."""

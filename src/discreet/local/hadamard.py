@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from discreet.local.oracle import CategoryOracle, check_answers
-from discreet.local.randomiser import Channel, Report, Tally
+from discreet.local.randomiser import Channel, Tally
 from discreet.local.response import replace_some
 from discreet.local.tallies import WeightedCells
 from discreet.local.wire import read_lists
@@ -76,11 +76,6 @@ class HadamardResponse(CategoryOracle):
             for part, total in zip(signed, (sums, squares), strict=True)
         )
         return placed.complete(support, support_squares)
-
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
-        """The row and the bit, as one list."""
-        written: list[Report] = reports.tolist()
-        return written
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """Rows with bits, and which values are such."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from discreet.local.oracle import CategoryOracle, check_answers, settle_by_odds
-from discreet.local.randomiser import Channel, Report, Tally
+from discreet.local.randomiser import Channel, Tally
 from discreet.local.response import replace_some
 from discreet.local.tallies import WeightedCells
 from discreet.local.wire import read_lists
@@ -94,11 +94,6 @@ class LocalHashing(CategoryOracle):
         drawn, value = np.asfortranarray(reports[:, :-1]), reports[:, -1].copy()
         masks = (self.hash(drawn, category) == value for category in range(self.categories))
         return WeightedCells(cells, weights, number).tally_masks(masks, categories=self.categories)
-
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
-        """The numbers of the hash and the value, as one list."""
-        written: list[Report] = reports.tolist()
-        return written
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """Hashes with values, and which of what came are such."""

@@ -72,9 +72,15 @@ class Randomiser(ABC):
     def randomise(self, entropy: Entropy, answers: NDArray[int64]) -> NDArray[Any]:
         """One independent report for each answer; the first axis is the respondents'."""
 
-    @abstractmethod
+    def wire_form(self, reports: NDArray[Any]) -> NDArray[Any]:
+        """The reports as they are sent: whole numbers, rows of whole numbers, or ASCII texts that need no escapes."""
+        return reports
+
     def write_reports(self, reports: NDArray[Any]) -> list[Report]:
         """The reports as values that JSON can hold."""
+        sent = self.wire_form(reports)
+        written: list[Report] = (sent.astype("U") if sent.dtype.kind == "S" else sent).tolist()
+        return written
 
     @abstractmethod
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[Any], NDArray[bool_]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from discreet.local.oracle import CategoryOracle, check_answers, toss_array
-from discreet.local.randomiser import Channel, Report, Tally
+from discreet.local.randomiser import Channel, Tally
 from discreet.local.tallies import WeightedCells
 from discreet.local.wire import read_numbers
 from discreet.noise.chance import Chance
@@ -52,11 +52,6 @@ class GeneralisedResponse(CategoryOracle):
     def tally(self, reports: NDArray[Any], *, cells: NDArray[int64], weights: NDArray[int64], number: int) -> Tally:
         """Exact sums; a report supports the category it names."""
         return WeightedCells(cells, weights, number).tally_named(reports[:, np.newaxis], categories=self.categories)
-
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
-        """The position of the reported category."""
-        written: list[Report] = reports.tolist()
-        return written
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """Positions of categories, and which values are such."""

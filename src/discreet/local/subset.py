@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from discreet.local.oracle import CategoryOracle, check_answers, settle_by_odds, toss_array
-from discreet.local.randomiser import Channel, Report, Tally
+from discreet.local.randomiser import Channel, Tally
 from discreet.local.tallies import WeightedCells
 from discreet.local.wire import read_lists
 from discreet.noise.chance import Chance
@@ -85,11 +85,6 @@ class SubsetSelection(CategoryOracle):
     def tally(self, reports: NDArray[Any], *, cells: NDArray[int64], weights: NDArray[int64], number: int) -> Tally:
         """Exact sums; a report supports the categories it lists."""
         return WeightedCells(cells, weights, number).tally_named(reports, categories=self.categories)
-
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
-        """The positions of the categories, rising."""
-        written: list[Report] = reports.tolist()
-        return written
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int32], NDArray[bool_]]:
         """Sets of categories, and which values are such: the right number of positions, strictly rising."""

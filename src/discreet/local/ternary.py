@@ -24,7 +24,7 @@ from discreet.local.duchi import round_to_ends
 from discreet.local.grid import GridRandomiser, check_positions, grid_fault
 from discreet.local.means import Pairs
 from discreet.local.numberchoice import choose_number, middle_half, number_randomiser
-from discreet.local.randomiser import Channel, Randomiser, Report, Tally
+from discreet.local.randomiser import Channel, Randomiser, Tally
 from discreet.local.response import GeneralisedResponse
 from discreet.local.wire import read_numbers
 
@@ -129,10 +129,6 @@ class TernaryNumber(NumberOrMissing):
         spread = ((1 - missing) * present + missing * absent) / (1 - missing) ** 2
         return float(self.grid) ** 2 * spread / (p - q) ** 2
 
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
-        """0, 1 or 2."""
-        return self._response().write_reports(reports)
-
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """The reports of those values and which values are reports at all."""
         return read_numbers(values, below=self.categories)
@@ -207,10 +203,6 @@ class SplitNumber(NumberOrMissing):
         number = (1 - missing) * self.number.variance(positions) + missing * centre
         told = (positions - middle) ** 2 * self._told_variance()
         return np.asarray((number + told) / (1 - missing) ** 2)
-
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
-        """Pairs as lists."""
-        return list(reports.tolist())
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """The reports of those values and which values are reports at all."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from discreet.local.oracle import CategoryOracle, check_answers, toss_array
-from discreet.local.randomiser import Channel, Report, Tally
+from discreet.local.randomiser import Channel, Tally
 from discreet.local.tallies import WeightedCells
 from discreet.noise.chance import Chance
 from discreet.noise.uniform import uniform_array_below
@@ -60,11 +60,10 @@ class UnaryEncoding(CategoryOracle):
         masks = (reports[:, category] == 1 for category in range(self.categories))
         return WeightedCells(cells, weights, number).tally_masks(masks, categories=self.categories)
 
-    def write_reports(self, reports: NDArray[Any]) -> list[Report]:
+    def wire_form(self, reports: NDArray[Any]) -> NDArray[Any]:
         """The bits in hexadecimal, filled up with zeros to whole bytes."""
-        digits = np.packbits(reports, axis=1).tobytes().hex()
-        width = 2 * self._octets()
-        return [digits[start : start + width] for start in range(0, len(digits), width)]
+        digits = np.packbits(reports, axis=1).tobytes().hex().encode("ascii")
+        return np.frombuffer(digits, dtype=f"S{2 * self._octets()}")
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[uint8], NDArray[bool_]]:
         """Rows of bits, and which values are such: lower-case digits, the right number, zeros at the end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,40 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]
 
 
+def test_answers_are_locked_before_they_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stops the machine in the middle of a draw cannot have another; whoever only stops the command can."""
+    answers = written(tmp_path, ROWS)
+    locked: list[bool] = []
+
+    def stop(*_: object) -> Iterator[bytes]:
+        locked.append(record_of(answers).exists())
+        yield b"{}"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discreet.local.encoding.encode_answers", stop)
+    with pytest.raises(KeyboardInterrupt):
+        encode_file(signed(), answers, out=tmp_path / "reports.jsonl")
+    assert locked == [True]
+    assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]
+
+
+def test_lines_hold_reports_on_those_asked_and_null_where_missing_is_public(tmp_path: Path) -> None:
+    """Three of five questions each; 'b' is always missing in public, and reports differ in length."""
+    text = "survey: s\nversion: 1\nepsilon: 3\nasked: 3\nquestions:\n"
+    text += "".join(f"  {name}: {{kind: integer, bounds: [0, 1000], missing: public}}\n" for name in "abc")
+    text += "  d: {kind: category, categories: [x, y, z], randomiser: oue}\n"
+    text += "  e: {kind: category, categories: [x, y, z], randomiser: hadamard}\n"
+    out = tmp_path / "reports.jsonl"
+    encode_file(signed(text), written(tmp_path, "a,b,c,d,e\n" + "5,,1000,x,\n" * 700), out=out)
+    kinds = {"a": {int}, "b": {type(None)}, "c": {int}, "d": {str}, "e": {list}}
+    found: dict[str, set[type]] = {}
+    for line in lines(out):
+        assert len(line["reports"]) == 3
+        for name, value in line["reports"].items():
+            found.setdefault(name, set()).add(type(value))
+    assert found == kinds
+
+
 TOKENS = TEXT.replace("mode: split", "mode: split\nrespondent: {token: code}")
 
 
@@ -161,7 +196,7 @@ def test_lines_stand_in_a_random_order_and_answers_are_randomised(tmp_path: Path
     """
     rows = "q\n" + "a\n" * 4_000 + "b\n" * 4_000
     answers = read_answers(written(tmp_path, rows), signed(ONE).manifest)
-    text = "".join(encode_answers(signed(ONE), answers))
+    text = b"".join(encode_answers(signed(ONE), answers))
     reports = np.array([json.loads(line)["reports"]["q"] for line in text.splitlines()])
     share = math.e / (math.e + 2)
     mean = 4_000 * share + 4_000 * (1 - share) / 2
