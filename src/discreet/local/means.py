@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Means", "Pairs", "Ratios", "estimate_means", "estimate_ratios"]
 
+_FEW: Final = 0.5  # where less than two respondents' worth of weight reported, the spread of reports says too little
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Means(Estimated):
@@ -33,7 +35,8 @@ class Means(Estimated):
 
     `variances` hold the privacy noise and, where only some respondents were asked, the draw of those asked; the
     intervals follow from them. `total_variances` hold the sampling of the respondents as well, as if each had been
-    drawn alone and with replacement. Cells without reports have a nan and an interval without ends.
+    drawn alone and with replacement; one respondent says nothing of it, so there it is infinite. Cells without
+    reports have a nan and an interval without ends.
     """
 
     total_variances: NDArray[float64]
@@ -70,14 +73,23 @@ def estimate_means(
     divisor = np.where(empty, 1.0, total)
     means = sum_cells(scale * values, cells, number) / divisor
     squares = scale**2
-    spread = sum_cells(squares * (values - means[cells]) ** 2, cells, number) / divisor**2
+    used = _used(scale, cells, number)
+    apart = sum_cells(squares * (values - means[cells]) ** 2, cells, number) / divisor**2
+    spread = np.divide(apart, 1 - used, out=np.zeros(number), where=used < 1)
     noise = np.maximum(sum_cells(squares * variances, cells, number), 0.0) / divisor**2
+    mixed = (1 - chance) * spread + chance * noise
     return Means(
         estimates=np.where(empty, np.nan, means),
-        variances=np.where(empty, np.inf, (1 - chance) * spread + chance * noise),
+        variances=np.where(empty, np.inf, np.where(used > _FEW, np.maximum(mixed, noise), mixed)),
         level=level,
-        total_variances=np.where(empty, np.inf, spread),
+        total_variances=np.where(empty | (used >= 1), np.inf, spread),
     )
+
+
+def _used(weights: NDArray[float64], cells: NDArray[int64], number: int) -> NDArray[float64]:
+    """Σw²/(Σw)²: the part of the spread that fitting the mean takes away, 1/n for n equal weights."""
+    totals = sum_cells(weights, cells, number)
+    return np.divide(sum_cells(weights**2, cells, number), totals**2, out=np.zeros(number), where=totals > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,9 +152,11 @@ def estimate_ratios(
         for part in (pairs.above**2, pairs.below**2, pairs.above * pairs.below)
     ]
     mixed = _proper([(1 - chance) * drawn + chance * said for drawn, said in zip(spread, noise, strict=True)])
+    few = _used(scale, cells, number) > _FEW
+    variances, least = _delta(ratios, mixed), _delta(ratios, _proper(noise))
     return Ratios(
         estimates=np.where(known, ratios, np.nan),
-        variances=np.where(known, _delta(ratios, mixed) / divisor**2, np.inf),
+        variances=np.where(known, np.where(few, np.maximum(variances, least), variances) / divisor**2, np.inf),
         level=level,
         ends=_fieller((above, below), mixed, quantile=normal_quantile(level)),
         total_variances=np.where(known, _delta(ratios, _proper(spread)) / divisor**2, np.inf),

@@ -25,12 +25,12 @@ def test_means_by_hand() -> None:
     )
     assert made.estimates[0] == 13 / 4
     assert made.variances[0] == (1 + 9 * 2) / 16
-    assert made.total_variances[0] == pytest.approx(((1 - 3.25) ** 2 + 9 * 0.75**2) / 16)
+    assert made.total_variances[0] == pytest.approx(((1 - 3.25) ** 2 + 9 * 0.75**2) / 16 / (1 - 10 / 16))
     assert made.with_design().variances is made.total_variances
     assert made.high[0] == pytest.approx(3.25 + 1.6448536269514722 * math.sqrt(19 / 16))
     assert math.isnan(made.estimates[1])
     assert (made.low[1], made.high[1]) == (-math.inf, math.inf)
-    assert (made.estimates[2], made.variances[2], made.total_variances[2]) == (10, 9, 0)
+    assert (made.estimates[2], made.variances[2], made.total_variances[2]) == (10, 9, math.inf)
 
 
 def test_scaling_moves_means_and_stretches_variances() -> None:
@@ -38,13 +38,24 @@ def test_scaling_moves_means_and_stretches_variances() -> None:
     metres = made.scaled(offset=1.2, step=0.01)
     assert metres.estimates[0] == pytest.approx(1.35)
     assert metres.variances[0] == pytest.approx(2 * 1e-4)
-    assert metres.total_variances[0] == pytest.approx(12.5 * 1e-4)
+    assert metres.total_variances[0] == pytest.approx(25 * 1e-4)
 
 
 def test_asking_some_only_adds_their_draw() -> None:
     given = {"cells": whole(0, 0), "weights": whole(1, 1), "number": 1}
     half = estimate_means(array(0, 2), array(0, 0), **given, inclusion=0.5)  # type: ignore[arg-type]
-    assert half.variances[0] == 0.25  # half of the spread; the rest is the sampling of people
+    assert half.variances[0] == 0.5  # half of s²/n = 1; the rest is the sampling of people
+
+
+def test_one_respondent_is_no_surer_than_their_own_noise() -> None:
+    """The only one asked lies on their own mean: their spread says nothing, and the noise is all there is to go by."""
+    given = {"cells": whole(0, 0, 1), "weights": whole(1000, 1, 3), "number": 2, "inclusion": 0.1}
+    made = estimate_means(array(3, 900, 5), array(16, 16, 16), **given)  # type: ignore[arg-type]
+    assert made.variances[1] == 16
+    assert made.variances[0] > 15
+    assert made.total_variances[1] == math.inf
+    pairs = Pairs(array(4, 6, 6), array(1, 1, 1), array(9, 9, 9), array(0, 0, 0), array(0, 0, 0))
+    assert estimate_ratios(pairs, **given).variances[1] == 9  # type: ignore[arg-type]
 
 
 def test_the_order_of_rows_never_shows() -> None:
