@@ -106,6 +106,35 @@ def test_refused_lines_are_counted_by_reason(signed: Path, run: Run) -> None:
     assert "refused: not JSON" in run("local", "estimate", "m.json", "reports.jsonl").out
 
 
+def test_a_collection_that_is_still_empty_can_be_shown(signed: Path, run: Run) -> None:
+    (signed / "reports.jsonl").write_text("", encoding="utf-8")
+    shown = run("local", "estimate", "m.json", "reports.jsonl", "--by", "town")
+    assert "one false report may move a mean by any amount" in shown.out
+    found = run("local", "estimate", "m.json", "reports.jsonl", "--format", "json")
+    told = json.loads(found.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert told["poisoning"][1]["one_false_report_moves_at_most"] is None
+
+
+def test_files_that_are_not_there_are_named(signed: Path, run: Run) -> None:
+    run("local", "encode", "m.json", "answers.csv")
+    (signed / "folder.csv").mkdir()
+    for name in ("absent.csv", "folder.csv"):
+        refused = run("local", "encode", "m.json", name, "--out", "other.jsonl", code=2)
+        assert f"'{name}' is not a file" in refused.err
+    clear = run("local", "estimate", "m.json", "reports.jsonl", "--clear", "absent.csv", code=2)
+    assert "'absent.csv' is not a file" in clear.err
+
+
+def test_answers_may_be_in_another_encoding_than_unicode(signed: Path, run: Run) -> None:
+    text = MANIFEST.replace("  age:", "  eats: {kind: category, categories: [Pâté, Thé]}\n  age:")
+    (signed / "f.yaml").write_text(text, encoding="utf-8")
+    run("local", "sign", "f.yaml", "--out", "f.json")
+    (signed / "fr.csv").write_bytes("town;smokes;eats;age\nN;1;Pâté;30\nS;2;Thé;40\n".encode("latin-1"))
+    refused = run("local", "encode", "f.json", "fr.csv", code=1)
+    assert "is not UTF-8; try --encoding latin-1" in refused.err
+    assert "Wrote 2 reports" in run("local", "encode", "f.json", "fr.csv", "--encoding", "latin-1").out
+
+
 def test_clear_answers_are_combined_with_a_warning(signed: Path, run: Run) -> None:
     run("local", "encode", "m.json", "answers.csv")
     (signed / "clear.csv").write_text("\n".join(ROWS.splitlines()[:200]), encoding="utf-8")

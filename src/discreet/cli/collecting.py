@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.screen import show_estimates, show_note, show_pairs, show_table
@@ -70,7 +71,11 @@ def collection_facts(found: Collection) -> dict[str, Any]:
         "refused_by_reason": {reason.value: count for reason, count in found.refused.items()},
         "warnings": list(found.warnings),
         "poisoning": [
-            {"question": each.question, "statistic": each.statistic, "one_false_report_moves_at_most": each.reach}
+            {
+                "question": each.question,
+                "statistic": each.statistic,
+                "one_false_report_moves_at_most": each.reach if math.isfinite(each.reach) else None,
+            }
             for each in found.poisoning
         ],
         "estimates": [

@@ -26,6 +26,7 @@ TrustOption = Annotated[
         metavar="PUBLIC_KEY", help="The survey's public key, from a source you trust; else only self-checked."
     ),
 ]
+EncodingOption = Annotated[str | None, typer.Option(help="Text encoding of the answers, if CSV. Default: UTF-8.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -116,6 +117,7 @@ def local_encode(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The reports, one JSON object a line.")] = Path(
         "reports.jsonl"
     ),
+    encoding: EncodingOption = None,
     trust: TrustOption = None,
     workspace: UnusedWorkspace = None,
 ) -> None:
@@ -123,10 +125,10 @@ def local_encode(
     from discreet.local.encoding import encode_file
 
     signed = _read_signed(manifest, trust)
-    encoding = encode_file(signed, answers, out=out)
+    done = encode_file(signed, answers, out=out, encoding=encoding)
     typer.echo(
-        f"Wrote {encoding.respondents:,} reports to '{out.name}': {signed.manifest.guarantee()}. "
-        f"'{encoding.record.name}' keeps these answers from a second draw."
+        f"Wrote {done.respondents:,} reports to '{out.name}': {signed.manifest.guarantee()}. "
+        f"'{done.record.name}' keeps these answers from a second draw."
     )
 
 
@@ -143,6 +145,7 @@ def local_estimate(
         Path | None,
         typer.Option(metavar="FILE", help="Answers of respondents who chose to answer in clear, a CSV file."),
     ] = None,
+    encoding: EncodingOption = None,
     strata: Annotated[
         bool,
         typer.Option("--strata", help="With --clear: the two groups are parts of one whole, not two samples of it."),
@@ -164,6 +167,7 @@ def local_estimate(
         lang=lang.value,
         replicates=replicates,
         clear=clear,
+        encoding=encoding,
         relation="strata" if strata else "samples",
     )
     if output is AnswerFormat.JSON:

@@ -19,15 +19,15 @@ import numpy as np
 
 from discreet.data.columns import Column, canonical_code
 from discreet.data.nodereader import normal_text
-from discreet.data.sources import choose_columns, open_source
-from discreet.errors import FileRefused
+from discreet.data.sources import Source, choose_columns, open_source
+from discreet.errors import FileRefused, PathInvalid
 from discreet.local.manifest import Manifest, Missing, Question, WeightScale
 
 if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-__all__ = ["ABSENT", "Answers", "mark_of_token", "read_answers"]
+__all__ = ["ABSENT", "Answers", "mark_of_token", "open_table", "read_answers"]
 
 ABSENT: Final = -1
 
@@ -60,9 +60,9 @@ def mark_of_token(digest: str, token: str) -> str:
     return hashlib.sha256(f"{digest}\n{token}".encode()).hexdigest()[:32]
 
 
-def read_answers(file: Path, manifest: Manifest) -> Answers:
+def read_answers(file: Path, manifest: Manifest, *, encoding: str | None = None) -> Answers:
     """The answers of a file, or FileRefused with every question at fault and the lines, never the values."""
-    table = _read_table(file, _wanted(manifest))
+    table = _read_table(file, _wanted(manifest), encoding)
     faults: list[str] = []
     positions = {}
     for question in manifest.questions:
@@ -86,6 +86,13 @@ def read_answers(file: Path, manifest: Manifest) -> Answers:
     return Answers(positions, groups, weights, tokens)
 
 
+def open_table(file: Path, *, encoding: str | None = None) -> Source:
+    """A file of rows to read, or PathInvalid when there is none of that name."""
+    if not file.is_file():
+        raise PathInvalid(f"'{file}' is not a file that is there to be read.", path=str(file))
+    return open_source(file, encoding=encoding)
+
+
 def _wanted(manifest: Manifest) -> list[str]:
     names = [*(question.name for question in manifest.questions), *(group.name for group in manifest.groups)]
     if manifest.weight is not None:
@@ -93,11 +100,11 @@ def _wanted(manifest: Manifest) -> list[str]:
     return names if manifest.token is None else [*names, manifest.token]
 
 
-def _read_table(file: Path, names: Sequence[str]) -> dict[str, Any]:
+def _read_table(file: Path, names: Sequence[str], encoding: str | None) -> dict[str, Any]:
     """Each wanted column as an Arrow array of text, empty where there is no value."""
     import pyarrow as pa
 
-    source = open_source(file)
+    source = open_table(file, encoding=encoding)
     choose_columns(source, list(names))
     batches = list(source.batches(list(names)))
     if not batches:

@@ -122,14 +122,18 @@ def estimate_collection(
     lang: str = "en",
     replicates: Path | None = None,
     clear: Path | None = None,
+    encoding: str | None = None,
     relation: Relation = "samples",
 ) -> Collection:
-    """Read a file of reports and estimate every question in every cell of the groups named in `by`."""
+    """Read a file of reports and estimate every question in every cell of the groups named in `by`.
+
+    `encoding` is that of the answers in clear.
+    """
     manifest = signed.manifest
     cells = _cells(manifest, by)
     if clear is not None and replicates is not None:
         raise UsageError("--replicates and --clear do not go together yet; estimate the two groups apart.")
-    opened = None if clear is None else read_answers(clear, manifest)
+    opened = None if clear is None else read_answers(clear, manifest, encoding=encoding)
     marks = frozenset(mark_of_token(signed.digest, token) for token in opened.tokens) if opened else frozenset[str]()
     collected = read_collected(reports, signed, clear=marks)
     weights = None if replicates is None else read_replicates(replicates, signed, collected)

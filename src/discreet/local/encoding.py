@@ -55,11 +55,11 @@ def record_of(answers: Path) -> Path:
     return answers.with_name(f"{answers.name}.encoded")
 
 
-def encode_file(signed: SignedManifest, answers: Path, *, out: Path) -> Encoding:
+def encode_file(signed: SignedManifest, answers: Path, *, out: Path, encoding: str | None = None) -> Encoding:
     """Randomise every answer of a file and write the reports, all or nothing, once."""
     record = record_of(answers)
     _refuse_second_draw(answers, record, out)
-    read = read_answers(answers, signed.manifest)
+    read = read_answers(answers, signed.manifest, encoding=encoding)
     # the record comes before the first draw: a machine that stops in between leaves the answers locked, not drawn twice
     _write_record(record, signed, out)
     partial = out.with_name(f".{out.name}.{os.getpid()}.partial")

@@ -21,6 +21,7 @@ from discreet.guarantees.types import LocalDP
 
 __all__ = [
     "LARGEST_QUESTIONS",
+    "LARGEST_WEIGHT",
     "NO_ANSWER",
     "Manifest",
     "Missing",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 LARGEST_QUESTIONS: Final = 200
+LARGEST_WEIGHT: Final = 1 << 24  # in steps: the squares of many thousand such weights still add up exactly
 NO_ANSWER: Final = Category("", Labels("No answer", "Sans réponse"))
 
 
@@ -98,6 +100,9 @@ class WeightScale:
         off = [cap for cap in self.rule.every_cap if Fraction(cap) % Fraction(self.step)]
         if off:
             raise CardFault([("cap", f"cap {plain_text(off[0])} is not a multiple of the weight's step")])
+        if self.largest_steps > LARGEST_WEIGHT:
+            words = f"cap {plain_text(self.rule.largest)} is more than {LARGEST_WEIGHT:,} steps; take a coarser step"
+            raise CardFault([("cap", words)])
 
     def cap_steps(self, code: str | None) -> int:
         """The cap of a category, in steps."""

@@ -30,6 +30,8 @@ class Poisoning:
 
     def sentence(self) -> str:
         """The bound in words."""
+        if not math.isfinite(self.reach):
+            return f"too few reports for a bound: one false report may move a {self.statistic} by any amount"
         several = "m of them by at most m times that"
         if not self.proportional:
             several = "m of them by about m times that, while m is small against the number of respondents"

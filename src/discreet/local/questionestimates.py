@@ -5,6 +5,7 @@ Counts are in steps of the weight and means in positions on the grid; `collectio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -105,19 +106,17 @@ def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -
 def _replicated(sample: Sample, estimate: Callable[[NDArray[int64]], NDArray[float64]]) -> Estimated:
     """Design and privacy variance together; where the full weights say nothing, or a replicate has nobody, no ends."""
     assert sample.replicates is not None
-    unheard = np.isnan(estimate(sample.weights))
+    full = estimate(sample.weights)
+    silent = np.isnan(full)
+
+    def heard(values: NDArray[float64]) -> NDArray[float64]:
+        silent[np.isnan(values)] = True
+        return np.nan_to_num(values, nan=0.0)
+
     found = replicate_variance(
-        lambda values: np.nan_to_num(values, nan=0.0),
-        estimate,
-        weights=sample.weights,
-        replicate_weights=sample.replicates,
-        level=sample.level,
+        heard, estimate, weights=sample.weights, replicate_weights=sample.replicates, level=sample.level
     )
-    return Estimated(
-        estimates=np.where(unheard, np.nan, found.estimates),
-        variances=np.where(unheard, np.inf, found.variances),
-        level=sample.level,
-    )
+    return Estimated(estimates=full, variances=np.where(silent, np.inf, found.variances), level=sample.level)
 
 
 # --- respondents who answered in clear ------------------------------------------------------------------------------
@@ -222,30 +221,38 @@ def _product(share: NDArray[float64], amounts: NDArray[float64]) -> NDArray[floa
 
 
 def poison_reach(randomiser: Randomiser, sample: Sample, *, weight: int) -> float:
-    """How far one false report of this weight moves an estimate: a count anywhere, a mean over all cells together."""
+    """How far one false report of this weight moves an estimate: a count anywhere, a mean where it moves it most.
+
+    Infinite where no cell has a mean to be moved, or where a mean rests on so little that one report may do anything.
+    """
     if isinstance(randomiser, FrequencyOracle):
         return count_reach(randomiser.channel(), weight=weight, inclusion=sample.inclusion)
-    whole = replace(sample, cells=np.zeros_like(sample.cells), number=1, replicates=None)
-    mean = float(average_numbers(randomiser, whole).estimates[0])
-    total = float(sample.weights.sum())
+    means = average_numbers(randomiser, replace(sample, replicates=None)).estimates
     if isinstance(randomiser, NumberOrMissing):
-        return _ratio_reach(randomiser, whole, mean=mean, weight=weight)
-    assert isinstance(randomiser, GridRandomiser)
-    return mean_reach(randomiser.extremes(), mean=mean, weight=weight, total=total) if total else float("inf")
+        present = randomiser.pairs(sample.reports).below
+    else:
+        present = np.ones(len(sample.reports))
+    totals = sum_cells(sample.weights * present, sample.cells, sample.number)
+    known = [(float(means[cell]), float(totals[cell])) for cell in np.flatnonzero(~np.isnan(means))]
+    if isinstance(randomiser, NumberOrMissing):
+        reaches = [_ratio_reach(randomiser, mean=mean, weight=weight, total=total) for mean, total in known]
+    else:
+        assert isinstance(randomiser, GridRandomiser)
+        ends = randomiser.extremes()
+        reaches = [mean_reach(ends, mean=mean, weight=weight, total=total) for mean, total in known]
+    return max(reaches, default=math.inf)
 
 
-def _ratio_reach(randomiser: NumberOrMissing, sample: Sample, *, mean: float, weight: int) -> float:
-    """One more report (a, b) moves the ratio A/B by w·(a − mean·b)/(B + w·b)."""
+def _ratio_reach(randomiser: NumberOrMissing, *, mean: float, weight: int, total: float) -> float:
+    """One more report (a, b) moves the ratio A/B by w·(a − mean·b)/(B + w·b); `total` is B."""
     if isinstance(randomiser, SplitNumber):
-        told = randomiser.pairs(np.array([[0, 0], [1, 0]]))
+        below = randomiser.pairs(np.array([[0, 0], [1, 0]])).below
         middle = randomiser.grid // 2
         ends = [value - middle for value in randomiser.number.extremes()]
-        below = told.below
         pulls = [end + (middle - mean) * present for end in ends for present in below.tolist()]
     else:
         told = randomiser.pairs(np.arange(3))
         below = told.below
         pulls = (told.above - mean * below).tolist()
-    present = randomiser.pairs(sample.reports).below
-    total = float(sum_cells(sample.weights * present, sample.cells, 1)[0]) + weight * float(below.min())
-    return weight * max(map(abs, pulls)) / total if total > 0 else float("inf")
+    least = total + weight * float(below.min())
+    return weight * max(map(abs, pulls)) / least if least > 0 else math.inf

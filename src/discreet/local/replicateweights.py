@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from discreet.data.sources import open_source
 from discreet.errors import FileRefused, UsageError
-from discreet.local.answers import mark_of_token
+from discreet.local.answers import mark_of_token, open_table
 from discreet.local.reports import Collected
 from discreet.local.signing import SignedManifest
 
@@ -31,7 +30,7 @@ def read_replicates(file: Path, signed: SignedManifest, collected: Collected) ->
             "replicate weights belong to respondents with tokens and weights; "
             "the manifest needs `respondent: {token: ...}` and `weight`."
         )
-    source = open_source(file)
+    source = open_table(file)
     columns = [name for name in source.names if name != manifest.token]
     if manifest.token not in source.names or not 2 <= len(columns) <= _MOST:
         raise FileRefused(

@@ -283,6 +283,22 @@ def test_replicate_weights_add_the_design(tmp_path: Path) -> None:
         estimate_collection(signed(), out, replicates=file)
 
 
+def test_a_replicate_without_anybody_leaves_a_mean_without_ends(tmp_path: Path) -> None:
+    """The East has one respondent, whom the second replicate leaves out: what it would have said cannot be known."""
+    lines = [{**LINE, "respondent": mark_of_token("ab" * 32, "TOKEN-00000000")}]
+    for place in range(1, 9):
+        mark = mark_of_token("ab" * 32, f"TOKEN-{place:08}")
+        lines.append({**LINE, "respondent": mark, "groups": {"province": "24"}})
+    file = tmp_path / "replicates.csv"
+    rows = ["code,b1,b2,b3", "TOKEN-00000000,2,0,3", *(f"TOKEN-{place:08},1,{place % 3},2" for place in range(1, 9))]
+    file.write_text("\n".join(rows), encoding="utf-8")
+    found = estimate_collection(signed(), put(tmp_path, *lines), by=["province"], replicates=file)
+    east, west = find(found, "height", "10"), find(found, "height", "24")
+    assert east.estimate is not None
+    assert (east.low, east.high) == (None, None)
+    assert west.low is not None
+
+
 def test_wrong_words_are_refused(tmp_path: Path) -> None:
     file = put(tmp_path, LINE)
     with pytest.raises(UnknownName, match="Did you mean 'province'"):
@@ -319,6 +335,28 @@ def test_false_reports_reach_their_bound_and_not_beyond(tmp_path: Path) -> None:
     for category in ("2", "3"):
         assert abs(_moved(before, after, "smoking", category)) <= 10 * count.reach
     assert 0 < _moved(before, after, "height", None) <= 10 * mean.reach
+
+
+def test_the_bound_of_a_mean_holds_in_the_smallest_group(tmp_path: Path) -> None:
+    """Ten people in the East, one in the West: one false report moves the West's mean far more than that of all."""
+    people = [{**LINE, "respondent": f"{place:032x}"} for place in range(10)]
+    west = {**LINE, "groups": {"province": "24"}, "respondent": "a" * 32}
+    false = {**west, "weight": 100, "respondent": "b" * 32, "reports": {"smoking": 0, "height": 100}}
+    before = estimate_collection(signed(), put(tmp_path, *people, west), by=["province"])
+    after = estimate_collection(signed(), put(tmp_path, *people, west, false), by=["province"])
+    moved = [find(found, "height", "24").estimate for found in (before, after)]
+    assert moved[0] is not None
+    assert moved[1] is not None
+    alone = estimate_collection(signed(), put(tmp_path, *people, west)).poisoning[1].reach
+    assert alone < abs(moved[1] - moved[0]) <= before.poisoning[1].reach
+
+
+@pytest.mark.parametrize("missing", ["public", "category"])
+def test_no_bound_is_told_where_nobody_reported(missing: str, tmp_path: Path) -> None:
+    text = TEXT.replace("step: 0.01, missing: public", f"step: 0.01, missing: {missing}")
+    bound = estimate_collection(signed(text), put(tmp_path)).poisoning[1]
+    assert bound.reach == math.inf
+    assert "by any amount" in bound.sentence()
 
 
 def _moved(before: Collection, after: Collection, question: str, category: str | None) -> float:

@@ -93,6 +93,7 @@ def test_the_questions_of_one_respondent_stay_within_the_total() -> None:
         ("  income:", "  weight:", "'weight' names two things"),
         ("values: {10: 20, 24: 50}", "values: {10: 20}", "one number for every category of 'province'"),
         ("by: province", "by: town", "cap column 'town' is not among the groups"),
+        ("24: 50}", "24: 500000}", "cap 500000 is more than 16,777,216 steps; take a coarser step"),
         ("epsilon: 6", "epsilon: 6\nasked: 4", "asked must lie between 1 and the number of questions"),
         ("epsilon: 6", "epsilon: 6\nmode: split\nasked: 2", "mode: split asks every question"),
         ("epsilon: 6", "epsilon: 6\nrespondent: id", "respondent must be random, or {token: column}"),
