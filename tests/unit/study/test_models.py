@@ -22,6 +22,7 @@ from discreet.study.frame import ABSENT, Answers, Frame, load_frame
 from discreet.study.models.central import CentralModel, NoisyTotals, laplace_error
 from discreet.study.models.local import LocalModel
 from discreet.study.models.naive import NaiveModel, claimed_keep, real_epsilon, shuffle_coin
+from discreet.study.models.shuffle import ShuffleModel
 from discreet.study.models.truth import counted, mean_values, sum_by
 from discreet.study.outcomes import Model, Query, Streams
 from discreet.study.rawrows import RawRows, load_raw_rows
@@ -109,6 +110,18 @@ def test_a_card_with_several_rows_per_unit_is_refused(folder: Path, card: Card) 
     several = replace(card, unit=replace(card.unit, rows=3))
     with pytest.raises(discreet.errors.Refused, match="one row per person_id"):
         load(folder, several)
+
+
+def test_rows_are_sorted_by_unit_however_they_are_stored(
+    folder: Path, card: Card, frame: Frame, tmp_path: Path
+) -> None:
+    import pyarrow.parquet as pq
+
+    stored = pq.read_table(folder / "rows.parquet")
+    pq.write_table(stored.take(np.random.default_rng(2).permutation(stored.num_rows)), tmp_path / "rows.parquet")
+    again = load(tmp_path, card)
+    assert np.array_equal(again.weights, frame.weights)
+    assert np.array_equal(again.column("height").positions, frame.column("height").positions)
 
 
 def test_whole_sums_are_exact_beyond_a_floats_integers() -> None:
@@ -203,6 +216,46 @@ def test_protected_absence_reports_for_everyone(frame: Frame) -> None:
     assert by_name["height"].rows is not None
     assert by_name["height"].rows.size == int(height.present().sum())
     assert hidden.answered[2].mechanism in {"ternary", "split"}
+
+
+def test_absence_is_no_category_of_the_column(frame: Frame) -> None:
+    """At a vast epsilon reports are answers: whoever has none is counted nowhere."""
+    smoking = frame.column("smoking")
+    thinned = np.where(np.arange(frame.size) % 2 == 0, ABSENT, smoking.positions)
+    half = replace(frame, columns={**frame.columns, "smoking": Answers(smoking.column, thinned, False)})
+    for missing in ("public", "category"):
+        answered = LocalModel(missing=missing).run(half, QUERIES[:2], epsilon=Decimal(40), streams=streams()).answered
+        for answer in answered:
+            assert np.allclose(answer.estimate, answer.truth)
+
+
+SHUFFLED = ("single-message", "multi-message", "vector-sum")
+
+
+def shuffle(mechanism: str, *, delta: str = "1e-6", epsilon_is: str = "per-column") -> ShuffleModel:
+    return ShuffleModel(
+        mechanism=mechanism,
+        delta=Decimal(delta),
+        neighbours=Neighbours.ADD_REMOVE,
+        level=Decimal("0.95"),
+        epsilon_is=epsilon_is,
+    )
+
+
+@pytest.mark.parametrize("mechanism", SHUFFLED)
+def test_a_total_of_the_shuffle_is_shared_by_the_columns(mechanism: str, frame: Frame) -> None:
+    whole = shuffle(mechanism, delta="2e-6", epsilon_is="total").expect(frame, QUERIES, epsilon=Decimal(2))
+    each = shuffle(mechanism).expect(frame, QUERIES, epsilon=Decimal(1))
+    assert all(np.allclose(one.error, two.error) for one, two in zip(whole, each, strict=True))
+
+
+@pytest.mark.parametrize("mechanism", SHUFFLED)
+def test_shuffled_runs_are_repeatable_and_do_not_depend_on_other_columns(mechanism: str, frame: Frame) -> None:
+    one = shuffle(mechanism).run(frame, QUERIES, epsilon=Decimal(1), streams=streams()).answered
+    alone = shuffle(mechanism).run(frame, [SMOKING], epsilon=Decimal(1), streams=streams()).answered
+    assert np.array_equal(one[0].estimate, alone[0].estimate, equal_nan=True)
+    other = shuffle(mechanism).run(frame, [SMOKING], epsilon=Decimal(1), streams=streams(1)).answered
+    assert not np.array_equal(one[0].estimate, other[0].estimate, equal_nan=True)
 
 
 def test_only_what_the_same_people_answered_can_be_correlated(frame: Frame) -> None:
