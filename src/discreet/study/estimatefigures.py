@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.study.figures import Drawing, format_axis, new_figure, shorten, slug, tell_number
+from discreet.study.figures import Drawing, anchors, format_axis, new_figure, shorten, tell_number
 from discreet.study.findings import Asked, Findings, Panel, Series
 from discreet.study.palette import GREY, TRUTH, Look, look_of
 
@@ -24,15 +24,22 @@ __all__ = ["draw_errors", "draw_estimates", "estimate_drawings"]
 _MOST_GROUPS: Final = 20
 _MOST_PANELS: Final = 6
 _ROW: Final = 0.42
+_MARK: Final = 0.06
+_LINE: Final = 0.17
 _LONGEST: Final = 27
+_LEGEND: Final = 34
+# About what fits into one line of the legend: a mark counts as much as some letters.
+_LETTERS: Final = 165
+_KEY: Final = 7
 # Where the largest group is so many times the smallest, a plain scale hides the small ones.
 _UNEVEN: Final = 25
 
 
 def estimate_drawings(findings: Findings) -> Iterator[Drawing]:
     """Two drawings for each query that gets figures."""
+    names = anchors(findings)
     for asked in findings.asked:
-        name = slug(asked.name)
+        name = names[asked.name]
         words = (
             f"{asked.label}: the true figure of each group as a grey bar or line, and one run's estimate under each "
             "model with its interval, one panel for each ε."
@@ -45,14 +52,18 @@ def estimate_drawings(findings: Findings) -> Iterator[Drawing]:
 def draw_estimates(asked: Asked, level: float) -> Figure:
     """Small multiples by ε: the truth of each group, and beside it one run's estimate and interval of every series."""
     order, epsilons = _order(asked), _spread(asked.epsilons)
-    height, width = max(2.6, _ROW * len(order) + 1.28), 11.5
+    across = _legend_columns(asked)
+    top = 0.83 + _LINE * (-(-(len(asked.series) + 1) // across) - 1)
+    # One group still needs room for as many marks as there are series.
+    room = max(_ROW * len(order), _MARK * len(asked.series) * len(order))
+    height, width = max(2.6, room + 0.45 + top), 11.5
     left, gap = 1.95, 0.14
     figure = new_figure(width, height, f"{shorten(asked.label, 80)}: estimates at ε = {_list(epsilons)}")
     panel_width = (width - left - 0.15 - gap * (len(epsilons) - 1)) / len(epsilons)
     scale = _fit_scale(asked, order)
     for place, epsilon in enumerate(epsilons):
         start = (left + place * (panel_width + gap)) / width
-        axes = figure.add_axes((start, 0.45 / height, panel_width / width, (height - 1.28) / height))
+        axes = figure.add_axes((start, 0.45 / height, panel_width / width, (height - 0.45 - top) / height))
         _draw_panel(axes, asked, order, epsilon, scale)
         labels = [] if place else [shorten(asked.groups[group], _LONGEST) for group in order]
         axes.set_yticks(range(len(labels)), labels)
@@ -63,7 +74,7 @@ def draw_estimates(asked: Asked, level: float) -> Figure:
         f"{unit}, {which}{rooted}. Estimates of one run, whiskers are {level:.0%} intervals; arrows: beyond the scale"
     )
     figure.text(0.1 / width, 0.05 / height, about, fontsize=6.5, color=GREY, va="bottom")
-    _draw_legend(figure, asked, height)
+    _draw_legend(figure, asked, height, across)
     return figure
 
 
@@ -190,7 +201,14 @@ def _tell_farthest(axes: Any, farthest: _Beyond, scale: _Scale) -> None:
     )  # fmt: skip
 
 
-def _draw_legend(figure: Figure, asked: Asked, height: float) -> None:
+def _legend_columns(asked: Asked) -> int:
+    """How many entries stand side by side: all of them where they fit."""
+    number = len(asked.series) + 1
+    letters = sum(min(len(asked.label_of(series)), _LEGEND) + _KEY for series in asked.series) + 25
+    return number if letters <= _LETTERS else max(1, -(-number // -(-letters // _LETTERS)))
+
+
+def _draw_legend(figure: Figure, asked: Asked, height: float, across: int) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -206,11 +224,11 @@ def _draw_legend(figure: Figure, asked: Asked, height: float) -> None:
                 markersize=4.5,
                 markerfacecolor=look.face,
                 linewidth=0.9,
-                label=shorten(asked.label_of(series), 34),
+                label=shorten(asked.label_of(series), _LEGEND),
             )
         )
     figure.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0.0, 1 - 0.27 / height), ncols=len(handles), frameon=False,
+        handles=handles, loc="upper left", bbox_to_anchor=(0.0, 1 - 0.27 / height), ncols=across, frameon=False,
         fontsize=7.5, handlelength=1.6, columnspacing=1.2,
     )  # fmt: skip
 
@@ -247,7 +265,7 @@ def _draw_line(axes: Any, epsilons: Sequence[float], panels: Sequence[Panel], lo
 
     Returns where the line ends at the largest ε, or 0 when nothing can be shown on a logarithmic axis.
     """
-    by_run = [np.nanmean(np.abs(p.estimates - p.truth[:, None]), axis=0) for p in panels]
+    by_run = [_means(np.abs(p.estimates - p.truth[:, None])) for p in panels]
     means = np.array([float(np.mean(one)) for one in by_run])
     sides = [means - [one.min() for one in by_run], np.array([one.max() for one in by_run]) - means]
     shown = means > 0
@@ -259,15 +277,23 @@ def _draw_line(axes: Any, epsilons: Sequence[float], panels: Sequence[Panel], lo
         color=look.colour, markerfacecolor=look.face, elinewidth=0.9, capsize=0, zorder=3,
     )  # fmt: skip
     if all(panel.expected is not None for panel in panels):
-        theory = np.array([float(np.nanmean(panel.error())) for panel in panels])
+        theory = np.array([float(_means(panel.error()[:, None])[0]) for panel in panels])
         axes.plot(at, theory, color=look.colour, linewidth=width)
-        return float(theory[-1])
+        return float(theory[-1]) if math.isfinite(theory[-1]) else 0.0
     axes.plot(at[shown], means[shown], color=look.colour, linewidth=0.8, linestyle=":")
     return float(means[shown][-1])
 
 
+def _means(values: NDArray[float64]) -> NDArray[float64]:
+    """Of each column, over what is known; nan where nothing is."""
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        means: NDArray[float64] = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
+    return means
+
+
 def _label_ends(axes: Any, ends: Sequence[tuple[float, Series]], asked: Asked) -> None:
-    """Each line's name at its right end, moved apart where two would touch."""
+    """Each line's name and mark at its right end, moved apart where two would touch."""
     low, high = axes.get_ylim()
     reach = math.log(high / low)
     placed: list[tuple[float, Series]] = []
@@ -277,9 +303,14 @@ def _label_ends(axes: Any, ends: Sequence[tuple[float, Series]], asked: Asked) -
         placed.append((floor, series))
     excess = max(0.0, floor - 1.0)
     for height, series in placed:
+        look = look_of(series, asked.series)
+        axes.plot(
+            1.025, height - excess, marker=look.marker, markersize=4.5, color=look.colour, markerfacecolor=look.face,
+            transform=axes.transAxes, clip_on=False,
+        )  # fmt: skip
         axes.annotate(
-            shorten(asked.label_of(series), 30), (1.02, height - excess), xycoords="axes fraction", fontsize=8,
-            color=look_of(series, asked.series).colour, va="center", annotation_clip=False,
+            shorten(asked.label_of(series), 30), (1.045, height - excess), xycoords="axes fraction", fontsize=8,
+            color=look.colour, va="center", annotation_clip=False,
         )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "SMALL_PRINT",
     "Drawing",
     "Drawn",
+    "anchors",
     "chosen_epsilons",
     "draw_figures",
     "format_axis",
@@ -137,6 +138,18 @@ def shorten(text: str, most: int) -> str:
     cut = text[: most - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > most * 0.6 else cut).rstrip(" ,;:(") + "…"
+
+
+def anchors(findings: Findings) -> dict[str, str]:
+    """By name of each query, what its files and its place in the report are called: short, plain, all different."""
+    found: dict[str, str] = {}
+    for asked in findings.asked:
+        plain = name = slug(asked.name)
+        number = 2
+        while name in found.values():
+            name, number = f"{plain}-{number}", number + 1
+        found[asked.name] = name
+    return found
 
 
 def slug(text: str) -> str:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,12 +22,25 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["MODELS", "TOLD_BY_MECHANISM", "Asked", "Findings", "Panel", "Row", "Series", "read_findings"]
+__all__ = [
+    "MODELS",
+    "TOLD_BY_MECHANISM",
+    "Asked",
+    "Findings",
+    "Panel",
+    "Row",
+    "Series",
+    "read_findings",
+    "tell_variant",
+]
 
 # In the order in which they are shown; the last is kept for comparison only.
 MODELS: Final = ("central", "shuffle", "local", "naive")
 # Variants of these models are told apart by their mechanisms.
 TOLD_BY_MECHANISM: Final = ("shuffle", "naive")
+# Local randomisers of numbers that are biased: to compare with, never to choose.
+_BIASED: Final = frozenset({"clip", "modulo", "abs"})
+_BRACKETS: Final = re.compile(r"\((.*)\)$")
 _MOST_FIGURES: Final = 6
 
 Row = dict[str, Any]
@@ -53,9 +68,20 @@ class Series:
         return f"{self.model} ({self.mechanism})" if self.mechanism else self.model
 
     @property
+    def variant(self) -> str:
+        """What tells it from others of its model: the choices in brackets behind the mechanism, or the mechanism."""
+        found = _BRACKETS.search(self.mechanism)
+        return found.group(1) if found else self.mechanism
+
+    @property
+    def biased(self) -> bool:
+        """Whether a local randomiser of numbers is one of those kept to show their bias."""
+        return self.family == "local" and not _BIASED.isdisjoint(re.split(r"[ ,()]+", self.mechanism))
+
+    @property
     def compared_only(self) -> bool:
         """Whether this is a recipe shown for comparison, not one to choose."""
-        return self.family not in MODELS[:3]
+        return self.biased or self.family not in MODELS[:3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +103,25 @@ class Panel:
         return self.measured() if self.expected is None else self.expected
 
     def relative(self) -> NDArray[float64]:
-        """The error of each group as a share of its true value; nan where that is zero or unknown."""
+        """The error of each group as a share of its true value; nan where that is zero or unknown.
+
+        A group that has a true value but no answer, because it is too small for a protocol, is infinitely off.
+        """
+        error = np.where(np.isnan(self.error()), np.inf, self.error())
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares: NDArray[float64] = np.where(self.truth != 0, self.error() / np.abs(self.truth), np.nan)
+            shares: NDArray[float64] = np.where(self.truth != 0, error / np.abs(self.truth), np.nan)
         return shares
 
     def separates(self) -> bool:
         """Whether the error of the group in the middle is smaller than the spread between groups."""
-        known = np.isfinite(self.truth) & np.isfinite(self.error())
-        return bool(np.median(self.error()[known]) < np.std(self.truth[known])) if known.sum() > 1 else True
+        known = np.isfinite(self.truth)
+        error = np.where(np.isnan(self.error()), np.inf, self.error())[known]
+        return bool(np.median(error) < np.std(self.truth[known])) if known.sum() > 1 else True
 
     def typical(self) -> float:
         """The relative error of the group in the middle."""
         shares = self.relative()
-        known = shares[np.isfinite(shares)]
+        known = shares[~np.isnan(shares)]
         return float(np.median(known)) if known.size else math.nan
 
     def covered(self) -> tuple[int, int]:
@@ -120,6 +151,11 @@ class Asked:
         """The model's name, with the mechanism where the model has several here."""
         rivals = sum(1 for other in self.series if other.model == series.model)
         return series.label if rivals > 1 else series.model
+
+    def name_of(self, series: Series) -> str:
+        """The same, but one name for a variant whose mechanism differs from query to query."""
+        rivals = sum(1 for other in self.series if other.model == series.model)
+        return Series(series.model, series.variant).label if rivals > 1 else series.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +213,7 @@ def read_findings(folder: Path) -> Findings:
         info=info,
         configuration=written.read_text(encoding="utf-8") if written.is_file() else "",
         asked=_read_asked(table, _read(folder / "theory.parquet"), info),
-        coverage=_count_coverage(table),
+        coverage=_count_coverage(table, info),
         quality=_rows(folder / "quality.parquet"),
         shapes=_rows(folder / "shapes.parquet"),
         correlations=_rows(folder / "correlations.parquet"),
@@ -241,17 +277,37 @@ def _assemble(query: Mapping[str, Any], rows: Sequence[Row], theory: Sequence[Ro
 
 
 def _name_series(rows: Sequence[Row]) -> dict[tuple[str, str], Series]:
-    """By model and mechanism. A model that takes one mechanism at each ε is one series, even if it takes turns."""
-    used: dict[str, dict[float, dict[str, None]]] = {}
+    """By model and mechanism. A model that takes one mechanism at each ε is one series, even if it takes turns.
+
+    So is one of several variants of a model.
+    """
+    used: dict[str, dict[str, set[float]]] = {}
     for row in rows:
-        used.setdefault(row["model"], {}).setdefault(row["epsilon"], {})[row["mechanism"]] = None
+        used.setdefault(row["model"], {}).setdefault(row["mechanism"], set()).add(row["epsilon"])
     series = {}
-    for model, by_epsilon in used.items():
-        every = sorted({name for names in by_epsilon.values() for name in names})
-        turns = all(len(names) == 1 for names in by_epsilon.values())
-        for name in every:
-            series[model, name] = Series(model, " or ".join(every) if turns else name)
+    for model, at in used.items():
+        variants: dict[str, list[str]] = {}
+        for name in sorted(at):
+            variants.setdefault("" if _take_turns(at, at) else Series(model, name).variant, []).append(name)
+        for variant, names in variants.items():
+            turns = _take_turns(names, at)
+            for name in names:
+                series[model, name] = Series(model, _join_names(names, variant) if turns else name)
     return series
+
+
+def _take_turns(names: Iterable[str], at: Mapping[str, set[float]]) -> bool:
+    """Whether no two of these mechanisms were used at one ε."""
+    every = [epsilon for name in names for epsilon in at[name]]
+    return len(every) == len(set(every))
+
+
+def _join_names(names: Sequence[str], variant: str) -> str:
+    """'hybrid or piecewise (automatic)'."""
+    if len(names) == 1:
+        return names[0]
+    plain = [name.removesuffix(f" ({variant})") for name in names]
+    return " or ".join(plain) + (f" ({variant})" if variant else "")
 
 
 Gathered = dict[tuple[Series, float], list[list[Row]]]
@@ -304,12 +360,28 @@ def _row_means(values: NDArray[float64]) -> NDArray[float64]:
     return means
 
 
-def _count_coverage(results: Any) -> dict[tuple[Series, float], tuple[int, int]]:
+def tell_variant(variant: str) -> str:
+    """A model's variant for readers, without what is so by default: 'local (numbers by laplace)'."""
+    words = variant.split(" ")
+    if words[0] != "local" or len(words) < 3:
+        return variant
+    categories, numbers, *rest = words[1:]
+    told = [
+        f"{sort} by {name}" for sort, name in (("categories", categories), ("numbers", numbers)) if name != "automatic"
+    ]
+    told += ["ε split"] if "split" in rest else []
+    told += ["missing answers protected"] if rest[-2:] == ["missing", "category"] else []
+    return f"local ({', '.join(told)})" if told else "local"
+
+
+def _count_coverage(results: Any, info: Mapping[str, Any]) -> dict[tuple[Series, float], tuple[int, int]]:
     """For each series and ε, over all queries: intervals that hold the truth, and intervals.
 
     Mechanisms are kept apart only where they tell variants of a model apart; elsewhere they differ from column to
     column.
     """
+    models = [one["model"] for one in (info.get("config") or {}).get("models") or []]
+    several = frozenset(model for model in models if models.count(model) > 1)
     low, high, truth = (results[name].to_numpy().astype(np.float64) for name in ("low", "high", "truth"))
     known = ~(np.isnan(low) | np.isnan(high) | np.isnan(truth))
     held = known & (low <= truth) & (truth <= high)
@@ -317,7 +389,15 @@ def _count_coverage(results: Any) -> dict[tuple[Series, float], tuple[int, int]]
     names = zip(*(results[name].to_pylist() for name in ("model", "mechanism", "epsilon")), strict=True)
     for (model, mechanism, epsilon), is_known, is_held in zip(names, known.tolist(), held.tolist(), strict=True):
         if is_known:
-            key = (Series(model, mechanism if model in TOLD_BY_MECHANISM else ""), float(epsilon))
+            key = (_covering(model, mechanism, several), float(epsilon))
             hits, number = counted.get(key, (0, 0))
             counted[key] = (hits + is_held, number + 1)
     return counted
+
+
+@lru_cache(maxsize=1024)
+def _covering(model: str, mechanism: str, several: frozenset[str]) -> Series:
+    series = Series(model, mechanism)
+    if model in TOLD_BY_MECHANISM or series.biased:
+        return Series(model, series.variant)
+    return Series(model, series.variant if model in several else "")

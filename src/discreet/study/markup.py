@@ -40,9 +40,10 @@ def bullets(sentences: Sequence[str]) -> Markup:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Markup:
     """A table that scrolls where it is too wide; the first cell of every row names it."""
-    title = [element("caption", caption)] if caption else []
+    title = [element("p", caption, class_="caption")] if caption else []
     top = element("thead", element("tr", *(element("th", cell, scope="col") for cell in head)))
     body = [
         element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
     ]
-    return element("div", element("table", *title, top, element("tbody", *body)), class_="scroll")
+    # A title inside the table would be as wide as it is, and cut off with it.
+    return join([*title, element("div", element("table", top, element("tbody", *body)), class_="scroll")])

@@ -39,6 +39,7 @@ SETTINGS: Final[dict[str, object]] = {
     "axes.unicode_minus": True,
     "text.color": INK,
     "text.parse_math": False,
+    "text.hinting": "no_hinting",
     "xtick.color": INK,
     "ytick.color": INK,
     "xtick.labelsize": 7.5,
@@ -66,8 +67,11 @@ class Look:
 
 def look_of(series: Series, among: Sequence[Series]) -> Look:
     """The look of a series beside the others of its model."""
-    siblings = [one for one in among if one.family == series.family]
+    siblings = [one for one in among if (one.family, one.biased) == (series.family, series.biased)]
     place = siblings.index(series)
     strangers = sorted({one.family for one in among if one.family not in _COLOURS})
-    colour = _COLOURS.get(series.family) or _OTHERS[strangers.index(series.family) % len(_OTHERS)]
+    colour = (
+        _COLOURS.get("naive" if series.biased else series.family)
+        or _OTHERS[strangers.index(series.family) % len(_OTHERS)]
+    )
     return Look(colour, _MARKERS[place % len(_MARKERS)], place % 2 == 0, place % 2 == 1)

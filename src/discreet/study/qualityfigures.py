@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.study.figures import Drawing, chosen_epsilons, format_axis, new_figure, shorten, slug
-from discreet.study.findings import Findings, Row, Series
+from discreet.study.findings import Findings, Row, Series, tell_variant
 from discreet.study.palette import DIVERGING, GREY, TRUTH, look_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> NDArray[flo
 
 
 def _map_title(model: str, mechanism: str, basis: str, *, alone: bool) -> str:
-    name = model if alone else mechanism if mechanism.startswith(model) else f"{model} {mechanism}"
+    name = model if alone else tell_variant(mechanism) if mechanism.startswith(model) else f"{model} {mechanism}"
     return f"{shorten(name, 28)}, {basis}"
 
 

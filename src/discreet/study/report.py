@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from discreet.study.figures import Drawn, chosen_epsilons, draw_figures, slug
+from discreet.study.figures import Drawn, anchors, chosen_epsilons, draw_figures, slug
 from discreet.study.findings import Findings, read_findings
 from discreet.study.markup import Markup, bullets, element, join
 from discreet.study.page import show_figure, write_page
 from discreet.study.reporttables import (
+    choice_table,
     coverage_table,
     error_table,
     linkage_table,
@@ -65,7 +66,7 @@ def _page(findings: Findings, drawn: dict[str, Drawn]) -> str:
 
 
 def _header(findings: Findings) -> Iterator[Markup]:
-    links = [("short", "In short"), *((slug(one.name), one.label) for one in findings.asked)]
+    links = [("short", "In short"), *((anchors(findings)[one.name], one.label) for one in findings.asked)]
     links += [("quality", "Quality of the data"), ("linkage", "Linkage attack"), ("protected", "What is protected")]
     links += [("configuration", "Configuration"), ("words", "Five words")]
     entries = [element("li", element("a", label, href=f"#{anchor}")) for anchor, label in links]
@@ -76,7 +77,8 @@ def _header(findings: Findings) -> Iterator[Markup]:
 
 def _sections(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
     short = bullets(summarise(findings))
-    yield element("section", element("h2", "In short"), short, id="short", class_="box")
+    heading = element("h2", "In short")
+    yield element("section", heading, choice_table(findings), short, id="short", class_="box")
     yield element("section", element("h2", "The setting"), setting_table(findings))
     yield element("section", element("h2", "Figure by figure"), element("p", HOW_COMPUTED), id="figures")
     yield from _queries(findings, drawn)
@@ -98,8 +100,9 @@ def _sections(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
 
 
 def _queries(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
+    names = anchors(findings)
     for asked in findings.asked:
-        name = slug(asked.name)
+        name = names[asked.name]
         epsilon = reference_epsilon(asked.epsilons)
         yield element(
             "section",

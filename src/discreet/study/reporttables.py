@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.study.figures import chosen_epsilons
-from discreet.study.findings import TOLD_BY_MECHANISM, Asked, Findings, Row, Series
+from discreet.study.advice import choose, percent
+from discreet.study.figures import chosen_epsilons, tell_number
+from discreet.study.findings import TOLD_BY_MECHANISM, Asked, Findings, Row, Series, tell_variant
 from discreet.study.markup import Markup, element, table
 from discreet.study.metrics import AVERAGE
-from discreet.study.verdicts import judge_coverage, percent, reference_epsilon
+from discreet.study.verdicts import by_kind, judge_coverage, reference_epsilon
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
 
 __all__ = [
+    "choice_table",
     "coverage_table",
     "error_table",
     "linkage_table",
@@ -33,18 +39,46 @@ def setting_table(findings: Findings) -> Markup:
     spent = "for all columns together" if findings.fact("epsilon_is") == "total" else "for each column"
     rows = [
         ("Data", _tell_data(findings)),
-        ("Groups", f"{len(findings.info.get('groups') or [])}, by {_list(findings.fact('strata')) or 'nothing'}"),
+        ("Groups", _tell_groups(findings)),
         ("Protected columns", _list(findings.fact("columns")) or _NONE),
         ("Static columns", _list(findings.fact("static")) or "none"),
         ("ε", f"{', '.join(f'{one:g}' for one in findings.epsilons)}, {spent}"),
         ("δ (chance that the bound may fail)", str(findings.fact("delta") or _NONE)),
-        ("Neighbours", str(findings.fact("neighbours") or _NONE)),
-        ("Runs", str(findings.runs)),
+        ("What is hidden", _tell_neighbours(findings)),
+        ("Runs at each ε", str(findings.runs)),
         ("Intervals", f"{findings.level:.0%}"),
-        ("Models", _list(one.get("variant") for one in findings.info.get("variants") or []) or _NONE),
+        (
+            "Models",
+            _list(tell_variant(str(one.get("variant"))) for one in findings.info.get("variants") or []) or _NONE,
+        ),
     ]
     body = [element("tr", element("th", name, scope="row"), element("td", value)) for name, value in rows]
     return element("table", element("tbody", *body), class_="setting")
+
+
+def _tell_groups(findings: Findings) -> str:
+    number, strata = len(findings.info.get("groups") or []), _list(findings.fact("strata"))
+    return f"{number}, by {strata}" if strata else "one: everybody"
+
+
+def _tell_neighbours(findings: Findings) -> str:
+    neighbours = str(findings.fact("neighbours") or "add-remove")
+    taken = "whether a person took part" if neighbours == "add-remove" else "what a person answered"
+    others = "; under the others what a person answered (replace-one)" if neighbours == "add-remove" else ""
+    return f"under central and multi-message {taken} ({neighbours}){others}"
+
+
+def choice_table(findings: Findings) -> Markup:
+    """What to choose at each ε, at a glance."""
+    rows = [
+        [
+            kind.capitalize(),
+            *(choose(those, epsilon=epsilon).series or "none of them" for epsilon in findings.epsilons),
+        ]
+        for kind, those in by_kind(findings).items()
+    ]
+    head = ["What to choose", *(f"ε = {epsilon:g}" for epsilon in findings.epsilons)]
+    return table(head, rows) if rows else Markup("")
 
 
 def _tell_data(findings: Findings) -> str:
@@ -57,21 +91,22 @@ def _tell_data(findings: Findings) -> str:
 
 def error_table(asked: Asked) -> Markup:
     """Mean absolute error over groups by model and ε: what theory expects, what the runs measured; coverage."""
-    head = ["Model", *(f"ε = {epsilon:g}" for epsilon in asked.epsilons), "Intervals that hold"]
+    head = ["Model", "Error", *(f"ε = {epsilon:g}" for epsilon in asked.epsilons), "Intervals that hold"]
     rows = []
     for series in asked.series:
-        cells, held, number = [], 0, 0
-        for epsilon in asked.epsilons:
-            panel = asked.panels.get((series, epsilon))
-            if panel is None:
-                cells.append(_NONE)
-                continue
-            measured = _amount(float(np.nanmean(panel.measured())))
-            theory = _NONE if panel.expected is None else _amount(float(np.nanmean(panel.expected)))
-            cells.append(f"{theory} | {measured}")
-            held, number = held + panel.covered()[0], number + panel.covered()[1]
-        rows.append([asked.label_of(series), *cells, f"{held / number:.1%} of {number:,}" if number else _NONE])
-    return table(head, rows, caption="Mean absolute error over groups: expected by theory | measured over the runs")
+        panels = [asked.panels.get((series, epsilon)) for epsilon in asked.epsilons]
+        pairs = [panel.covered() for panel in panels if panel is not None]
+        held, number = (sum(pair[side] for pair in pairs) for side in (0, 1))
+        coverage = f"{held / number:.1%} of {number:,}" if number else _NONE
+        expected = [None if panel is None else panel.expected for panel in panels]
+        measured = [None if panel is None else panel.measured() for panel in panels]
+        label = asked.label_of(series)
+        if any(one is not None for one in expected):
+            rows.append([label, "expected", *(_average(one) for one in expected), coverage])
+            rows.append(["", "measured", *(_average(one) for one in measured), ""])
+        else:
+            rows.append([label, "measured", *(_average(one) for one in measured), coverage])
+    return table(head, rows, caption="Mean absolute error over groups: expected by theory, and measured over the runs")
 
 
 def coverage_table(findings: Findings) -> Markup:
@@ -204,13 +239,16 @@ def _family(row: Row) -> str:
 
 
 def _name(model: str, variant: str) -> str:
-    return variant if variant.startswith(model) else f"{model} {variant}".strip()
+    return tell_variant(variant) if variant.startswith(model) else f"{model} {variant}".strip()
 
 
-def _amount(value: float) -> str:
-    if not math.isfinite(value):
+def _average(errors: NDArray[float64] | None) -> str:
+    """Over the groups that have an error."""
+    known = errors[np.isfinite(errors)] if errors is not None else ()
+    if not len(known):
         return _NONE
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    value = float(np.mean(known))
+    return f"{value:,.0f}" if value >= 100 else tell_number(float(f"{value:.3g}"))
 
 
 def _mean(values: list[float] | None) -> float | None:

@@ -14,8 +14,8 @@ HOW_COMPUTED: Final = (
     "from 2,000 simulated releases with normal errors of the expected size, drawn from a fixed seed; beside them "
     "stands how often the study's own runs agree. A model is accurate enough for a set of figures when the typical "
     "error is within 10% in each of them and, for means, below the spread between groups; a group drowns when its "
-    "error is above 25%. Intervals are judged as if they were independent: a shortfall of up to three standard errors "
-    "is within chance."
+    "error is above 25%. Intervals are judged as if they were independent: a shortfall that promised ones would show "
+    "once in a thousand studies or oftener is within chance."
 )
 
 GLOSSARY: Final = (
@@ -56,7 +56,7 @@ def tell_protected(findings: Findings) -> list[str]:
     }.get(neighbours, "one respondent's answers")
     return [
         f"The unit is one respondent. Central and multi-message figures hide {moves} (neighbours: {neighbours}).",
-        "Local and single-message reports hide what one respondent answered, never that they took part "
+        "Local, single-message and vector-sum reports hide what one respondent answered, never that they took part "
         "(neighbours: replace-one). Under replace-one the central model needs up to twice the noise.",
         "Central: the office that holds the data is trusted. Local: nobody is. Shuffle: the mixing service is trusted "
         "to mix and not to tell who sent what.",
@@ -67,16 +67,28 @@ def tell_protected(findings: Findings) -> list[str]:
 def tell_unprotected(findings: Findings) -> list[str]:
     """What no ε of this study covers."""
     static = [str(name) for name in findings.fact("static") or []]
-    named = f" ({', '.join(static)})" if static else ""
-    return [
-        f"Static columns{named} stay in clear wherever rows leave. Who is unique on them can be found again; only the "
-        "answers are protected.",
-        "Survey weights are treated as public. Each is capped, and figures are about capped weights.",
+    variants = [str(one.get("variant")) for one in findings.info.get("variants") or []]
+    told = []
+    if static:
+        told.append(
+            f"Static columns ({', '.join(static)}) stay in clear wherever rows leave. Who is unique on them can be "
+            "found again; only the answers are protected."
+        )
+    if any(one.startswith("shuffle") or one.endswith("missing public") for one in variants):
+        told.append(
+            "Who has no answer to a question sends no report on it under local and shuffle, so that is no secret. In "
+            "the local model, missing: category hides it too."
+        )
+    if findings.info.get("share_of_weight_cut") is not None:
+        told.append("Survey weights are treated as public. Each is capped, and figures are about capped weights.")
+    told += [
         "Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time.",
         "The noise here comes from a seed. Whoever knows the seed can subtract it, so no figure of this report may be "
         "released.",
-        "Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it.",
     ]
+    if any(one.startswith("naive") for one in variants):
+        told.append("Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it.")
+    return told
 
 
 def _tell_cost(findings: Findings) -> str:

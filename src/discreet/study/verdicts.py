@@ -8,45 +8,30 @@ from a fixed seed; for recipes without a theory it is the share of the study's o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.study.advice import GOOD, choose, join_words, panels_at, percent
 from discreet.study.findings import Asked, Findings, Panel, Series
 
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["DROWNED", "Choice", "choose", "order_chance", "percent", "query_verdict", "reference_epsilon", "summarise"]
+__all__ = ["DROWNED", "by_kind", "judge_coverage", "order_chance", "query_verdict", "reference_epsilon", "summarise"]
 
 DROWNED: Final = 0.25
-_GOALS: Final = (0.10, 0.05)
-_GOOD: Final = 0.10
+_GOALS: Final = (GOOD, 0.05)
 _DRAWS: Final = 2000
 _SEED: Final = 20_170_101
 _LEADERS: Final = 5
 _NAMED: Final = 4
 _NEAR: Final = 0.005
-# From the model that asks for least trust to the one that asks for most.
-_TRUST: Final = ("local", "shuffle", "central")
-_REASONS: Final = {
-    "local": "it is accurate enough, and respondents need trust nobody",
-    "shuffle": "it is accurate enough, and nobody but the mixing service must be trusted",
-    "central": "it alone is accurate enough; it needs an office that may hold the true answers",
-}
-
-
-def percent(share: float) -> str:
-    """A share in words of per cent, with two figures where they matter."""
-    if not math.isfinite(share):
-        return "unknown"
-    value = 100 * share
-    if value < 0.1:
-        return "less than 0.1%"
-    return f"{value:,.0f}%" if value >= 10 else f"{value:.2g}%"
+_RARE: Final = 0.001
+# So much more than without a report is worth a sentence.
+_TELLING: Final = 0.25
 
 
 def reference_epsilon(epsilons: Sequence[float]) -> float:
@@ -63,8 +48,8 @@ def order_chance(panel: Panel, *, leaders: int = _LEADERS) -> float:
     truth = panel.truth[known]
     if panel.expected is None:
         return _share_in_order(truth, panel.estimates[known].T, number)
-    # A normal error of mean absolute size a has standard deviation a·√(π/2).
-    spread = np.nan_to_num(panel.expected[known]) * math.sqrt(math.pi / 2)
+    # A normal error of mean absolute size a has standard deviation a·√(π/2). Groups without an answer come last.
+    spread = panel.expected[known] * math.sqrt(math.pi / 2)
     draws = np.random.Generator(np.random.PCG64(_SEED)).standard_normal((_DRAWS, known.size))
     return _share_in_order(truth, truth + draws * spread, number)
 
@@ -81,15 +66,6 @@ def _share_in_order(truth: NDArray[float64], estimates: NDArray[float64], number
     wanted = np.argsort(-truth, kind="stable")[:number]
     found = np.argsort(-np.nan_to_num(estimates, nan=-np.inf), axis=1, kind="stable")[:, :number]
     return float((found == wanted).all(axis=1).mean())
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which model to take at one ε, and why; `series` is None when none is accurate enough."""
-
-    epsilon: float
-    series: str | None
-    sentence: str
 
 
 def query_verdict(asked: Asked, *, epsilon: float, level: float) -> list[str]:
@@ -109,18 +85,9 @@ def query_verdict(asked: Asked, *, epsilon: float, level: float) -> list[str]:
     ]
 
 
-def _at(asked: Asked, epsilon: float, *, compared: bool = False) -> list[tuple[Series, Panel]]:
-    """The panels at one ε, without the recipes kept for comparison unless those are `compared`."""
-    return [
-        (series, asked.panels[series, epsilon])
-        for series in asked.series
-        if (series, epsilon) in asked.panels and (compared or not series.compared_only)
-    ]
-
-
 def _tell_errors(asked: Asked, epsilon: float) -> str:
-    parts = [f"{percent(p.typical())} under {asked.label_of(s)}" for s, p in _at(asked, epsilon, compared=True)]
-    return f"At ε = {epsilon:g} the typical group's figure is off by {_join(parts)}." if parts else ""
+    parts = [f"{percent(p.typical())} under {asked.label_of(s)}" for s, p in panels_at(asked, epsilon, compared=True)]
+    return f"At ε = {epsilon:g} the typical group's figure is off by {join_words(parts)}." if parts else ""
 
 
 def _tell_order(asked: Asked, epsilon: float) -> str:
@@ -130,25 +97,28 @@ def _tell_order(asked: Asked, epsilon: float) -> str:
         return ""
     leaders = [asked.groups[known[place]] for place in np.argsort(-asked.truth[known], kind="stable")[:number]]
     parts = []
-    for series, panel in _at(asked, epsilon, compared=True):
+    for series, panel in panels_at(asked, epsilon):
         kept, runs = runs_in_order(panel)
         said = f"{kept} of {runs} runs"
         chance = "" if panel.expected is None else f"probability {_chance(order_chance(panel))}, "
         parts.append(f"{asked.label_of(series)}: {chance}{said}")
+    if not parts:
+        return ""
     what = f"The top {_count(number)} groups" if known.size > number else f"All {_count(number)} groups"
     return f"{what} ({', '.join(leaders)}) stay in order at ε = {epsilon:g} — {'; '.join(parts)}."
 
 
 def _tell_drowned(asked: Asked, epsilon: float) -> str:
     parts = []
-    for series, panel in _at(asked, epsilon):
+    for series, panel in panels_at(asked, epsilon):
         relative = np.nan_to_num(panel.relative())
         lost = [asked.groups[place] for place in np.argsort(-relative, kind="stable") if relative[place] > DROWNED]
         if lost:
             parts.append(f"under {asked.label_of(series)} {len(lost)} of {len(asked.groups)} ({_shorten(lost)})")
     if not parts:
         return f"No group drowns in noise at ε = {epsilon:g}: every error stays within a quarter of the group's value."
-    return f"Groups that drown in noise at ε = {epsilon:g}, with errors above a quarter of their value: {_join(parts)}."
+    lost_in = join_words(parts)
+    return f"Groups that drown in noise at ε = {epsilon:g}, with errors above a quarter of their value: {lost_in}."
 
 
 def _tell_separation(asked: Asked, epsilon: float) -> str:
@@ -156,11 +126,11 @@ def _tell_separation(asked: Asked, epsilon: float) -> str:
     known = asked.truth[np.isfinite(asked.truth)]
     if asked.statistic != "mean" or known.size < 2:
         return ""
-    hidden = [asked.label_of(series) for series, panel in _at(asked, epsilon) if not panel.separates()]
+    hidden = [asked.label_of(series) for series, panel in panels_at(asked, epsilon) if not panel.separates()]
     spread = percent(float(np.std(known) / abs(np.mean(known)))) if np.mean(known) else "unknown"
     if not hidden:
         return f"The groups differ by about {spread} (standard deviation), which is more than the error of every model."
-    return f"The groups differ by about {spread} (standard deviation); the error under {_join(hidden)} hides that."
+    return f"The groups differ by about {spread} (standard deviation); the error under {join_words(hidden)} hides that."
 
 
 def _tell_goals(asked: Asked) -> str:
@@ -202,56 +172,25 @@ def _tell_coverage(asked: Asked, level: float) -> str:
 def judge_coverage(held: int, number: int, level: float) -> str:
     """Whether so many hits can come from intervals that keep their promise, counted as if they were independent.
 
-    A shortfall of up to three standard errors is within chance: so few intervals cannot tell.
+    A shortfall that such intervals would show once in a thousand studies is within chance: so few cannot tell.
     """
-    share = held / number
-    if share >= level - _NEAR:
+    if held / number >= level - _NEAR:
         return "as promised"
-    if share >= level - 3 * math.sqrt(level * (1 - level) / number):
-        return "within chance"
-    return "too seldom"
+    return "within chance" if _tail(held, number, level) >= _RARE else "too seldom"
 
 
-def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "") -> Choice:
-    """The model that asks for least trust among those accurate enough for every query.
-
-    That is: the typical error stays within a tenth, and below the spread between groups where those are means.
-    """
-    worst: dict[tuple[str, str], float] = {}
-    for one in asked:
-        for series, panel in _at(one, epsilon):
-            label = one.label_of(series)
-            typical = panel.typical()
-            blurred = math.isnan(typical) or (one.statistic == "mean" and not panel.separates())
-            key = (series.family, label)
-            worst[key] = max(worst.get(key, 0.0), math.inf if blurred else typical)
-    for model in _TRUST:
-        fitting = {label: error for (its, label), error in worst.items() if its == model and error <= _GOOD}
-        if fitting:
-            label = min(fitting, key=lambda one: (fitting[one], one))
-            why = f"{_REASONS[model]}{_tell_alternative(model, fitting[label], worst)}"
-            return Choice(epsilon, label, f"At ε = {epsilon:g} choose {label}{purpose}: {why}.")
-    if not worst:
-        return Choice(epsilon, None, "")
-    advice = "ask for larger groups, fewer figures or a larger ε"
-    return Choice(
-        epsilon, None, f"At ε = {epsilon:g} choose none of them{purpose}: {_tell_shortfall(worst)}; {advice}."
-    )
-
-
-def _tell_alternative(model: str, error: float, worst: Mapping[tuple[str, str], float]) -> str:
-    """Central is simpler than a mixing service, and worth naming where it is no less accurate."""
-    central = min((found for (its, _), found in worst.items() if its == "central"), default=math.inf)
-    if model != "shuffle" or central > error:
-        return ""
-    return "; where an office may hold the true answers, central is simpler and no less accurate"
-
-
-def _tell_shortfall(worst: Mapping[tuple[str, str], float]) -> str:
-    best = min(worst, key=lambda key: (worst[key], key))
-    if math.isinf(worst[best]):
-        return "every one blurs the differences between groups in at least one figure"
-    return f"the best, {best[1]}, is off by {100 * worst[best]:.3g}% in the typical group of its worst figure"
+def _tail(held: int, number: int, level: float) -> float:
+    """The chance of so few hits or fewer: the lower tail of a binomial law, summed from its end."""
+    odds = (1 - level) / level
+    log_term = math.lgamma(number + 1) - math.lgamma(held + 1) - math.lgamma(number - held + 1)
+    log_term += held * math.log(level) + (number - held) * math.log1p(-level)
+    term, total = 1.0, 0.0
+    for hits in range(held, -1, -1):
+        total += term
+        term *= hits / (number - hits + 1) * odds
+        if term < 1e-12 * total:
+            break
+    return math.exp(log_term) * total
 
 
 def summarise(findings: Findings) -> list[str]:
@@ -260,12 +199,19 @@ def summarise(findings: Findings) -> list[str]:
         return ["The study asked nothing that gets a figure."]
     epsilon = reference_epsilon(findings.epsilons)
     sentences = [_tell_kept(findings.asked, epsilon)]
-    kinds = {kind: [one for one in findings.asked if _kind(one) == kind] for kind in ("counts", "means")}
+    kinds = by_kind(findings)
     for kind, those in kinds.items():
-        purpose = f" for {kind}" if all(kinds.values()) else ""
+        purpose = f" for {kind}" if len(kinds) > 1 else ""
         sentences += [choose(those, epsilon=one, purpose=purpose).sentence for one in sorted(findings.epsilons)]
-    sentences += [_tell_promises(findings), _tell_naive(findings.asked, epsilon)]
+    sentences += [_tell_strength(findings), _tell_link(findings)]
+    sentences += [_tell_promises(findings), _tell_compared(findings.asked, epsilon)]
     return [sentence for sentence in _merge_choices(sentences) if sentence]
+
+
+def by_kind(findings: Findings) -> dict[str, list[Asked]]:
+    """The counts and the means that get figures, where there are any: what suits the one need not suit the other."""
+    kinds = {kind: [one for one in findings.asked if _kind(one) == kind] for kind in ("counts", "means")}
+    return {kind: those for kind, those in kinds.items() if those}
 
 
 def _merge_choices(sentences: Sequence[str]) -> list[str]:
@@ -277,7 +223,7 @@ def _merge_choices(sentences: Sequence[str]) -> list[str]:
             merged.setdefault(tail, []).append(head.removeprefix("At ε = "))
         else:
             merged.setdefault(sentence, [])
-    return [f"At ε = {_join(heads)} choose {tail}" if heads else tail for tail, heads in merged.items()]
+    return [f"At ε = {join_words(heads)} choose {tail}" if heads else tail for tail, heads in merged.items()]
 
 
 def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
@@ -285,12 +231,12 @@ def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
     sorts: dict[str, dict[str, list[float]]] = {}
     for one in asked:
         kind = _kind(one)
-        for series, panel in _at(one, epsilon):
-            sorts.setdefault(one.label_of(series), {}).setdefault(kind, []).append(panel.typical())
+        for series, panel in panels_at(one, epsilon):
+            sorts.setdefault(one.name_of(series), {}).setdefault(kind, []).append(panel.typical())
     parts = []
     for label, kinds in sorts.items():
         kept = [f"{kind} to within {percent(float(np.median(errors)))}" for kind, errors in sorted(kinds.items())]
-        parts.append(f"{label} keeps {_join(kept)}")
+        parts.append(f"{label} keeps {join_words(kept)}")
     return f"At ε = {epsilon:g}, in the typical group: {'; '.join(parts)}." if parts else ""
 
 
@@ -319,19 +265,54 @@ def _tell_promises(findings: Findings) -> str:
     return f"Over all queries, {findings.level:.0%} intervals hold the truth in: {'; '.join(parts)}." if parts else ""
 
 
-def _tell_naive(asked: Sequence[Asked], epsilon: float) -> str:
-    errors: dict[str, list[float]] = {}
-    for one in asked:
-        for series, panel in _at(one, epsilon, compared=True):
-            if series.compared_only:
-                errors.setdefault(one.label_of(series), []).append(panel.typical())
-    parts = [f"{label} {percent(float(np.median(values)))}" for label, values in errors.items()]
-    if not parts:
+def _tell_strength(findings: Findings) -> str:
+    """What each ε bounds, so that nobody takes a large one for protection because it is accurate."""
+    low, high = min(findings.epsilons), max(findings.epsilons)
+    shown = [f"{_factor(epsilon)} at ε = {epsilon:g}" for epsilon in dict.fromkeys((low, high))]
+    columns = len(findings.fact("columns") or [])
+    told = f"The price: the odds of any guess about a person can change by a factor of up to {join_words(shown)}"
+    if findings.fact("epsilon_is") == "total" or columns < 2:
+        return f"{told}."
+    return f"{told}, for each of {columns} columns; together they spend {columns} times ε."
+
+
+def _factor(epsilon: float) -> str:
+    return f"{math.exp(epsilon):,.2g}" if epsilon < math.log(10) else f"{math.exp(min(epsilon, 600)):,.0f}"
+
+
+def _tell_link(findings: Findings) -> str:
+    """How often linked respondents' answers are guessed from local reports, where that is worst."""
+    rows = [
+        row
+        for row in findings.linkage
+        if row["model"] == "local" and not any(math.isnan(row[side]) for side in ("success_after", "baseline"))
+    ]
+    if not rows:
+        return ""
+    worst = max(rows, key=lambda row: (row["success_after"] - row["baseline"], row["epsilon"]))
+    if worst["success_after"] - worst["baseline"] < _TELLING:
         return ""
     return (
-        f"Recipes shown for comparison only are off by: {_join(parts)}. Do not use them: the ε they state is not "
-        "proved, and some exceed it."
+        f"Who is recognised by the static columns has little protection from local reports at ε = "
+        f"{worst['epsilon']:g}: the best guess at {worst['column']} is right for {worst['success_after']:.0%} of them, "
+        f"and for {worst['baseline']:.0%} without a report."
     )
+
+
+def _tell_compared(asked: Sequence[Asked], epsilon: float) -> str:
+    errors: dict[str, list[float]] = {}
+    biased: dict[str, bool] = {}
+    for one in asked:
+        for series, panel in panels_at(one, epsilon, compared=True):
+            if series.compared_only:
+                errors.setdefault(one.name_of(series), []).append(panel.typical())
+                biased[one.name_of(series)] = series.biased
+    parts = [f"{name} {percent(float(np.median(values)))}" for name, values in errors.items()]
+    if not parts:
+        return ""
+    why = [] if all(biased.values()) else ["the ε that the naive ones state is not proved, and some exceed it"]
+    why += ["clip, modulo and abs are biased, however many people answer"] if any(biased.values()) else []
+    return f"Recipes shown for comparison only are off by: {join_words(parts)}. Do not use them: {join_words(why)}."
 
 
 def _chance(share: float) -> str:
@@ -349,7 +330,3 @@ def _count(number: int) -> str:
 def _shorten(names: Sequence[str]) -> str:
     rest = len(names) - _NAMED
     return ", ".join(names) if rest <= 1 else f"{', '.join(names[:_NAMED])} and {rest} more"
-
-
-def _join(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""

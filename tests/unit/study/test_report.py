@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import ExtraMissing, PathInvalid
-from discreet.study.figures import shorten, slug, tell_number
+from discreet.study.figures import anchors, shorten, slug, tell_number
 from discreet.study.findings import Series, read_findings
 from discreet.study.markup import Markup, element, table
 from discreet.study.report import verdict_lines, write_report
@@ -276,3 +277,43 @@ def test_small_tools_of_figures() -> None:
     assert shorten("Newfoundland and Labrador", 20) == "Newfoundland and…"
     assert slug("mean of height") == "mean-of-height"
     assert [tell_number(value) for value in (1_600_000, 25_000, 0.00001, -3.5)] == ["1.6M", "25,000", "0.00001", "−3.5"]
+
+
+def test_variants_that_take_turns_are_one_series_each_and_are_covered_apart(folder: Path) -> None:
+    """An automatic choice beside a fixed one, and a biased recipe that must not spoil the coverage of the others."""
+    file = folder / "results.parquet"
+    rows = pq.read_table(file).to_pylist()
+    local = [row for row in rows if row["model"] == "local"]
+    for row in local:
+        row["mechanism"] = f"{'grr' if row['epsilon'] == 2.0 else 'subset'} (automatic)"
+    clipped = [{**row, "mechanism": "clip", "low": row["truth"] + 1, "high": row["truth"] + 2} for row in local]
+    pq.write_table(pa.Table.from_pylist([*rows, *clipped]), file)
+    about = json.loads((folder / "study.json").read_text("utf-8"))
+    about["config"]["models"] = [{"model": "local"}, {"model": "local"}]
+    (folder / "study.json").write_text(json.dumps(about), encoding="utf-8")
+    findings = read_findings(folder)
+    automatic = Series("local", "grr or subset (automatic)")
+    assert {one for one in findings.asked[0].series if one.family == "local"} == {automatic, Series("local", "clip")}
+    assert findings.asked[0].name_of(automatic) == "local (automatic)"
+    assert findings.coverage[Series("local", "clip"), 1.0][0] == 0
+    held, number = findings.coverage[Series("local", "automatic"), 1.0]
+    assert 0 < held <= number
+
+
+def test_queries_with_names_alike_have_files_of_their_own(folder: Path) -> None:
+    findings = read_findings(folder)
+    first = findings.asked[0]
+    alike = [replace(first, name=name) for name in ("town=é", "town=à", "town=1", "town=-1")]
+    names = anchors(replace(findings, asked=tuple(alike)))
+    assert list(names.values()) == ["town", "town-2", "town-1", "town-1-2"]
+
+
+def test_groups_without_an_answer_are_drawn_without_a_warning(folder: Path) -> None:
+    """A protocol that is too small for every group gives no estimate at all."""
+    for name, columns in (("results", ("estimate", "low", "high")), ("theory", ("expected_error",))):
+        rows = pq.read_table(folder / f"{name}.parquet").to_pylist()
+        for row in rows:
+            if row["model"] == "local":
+                row.update(dict.fromkeys(columns, math.nan))
+        pq.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet")
+    assert write_report(folder).is_file()

@@ -10,16 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.study.findings import Asked, Findings, Panel, Series
-from discreet.study.verdicts import (
-    choose,
-    judge_coverage,
-    order_chance,
-    percent,
-    query_verdict,
-    reference_epsilon,
-    summarise,
-)
+from discreet.study.advice import choose, percent
+from discreet.study.findings import Asked, Findings, Panel, Series, tell_variant
+from discreet.study.verdicts import judge_coverage, order_chance, query_verdict, reference_epsilon, summarise
 
 GROUPS = ("North", "South", "East", "West", "Centre", "Coast")
 TRUTH = np.array([1000.0, 800.0, 600.0, 400.0, 200.0, 50.0])
@@ -100,7 +93,7 @@ def test_least_trust_is_preferred_among_models_that_serve() -> None:
     none = {(CENTRAL, 1.0): _panel(200.0), (LOCAL, 1.0): _panel(300.0)}
     choice = choose([_asked(none)], epsilon=1.0)
     assert choice.series is None
-    assert "choose none of them: the best, central, is off by 41.7%" in choice.sentence
+    assert "choose none of them: the best, central, is off by 42%" in choice.sentence
 
 
 def test_central_is_named_beside_the_shuffle_only_where_it_is_no_less_accurate() -> None:
@@ -113,6 +106,85 @@ def test_central_is_named_beside_the_shuffle_only_where_it_is_no_less_accurate()
 def test_a_recipe_for_comparison_is_never_chosen() -> None:
     panels = {(NAIVE, 1.0): _panel(0.1, theory=False), (LOCAL, 1.0): _panel(300.0)}
     assert choose([_asked(panels)], epsilon=1.0).series is None
+
+
+def test_a_biased_randomiser_is_never_chosen_and_its_reason_is_told() -> None:
+    clip, laplace = Series("local", "clip"), Series("local", "laplace")
+    panels = {(clip, 1.0): _panel(1.0), (laplace, 1.0): _panel(300.0)}
+    asked = _asked(panels)
+    assert choose([asked], epsilon=1.0).series is None
+    told = " ".join(summarise(_findings(asked)))
+    assert "comparison only are off by: local (clip) 0.21%" in told
+    assert "clip, modulo and abs are biased" in told
+    assert "naive" not in told
+    for mechanism in ("abs", "modulo split", "grr (clip)", "grr split (automatic, abs)"):
+        assert Series("local", mechanism).compared_only, mechanism
+    assert not Series("local", "grr (automatic)").compared_only
+    assert not Series("local", "bounded-laplace").compared_only
+
+
+def test_a_figure_that_no_model_shows_does_not_decide_and_is_named() -> None:
+    """Two refusals in a province of thousands say nothing about models."""
+    panels = {(CENTRAL, 1.0): _panel(1.0), (LOCAL, 1.0): _panel(300.0)}
+    rare = replace(_asked({key: _panel(900.0) for key in panels}), label="Refusal")
+    choice = choose([_asked(panels), rare], epsilon=1.0)
+    assert choice.series == "central"
+    assert "no model shows it well enough at this ε: “Refusal”" in choice.sentence
+
+
+def test_a_variant_must_serve_every_figure_to_be_chosen() -> None:
+    one, other = (_asked({(CENTRAL, 1.0): _panel(1.0), (local, 1.0): _panel(2.0)}) for local in (LOCAL, SHUFFLE))
+    assert choose([one, other], epsilon=1.0).series == "central"
+    names = [Series("local", f"{mechanism} (automatic)") for mechanism in ("grr", "subset")]
+    rival = Series("local", "oue")
+    both = [_asked({(name, 1.0): _panel(2.0), (rival, 1.0): _panel(300.0)}) for name in names]
+    assert choose(both, epsilon=1.0).series == "local (automatic)"
+
+
+def test_groups_too_small_for_a_protocol_are_not_taken_for_exact() -> None:
+    panel = _panel(1.0)
+    assert panel.expected is not None
+    expected = panel.expected.copy()
+    expected[[0, 1, 2, 3]] = math.nan
+    estimates = panel.estimates.copy()
+    estimates[[0, 1, 2, 3]] = math.nan
+    small = Panel(TRUTH, estimates, panel.low, panel.high, expected)
+    assert order_chance(small) == 0.0
+    assert math.isinf(small.typical())
+    assert choose([_asked({(SHUFFLE, 1.0): small})], epsilon=1.0).series is None
+
+
+def test_groups_that_hardly_differ_are_told_so() -> None:
+    truth = np.array([170.0, 170.1, 170.2, 170.3, 170.4, 170.5])
+    asked = _asked({(CENTRAL, 1.0): _panel(1.7, truth=truth)}, statistic="mean")
+    choice = choose([asked], epsilon=1.0)
+    assert choice.series is None
+    assert "the groups lie closer together than the noise" in choice.sentence
+    assert "the best, central, is off by 1%" in choice.sentence
+
+
+def test_the_price_of_a_large_epsilon_is_told() -> None:
+    asked = _asked({(LOCAL, 6.0): _panel(1.0), (LOCAL, 1.0): _panel(2.0)})
+    row = {"model": "local", "column": "smoking", "epsilon": 6.0, "success_after": 0.98, "baseline": 0.4}
+    findings = replace(_findings(asked), linkage=(row,), info={"columns": ["a", "b"], "config": {"level": "0.95"}})
+    told = summarise(findings)
+    assert any("by a factor of up to 2.7 at ε = 1 and 403 at ε = 6, for each of 2 columns" in one for one in told)
+    assert any("at ε = 6: the best guess at smoking is right for 98% of them, and for 40%" in one for one in told)
+    weak = replace(findings, linkage=({**row, "success_after": 0.45},))
+    assert not any("the best guess" in one for one in summarise(weak))
+
+
+@pytest.mark.parametrize(
+    ("variant", "words"),
+    [
+        ("local automatic automatic missing public", "local"),
+        ("local automatic clip sampling missing public", "local (numbers by clip)"),
+        ("local grr automatic split missing category", "local (categories by grr, ε split, missing answers protected)"),
+        ("shuffle single-message", "shuffle single-message"),
+    ],
+)
+def test_variants_are_told_without_what_is_usual(variant: str, words: str) -> None:
+    assert tell_variant(variant) == words
 
 
 def test_means_must_also_be_told_apart() -> None:
@@ -137,9 +209,13 @@ def test_coverage_below_the_promise_is_said() -> None:
         (935, 1000, "within chance"),
         (9390, 10_000, "too seldom"),
         (900, 1000, "too seldom"),
+        (14, 18, "within chance"),
+        (11, 18, "too seldom"),
+        (0, 3, "too seldom"),
+        (0, 1, "within chance"),
     ],
 )
-def test_coverage_is_judged_by_its_standard_error(held: int, number: int, words: str) -> None:
+def test_coverage_is_judged_by_chance(held: int, number: int, words: str) -> None:
     assert judge_coverage(held, number, 0.95) == words
 
 

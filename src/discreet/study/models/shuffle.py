@@ -5,7 +5,8 @@ Requires:  strata, weights and who has an answer are public; an honest shuffler 
 Proof:     docs/proofs/shuffle-amplification.md, docs/proofs/multi-message.md, docs/proofs/vector-sum.md
 
 Every column of every group is a batch of its own, so nothing links the answers of a person: there are no correlations.
-A study draws the noise of a multi-message total at once, which has the same law as the sum of all shares of it.
+A study draws the noise of a multi-message total at once, which has the same law as the sum of all shares of it. A
+group with fewer people than that protocol needs is filled up by others, who send zeros: noise and promise are the same.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from discreet.guarantees.types import Neighbours
 from discreet.local.consistency import norm_sub
 from discreet.local.frequencies import expected_absolute_error
 from discreet.noise.entropy import Entropy
+from discreet.noise.uniform import uniform_array_below
 from discreet.shuffle.multimessage import FEWEST_SENDERS, MultiMessageSum
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion
 from discreet.shuffle.single import SingleCategory, SingleNumber, single_message
@@ -141,10 +143,14 @@ class _VectorSum(_Protocol):
             protocol = _vector_protocol(frame, answers, group, len(rows), terms)
             if protocol is None:
                 continue
-            contributions, unit = _contributions(frame, answers, rows, protocol)
-            totals = protocol.analyse(protocol.randomise(entropy, contributions))
+            products, unit = _contributions(frame, answers, rows, protocol)
+            # Rounded at random where a unit holds several steps, so that totals keep their mean.
+            up = uniform_array_below(entropy, unit, count=products.size).reshape(products.shape)
+            totals = protocol.analyse(protocol.randomise(entropy, (products + up) // unit))
             low, high = totals.intervals(level=terms.level)
             weight = int(frame.weights[rows].sum())
+            if not weight and not answers.categorical:
+                continue
             for side, values in ((found.middle, totals.estimates), (found.low, low), (found.high, high)):
                 scaled = values * unit
                 side[group] = _in_unit(frame, answers, scaled if answers.categorical else scaled / weight)
@@ -156,17 +162,17 @@ class _VectorSum(_Protocol):
             protocol = _vector_protocol(frame, answers, group, len(rows), terms)
             if protocol is None:
                 continue
-            contributions, unit = _contributions(frame, answers, rows, protocol)
-            variances = np.array([protocol.variance(column) for column in contributions.T])
-            scale = frame.weight_step if answers.categorical else answers.step / int(frame.weights[rows].sum())
+            products, unit = _contributions(frame, answers, rows, protocol)
+            variances = np.array([protocol.variance(column) for column in (products // unit).T])
+            weight = int(frame.weights[rows].sum()) or np.nan
+            scale = frame.weight_step if answers.categorical else answers.step / weight
             errors[group] = expected_absolute_error(0.0, variances) * unit * scale
         return errors
 
 
 def _vector_protocol(frame: Frame, answers: Answers, group: int, people: int, terms: _Terms) -> VectorSum | None:
     """The protocol of a group, or None where it is too small for one."""
-    reach = int(frame.caps[group]) * (1 if answers.categorical else answers.size)
-    coordinates = answers.size if answers.categorical else 1
+    coordinates, reach = answers.size if answers.categorical else 1, _reach(frame, answers, group)
     return _vector(terms.epsilon, terms.delta, people, coordinates, min(reach, _LARGEST_GRID))
 
 
@@ -181,13 +187,17 @@ def _vector(epsilon: Decimal, delta: Decimal, people: int, coordinates: int, gri
 def _contributions(
     frame: Frame, answers: Answers, rows: NDArray[int64], protocol: VectorSum
 ) -> tuple[NDArray[int64], int]:
-    """What each person would send, respondents × coordinates, in units that fit the grid, and that unit."""
+    """What each person would send, respondents × coordinates, in steps, and how many of them the grid takes as one."""
     weights, positions = frame.weights[rows], answers.positions[rows]
+    unit = -(-_reach(frame, answers, int(frame.cells[rows[0]])) // protocol.grid)
     if answers.categorical:
-        return weights[:, None] * (positions[:, None] == np.arange(answers.size)), 1
-    reach = int(frame.caps[frame.cells[rows[0]]]) * answers.size
-    unit = -(-reach // protocol.grid)
-    return (weights * positions // unit)[:, None], unit
+        return weights[:, None] * (positions[:, None] == np.arange(answers.size)), unit
+    return (weights * positions)[:, None], unit
+
+
+def _reach(frame: Frame, answers: Answers, group: int) -> int:
+    """The largest weight × answer of a group, in steps."""
+    return int(frame.caps[group]) * (1 if answers.categorical else answers.size)
 
 
 # --- several messages -----------------------------------------------------------------------------------------------
