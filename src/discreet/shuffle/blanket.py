@@ -19,6 +19,8 @@ __all__ = ["blanket_delta", "channel_delta", "smallest_gamma"]
 _STEPS: Final = 1 << 32
 _CUT: Final = 1e-4
 _SLACK: Final = 1e-6
+_STALE: Final = 100.0
+_NEGLIGIBLE: Final = 1e-18
 _LARGEST_MEAN: Final = 2_000_000
 
 
@@ -76,45 +78,62 @@ def _window(trials: int, chance: float, cut: float) -> tuple[int, int]:
 
 
 def _binomial(trials: int, chance: float, low: int, high: int) -> list[float]:
-    """P(C = c) for c = low, ..., high."""
+    """At least P(C = c) for c = low, ..., high: their ratios are exact, and all of them together are put at 1.
+
+    So the digits that factorials of a large number of trials lose do not matter.
+    """
     if chance >= 1:
         return [0.0] * (high - low) + [1.0]
     odds = chance / (1 - chance)
-    log_first = (
-        math.lgamma(trials + 1)
-        - math.lgamma(low + 1)
-        - math.lgamma(trials - low + 1)
-        + low * math.log(chance)
-        + (trials - low) * math.log1p(-chance)
-    )
     # The first term may underflow although later ones count, so factors are added up as logarithms.
-    logs = [log_first]
+    logs = [0.0]
     for count in range(low, high):
         logs.append(logs[-1] + math.log((trials - count) / (count + 1) * odds))
-    return [math.exp(value) for value in logs]
+    highest = max(logs)
+    terms = [math.exp(value - highest) for value in logs]
+    total = math.fsum(terms)
+    return [term / total for term in terms]
 
 
 def _gains(low: int, high: int, epsilon: float) -> list[float]:
     """For each c: the divergence of (A + 1, c - A) from (A, c - A + 1), A ~ Bin(c, 1/2).
 
-    The likelihood ratio is (A + 1)/(c - A), so the sum of its excess telescopes to P(A >= a) - e^ε P(A > a) at the
-    first a with a + 1 > e^ε (c - a). One more trial adds half of P(A = a - 1) to P(A >= a).
+    The likelihood ratio is (A + 1)/(c - A), so the sum of its excess telescopes to P(A = a) - (e^ε - 1)·P(A > a) at
+    the first a with a + 1 > e^ε (c - a). One more trial adds half of P(A = a) to P(A > a). What is subtracted from
+    P(A > a) leaves errors behind, so it is summed anew whenever it has become much smaller.
     """
-    factor = math.exp(epsilon)
-    reached = _first(low, factor)
-    tail = math.fsum(_half(low, a) for a in range(reached, low + 1))
+    growth = math.expm1(epsilon)
+    reached = _first(low, epsilon)
+    beyond = peak = _beyond(low, reached)
     gains = []
     for count in range(low, high + 1):
-        while reached < _first(count, factor):
-            tail -= _half(count, reached)
+        while reached < _first(count, epsilon):
             reached += 1
-        gains.append(max(0.0, tail - factor * (tail - _half(count, reached))))
-        tail += _half(count, reached - 1) / 2
+            beyond -= _half(count, reached)
+        if beyond < peak / _STALE:
+            beyond = peak = _beyond(count, reached)
+        own = _half(count, reached)
+        gains.append(max(0.0, own - growth * beyond))
+        beyond += own / 2
+        peak = max(peak, beyond)
     return gains
 
 
-def _first(count: int, factor: float) -> int:
-    return math.floor((factor * count - 1) / (1 + factor)) + 1
+def _first(count: int, epsilon: float) -> int:
+    """The first a with a + 1 > e^ε (count - a): never above count, for there nothing is left on the other side."""
+    factor = math.exp(epsilon)
+    return min(count, math.floor((factor * count - 1) / (1 + factor)) + 1)
+
+
+def _beyond(count: int, value: int) -> float:
+    """P(A > value) for A ~ Bin(count, 1/2) and a value of at least its mean, or nearly."""
+    total, term = 0.0, _half(count, value + 1)
+    for passed in range(value + 1, count + 1):
+        total += term
+        term *= (count - passed) / (passed + 1)
+        if term <= total * _NEGLIGIBLE:
+            break
+    return total
 
 
 def _half(count: int, value: int) -> float:

@@ -146,7 +146,8 @@ class VectorSum:
         """Unbiased totals for all who sent. A batch smaller than `clients` is refused: it hides less than promised.
 
         The mean of the messages of a coordinate, cleared of random answers, stands for everybody: those who drew it
-        are a simple random sample. A coordinate that nobody drew stays in the middle, with infinite variance.
+        are a simple random sample. A coordinate that nobody drew stays in the middle, with infinite variance. Few
+        messages may happen to agree; their variance is never put below what the random answers alone give it.
         """
         import numpy as np
 
@@ -163,7 +164,9 @@ class VectorSum:
         with np.errstate(divide="ignore", invalid="ignore"):
             means = np.where(number > 0, first / number, self.levels / 2)
             spread = np.where(number > 1, (second - first * means) / ((number - 1.0) * number), math.inf)
-        return VectorTotals((means - middle) * factor, spread * factor**2, number.astype(np.int64))
+            least = self.least_variance() * (len(messages) * self.grid) ** 2 / number
+        variances = np.maximum(spread * factor**2, least)
+        return VectorTotals((means - middle) * factor, variances, number.astype(np.int64))
 
     def message_variance(self, position: float) -> float:
         """The variance of one message about its coordinate, as an estimate of a position in [0, 1]; by theory."""
@@ -172,6 +175,10 @@ class VectorSum:
         square = gamma * k * (2 * k + 1) / 6 + (1 - gamma) * ((k * position) ** 2 + part * (1 - part))
         mean = gamma * k / 2 + (1 - gamma) * k * position
         return (square - mean**2) / (k * (1 - gamma)) ** 2
+
+    def least_variance(self) -> float:
+        """The smallest `message_variance` at any position: it is concave between levels, so one of them has it."""
+        return min(self.message_variance(level / self.levels) for level in range(self.levels + 1))
 
     def variance(self, positions: NDArray[Any]) -> float:
         """The variance of the total of one coordinate in squared steps, when all send; positions as steps of the grid.

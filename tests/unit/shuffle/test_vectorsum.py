@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterInvalid
 from discreet.noise import SystemEntropy
-from discreet.shuffle.blanket import blanket_delta, channel_delta, smallest_gamma
+from discreet.shuffle.blanket import _binomial, _window, blanket_delta, channel_delta, smallest_gamma
 from discreet.shuffle.permutation import Shuffler
 from discreet.shuffle.vectorsum import VectorSum, choose_levels, published_gamma
 
@@ -97,7 +97,9 @@ def test_the_blanket_bounds_the_exact_divergence(gamma: float, epsilon: float) -
         assert worst > channel_delta(epsilon=epsilon, clients=200, gamma=gamma, symbols=4, cut=1e-9)
 
 
-@pytest.mark.parametrize(("clients", "cover", "epsilon"), [(2, 0.3, 0.2), (40, 0.2, 0.5), (40, 0.5, 1.0)])
+@pytest.mark.parametrize(
+    ("clients", "cover", "epsilon"), [(2, 0.3, 0.2), (40, 0.2, 0.5), (40, 0.5, 1.0), (6, 0.4, 40.0), (6, 0.5, 90.0)]
+)
 def test_the_stated_delta_is_the_sum_it_stands_for(clients: int, cover: float, epsilon: float) -> None:
     total = 0.0
     for count in range(clients):
@@ -106,6 +108,30 @@ def test_the_stated_delta_is_the_sum_it_stands_for(clients: int, cover: float, e
             gain = max(0.0, 1 - math.exp(epsilon) * (count - a) / (a + 1))
             total += pairs * math.comb(count, a) / 2**count * gain
     assert blanket_delta(epsilon=epsilon, clients=clients, cover=cover, cut=1e-12) == pytest.approx(total, rel=2e-6)
+
+
+@pytest.mark.parametrize(("cover", "epsilon"), [(5e-4, 10.0), (1e-3, 6.0), (1e-3, 3.0)])
+def test_small_deltas_keep_their_digits(cover: float, epsilon: float) -> None:
+    """Many people, few random messages, a delta near the smallest: against the sum in whole numbers."""
+    people, growth, share = 33_510, Fraction(math.exp(epsilon)), Fraction(2 * cover)
+    odds, pairs, total = share / (1 - share), (1 - share) ** 0, Fraction(0)
+    weight = Fraction(math.exp(people * math.log1p(-2 * cover)))
+    for count in range(150):
+        gains = (
+            math.comb(count, a) * max(Fraction(0), 1 - growth * Fraction(count - a, a + 1)) for a in range(count + 1)
+        )
+        total += pairs * sum(gains, Fraction(0)) / 2**count
+        pairs *= Fraction(people - count, count + 1) * odds
+    found = blanket_delta(epsilon=epsilon, clients=people + 1, cover=cover, cut=1e-30)
+    assert found == pytest.approx(float(total * weight), rel=2e-6, abs=1e-29)
+    assert found >= float(total * weight)
+
+
+def test_chances_of_a_billion_people_are_not_lost() -> None:
+    low, high = _window(10**9, 6e-4, 1e-13)
+    chances = _binomial(10**9, 6e-4, low, high)
+    assert math.fsum(chances) >= 1 - 1e-12
+    assert math.fsum(c * p for c, p in enumerate(chances, start=low)) == pytest.approx(6e5, rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
@@ -158,7 +184,7 @@ def test_whole_levels_are_exact_without_noise() -> None:
     values = np.tile(np.array([[0, 2, 6]]), (300, 1))
     totals = protocol.analyse(protocol.randomise(ENTROPY, values))
     assert totals.estimates.tolist() == pytest.approx([0, 600, 1800])
-    assert totals.variances.tolist() == pytest.approx([0, 0, 0])
+    assert totals.variances.tolist() == pytest.approx([0, 0, 0], abs=1e-6)
     assert totals.messages.sum() == 300
 
 
@@ -181,6 +207,17 @@ def test_a_coordinate_nobody_drew_says_so() -> None:
     totals = protocol.analyse(np.array([0, 1]))
     assert math.isinf(totals.variances[1])
     assert totals.messages.tolist() == [2, 0]
+
+
+def test_few_messages_that_agree_are_not_sure() -> None:
+    """Ten zeros in a row: the sample has no variance, but the random answers among them have."""
+    protocol = vector_sum(clients=10, coordinates=1, levels=2)
+    totals = protocol.analyse(np.zeros(10, dtype=np.int64))
+    least = min(protocol.message_variance(i / 64) for i in range(65))
+    assert protocol.least_variance() == pytest.approx(least)
+    assert totals.variances[0] == pytest.approx(10 * least * 1000**2)
+    low, high = totals.intervals(level="0.95")
+    assert (low < high).all()
 
 
 def test_theory_of_a_message() -> None:
