@@ -29,7 +29,15 @@ from discreet.shuffle.closedform import closed_epsilon, largest_closed_domain
 if TYPE_CHECKING:
     from discreet.shuffle.divergence import Divergence
 
-__all__ = ["Amplification", "Method", "amplified_epsilon", "largest_local_epsilon", "shuffled", "suffices"]
+__all__ = [
+    "Amplification",
+    "Method",
+    "amplified_epsilon",
+    "largest_local_epsilon",
+    "raise_local_epsilon",
+    "shuffled",
+    "suffices",
+]
 
 Method = Literal["numeric", "numeric-response", "closed-form", "local"]
 
@@ -82,6 +90,38 @@ def largest_local_epsilon(
     )
 
 
+def raise_local_epsilon(
+    *,
+    proven: Decimal,
+    guess: float,
+    epsilon: Decimal,
+    delta: Decimal,
+    anonymity: int,
+    categories: int | None = None,
+    within: float,
+    spare: float,
+) -> Decimal:
+    """The same from where it is known: `proven` is an ε0 that holds for this many people, or for fewer.
+
+    A guess that holds and leaves about `spare` or less is taken; others are corrected in a look or two. Never below
+    `proven`.
+    """
+    if not delta or anonymity < 2 or proven >= _LARGEST_LOCAL:
+        return proven
+    if not _numeric():
+        return max(proven, _largest(epsilon, delta, anonymity, categories, within))
+    target, share = float(epsilon), float(delta)
+    found = _climb(
+        lambda x: _height(_divergence(x, anonymity, share, categories)(target)) - _height(share),
+        holds=float(proven),
+        fails=_beyond_reach(target, anonymity, categories),
+        guess=guess,
+        within=within,
+        spare=spare,
+    )
+    return max(proven, floor_to_grid(Fraction(found)))
+
+
 def suffices(
     *, local_epsilon: Decimal, epsilon: Decimal, delta: Decimal, anonymity: int, categories: int | None = None
 ) -> bool:
@@ -131,7 +171,7 @@ def _largest(epsilon: Decimal, delta: Decimal, anonymity: int, categories: int |
         return max(epsilon, floor_to_grid(Fraction(_largest_closed(target, share, anonymity))))
     found = _boundary(
         lambda x: _height(_divergence(x, anonymity, share, categories)(target)),
-        fails=min(float(_LARGEST_LOCAL), target + math.log(anonymity) + 2 + math.log(categories or 1)),
+        fails=_beyond_reach(target, anonymity, categories),
         holds=target,
         goal=_height(share),
         within=within,
@@ -146,6 +186,11 @@ def _largest_closed(epsilon: float, delta: float, anonymity: int) -> float:
         closed = closed_epsilon(local_epsilon=middle, anonymity=anonymity, delta=delta)
         low, high = (middle, high) if closed is not None and closed <= epsilon else (low, middle)
     return low
+
+
+def _beyond_reach(epsilon: float, anonymity: int, categories: int | None) -> float:
+    """An ε0 of which even a lone report in so many gives too much away."""
+    return min(float(_LARGEST_LOCAL), epsilon + math.log(anonymity) + 2 + math.log(categories or 1))
 
 
 def _lesser(own: Amplification, epsilon: float, method: Method) -> Amplification:
@@ -192,6 +237,36 @@ def _boundary(height: Callable[[float], float], *, fails: float, holds: float, g
             holds, high, low = middle, reached, low if bisects else low / 2
         else:
             fails, low, high = middle, reached, high if bisects else high / 2
+    return holds
+
+
+def _climb(
+    height: Callable[[float], float], *, holds: float, fails: float, guess: float, within: float, spare: float
+) -> float:
+    """A point between the two where the height is 0 to `spare`, or the highest that holds when none is near.
+
+    −ln δ goes with e^(−ε0), so heights fall about as fast as ε0 rises: that leads from the guess to both sides of the
+    boundary, and secants between them to the boundary itself.
+    """
+    high: float | None = None
+    low: float | None = None
+    tried = guess
+    for step in range(_STEPS):
+        if fails - holds <= within:
+            break
+        tried = min(max(tried, holds + within / 2), fails - within / 2)
+        reached = height(tried)
+        if 0 <= reached <= spare:
+            return tried
+        if reached >= 0:
+            holds, high = tried, reached
+        else:
+            fails, low = tried, reached
+        if high is None or low is None:
+            tried += (reached - within) * 2 ** (step // 2)
+        else:
+            share = 0.5 if step % 5 == 4 else min(max((high - within) / (high - low), 0.02), 0.98)
+            tried = holds + share * (fails - holds)
     return holds
 
 

@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterInvalid
+from discreet.shuffle import amplification
 from discreet.shuffle.allowance import allow, rung_below
-from discreet.shuffle.amplification import suffices
+from discreet.shuffle.amplification import largest_local_epsilon, suffices
 from discreet.shuffle.classes import BLUR_PRICE, WeightClass, WeightClasses, choose_classes
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion, Question
 
@@ -123,3 +124,34 @@ def test_allowances_are_proven(categories: int | None) -> None:
         assert local >= max(before, epsilon)
         assert suffices(local_epsilon=local, epsilon=epsilon, delta=DELTA, anonymity=people, categories=categories)
         before = local
+
+
+@pytest.mark.parametrize("categories", [None, 5])
+def test_allowances_are_near_the_largest(categories: int | None) -> None:
+    facts: dict[str, Any] = {"epsilon": Decimal(1), "delta": DELTA, "categories": categories}
+    for people in (16, 29, 165, 939, 6_316, 33_000, 800_000):
+        largest = largest_local_epsilon(anonymity=rung_below(people), **facts)
+        assert largest - Decimal("0.03") <= allow(people=people, **facts) <= largest + Decimal("0.001")
+
+
+def test_allowances_are_found_in_a_few_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+    look = amplification._divergence
+
+    def watch(local_epsilon: float, anonymity: int, delta: float, categories: int | None) -> Any:
+        nonlocal looks
+        looks += 1
+        return look(local_epsilon, anonymity, delta, categories)
+
+    monkeypatch.setattr(amplification, "_divergence", watch)
+    sizes = sorted({rung_below(people) for people in range(2, 40_000)})
+    for people in sizes:
+        allow(epsilon=Decimal("1.23"), delta=DELTA, people=people, categories=6)
+    assert len(sizes) <= looks < 2.2 * len(sizes)
+
+
+def test_a_batch_beyond_the_ladder_has_the_allowance_of_its_top() -> None:
+    facts: dict[str, Any] = {"epsilon": Decimal(1), "delta": DELTA}
+    top = rung_below(10**12)
+    assert top <= amplification.LARGEST_ANONYMITY
+    assert allow(people=10**12, **facts) == allow(people=top, **facts) > allow(people=10**6, **facts)
