@@ -75,7 +75,7 @@ def test_mean() -> None:
 @pytest.mark.long
 def test_intervals_cover() -> None:
     """1,500 intervals at 95%: between 91.8% and 98.5% hold the truth (5 standard errors: 1e-6)."""
-    entropy, held, asked = SystemEntropy(), 0, 0
+    entropy, held, narrow, asked = SystemEntropy(), 0, 0, 0
     for round_ in range(300):
         rng = np.random.default_rng(round_)
         answers = np.minimum(rng.integers(0, 9, len(WEIGHTS)), 4)
@@ -83,5 +83,7 @@ def test_intervals_cover() -> None:
         found = protocol.estimate(protocol.encode(entropy, answers, WEIGHTS))
         truth = np.bincount(answers, weights=WEIGHTS)
         held += int(((found.low <= truth) & (truth <= found.high)).sum())
+        narrow += int((np.abs(found.estimates - truth) <= 0.7 * found.half_widths).sum())
         asked += len(truth)
     assert 0.918 <= held / asked <= 0.985
+    assert narrow / asked < 0.918

@@ -67,8 +67,13 @@ def sums(cells: int, *, clients: int, epsilon: str = "1", survivors: str = "1") 
 
 
 def protocol_noise(protocol: MultiMessageSum, senders: int) -> list[int]:
-    """What is left in the total of each cell when everybody contributes nothing."""
+    """What is left in the total of each cell when everybody contributes nothing.
+
+    Where too few send, others are put in who send no noise either: the analyst would refuse them otherwise.
+    """
     shares = protocol.encode(ENTROPY, np.zeros((senders, protocol.cells), dtype=np.int64))
+    silent = np.zeros((max(0, protocol.senders - senders), protocol.cells, protocol.shares), dtype=np.uint64)
+    shares = np.concatenate([shares, silent])
     return [protocol.analyse(shares[:, cell].ravel()) for cell in range(protocol.cells)]
 
 

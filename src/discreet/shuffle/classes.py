@@ -158,8 +158,8 @@ def _checked(weights: NDArray[Any]) -> NDArray[int64]:
     array = np.asarray(weights)
     whole = array.dtype.kind in "iu" and array.ndim == 1 and array.size > 0
     if not whole or array.min() < 0 or array.max() > _LARGEST_WEIGHT:
-        rule = f"must be a list of whole numbers of steps, from 0 to {_LARGEST_WEIGHT}"
-        raise ParameterInvalid(parameter="weights", rule=rule, came="something else")
+        rule = f"must be a list of whole numbers of steps, from 0 to {_LARGEST_WEIGHT}; coarser steps make them smaller"
+        raise ParameterInvalid(parameter="weights", rule=rule, came="a weight outside" if whole else "something else")
     return array.astype(np.int64)
 
 

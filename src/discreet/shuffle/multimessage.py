@@ -204,9 +204,16 @@ class MultiMessageSum:
         return wide.view(">u8").reshape(-1).astype(np.uint64)
 
     def analyse(self, shares: NDArray[uint64]) -> int:
-        """The total of one cell, in steps, from all of its shares in any order."""
+        """The total of one cell, in steps, from all of its shares in any order.
+
+        Refused unless they are all shares of a permitted number of clients: with fewer the guarantee fails.
+        """
         import numpy as np
 
+        number, lost = divmod(shares.size, self.shares)
+        if lost or not self.senders <= number <= self.clients:
+            rule = f"must be all {self.shares} shares of {self.senders} to {self.clients} clients"
+            raise ParameterInvalid(parameter="shares", rule=rule, came=str(shares.size))
         modulus = 1 << self.bits
         # Addition of 64-bit words wraps modulo 2**64, which 2**bits divides: nothing is lost.
         total = int(np.sum(shares, dtype=np.uint64)) % modulus

@@ -61,8 +61,7 @@ class Message:
     payload: bytes
 
     def __post_init__(self) -> None:
-        if not isinstance(self.batch, str) or not 1 <= len(self.batch) <= _LONGEST_LABEL:
-            raise Refused(f"a message names its batch in 1 to {_LONGEST_LABEL} characters.")
+        _check_label(self.batch)
         if not isinstance(self.payload, bytes) or not 1 <= len(self.payload) <= _WIDEST:
             raise Refused(f"a message carries a payload of 1 to {_WIDEST} bytes.")
 
@@ -84,6 +83,11 @@ class Message:
             return cls(batch, bytes.fromhex(payload))
         except ValueError:
             raise Refused("the payload of a message is written in hexadecimal digits.") from None
+
+
+def _check_label(batch: object) -> None:
+    if not isinstance(batch, str) or not 1 <= len(batch) <= _LONGEST_LABEL:
+        raise Refused(f"a message names its batch in 1 to {_LONGEST_LABEL} characters.")
 
 
 class Shuffler:
@@ -119,6 +123,7 @@ class Shuffler:
 
     def accept_payloads(self, batch: str, payloads: NDArray[uint8]) -> None:
         """The same for one batch and many messages at once: an array of bytes, one row per message."""
+        _check_label(batch)
         if payloads.dtype.name != "uint8" or payloads.ndim != 2 or payloads.shape[1] != self.width:
             raise Refused(f"every payload here has {self.width} bytes; other rows came.")
         self._refuse_released([batch])

@@ -24,8 +24,10 @@ from discreet.local.frequencies import expected_absolute_error
 from discreet.local.oracle import CategoryOracle
 from discreet.local.randomiser import NumberRandomiser, Randomiser
 from discreet.local.sums import sum_cells
+from discreet.noise.entropy import SystemEntropy
 from discreet.shuffle.allowance import rung_below
 from discreet.shuffle.classes import BLUR_PRICE, WeightClass, WeightClasses, choose_classes
+from discreet.shuffle.permutation import draw_permutation
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion
 
 if TYPE_CHECKING:
@@ -47,6 +49,11 @@ class Batch:
 
     reports: NDArray[Any]
     weights: NDArray[int64] | None
+
+    def shuffle(self) -> Batch:
+        """The same in a fresh uniform order, each report beside its weight where weights travel: what leaves."""
+        order = draw_permutation(SystemEntropy(), len(self.reports))
+        return Batch(self.reports[order], None if self.weights is None else self.weights[order])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +93,7 @@ class SingleMessage(ABC, Generic[R]):
         )
 
     def encode(self, entropy: Entropy, answers: NDArray[Any], weights: NDArray[int64]) -> list[Batch]:
-        """One report for each respondent, class by class."""
+        """One report for each respondent, class by class; `Batch.shuffle` stands between them and the analyst."""
         placed = self._members(answers, weights)
         batches = []
         for one, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
@@ -171,7 +178,7 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
     randomisers: tuple[NumberRandomiser, ...]
 
     def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> Estimated:
-        """The weighted mean, as an array of one."""
+        """The weighted mean, as an array of one; nan, and nothing said of it, where all weights are zero."""
         total, variance = 0.0, 0.0
         for one, randomiser, batch in self._complete(batches):
             values, noises = randomiser.values(batch.reports), randomiser.variances(batch.reports)
@@ -183,12 +190,14 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
             # a bias of at most correlation · √(people · spread · blur), by Cauchy's inequality, class by class
             variance += spread * one.blur * (1 + one.people * _CORRELATION**2)
         divisor = float(self.classes.total)
+        if not divisor:
+            return Estimated(estimates=np.array([np.nan]), variances=np.array([np.inf]), level=level)
         return Estimated(
             estimates=np.array([total / divisor]), variances=np.array([variance / divisor**2]), level=level
         )
 
     def expected(self, answers: NDArray[Any], weights: NDArray[int64]) -> Expected:
-        """An array of one."""
+        """An array of one; nan where all weights are zero."""
         bias, variance = 0.0, 0.0
         placed = self._members(answers, weights)
         for one, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
@@ -196,7 +205,7 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
             used = own if one.open else np.full(one.people, one.mean)
             bias += _sum((used - own) * given)
             variance += _sum(used**2 * randomiser.variance(given))
-        divisor = float(self.classes.total)
+        divisor = float(self.classes.total) or np.nan
         return Expected(np.array([bias / divisor]), np.array([variance / divisor**2]))
 
 

@@ -99,8 +99,20 @@ def test_the_analyst_sees_a_multiset() -> None:
 def test_sums_are_centred() -> None:
     protocol = sums(cells=1)
     half = 1 << (protocol.bits - 1)
+    shares = np.zeros(protocol.clients * protocol.shares, dtype=np.uint64)
     for value in (half, half - 1, -half + 1, -1, 0, 1):
-        assert protocol.analyse(np.array([value % (2 * half), 0], dtype=np.uint64)) == value
+        shares[3] = value % (2 * half)
+        assert protocol.analyse(shares) == value
+
+
+@pytest.mark.parametrize("change", [-1, 1, "too few", "too many"])
+def test_lost_shares_and_too_few_clients_are_refused(change: int | str) -> None:
+    protocol = sums(survivors="0.75")
+    sizes = {"too few": 29 * protocol.shares, "too many": 41 * protocol.shares}
+    size = sizes[change] if isinstance(change, str) else 35 * protocol.shares + change
+    with pytest.raises(ParameterInvalid, match="30 to 40 clients"):
+        protocol.analyse(np.zeros(size, dtype=np.uint64))
+    assert protocol.analyse(np.zeros(30 * protocol.shares, dtype=np.uint64)) == 0
 
 
 def test_payloads_have_one_width() -> None:

@@ -113,6 +113,9 @@ def test_lengths_tell_nothing() -> None:
     assert shuffler.held("ON") == 0  # all or none
     with pytest.raises(Refused, match="2 bytes"):
         shuffler.accept_payloads("ON", np.zeros((4, 3), dtype=np.uint8))
+    for label in ("", "x" * 201):
+        with pytest.raises(Refused, match="names its batch"):
+            shuffler.accept_payloads(label, np.zeros((4, 2), dtype=np.uint8))
 
 
 @pytest.mark.parametrize(("minimum", "width"), [(1, 2), (True, 2), (2, 0), (2, 1 << 17)])

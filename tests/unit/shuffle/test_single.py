@@ -69,6 +69,34 @@ def test_order_of_reports_does_not_matter() -> None:
         assert one.variances.tolist() == other.variances.tolist()
 
 
+def test_only_the_multiset_of_a_batch_leaves() -> None:
+    for epsilon in ("1", "5.99"):
+        protocol = category(epsilon)
+        batches = protocol.encode(SystemEntropy(), ANSWERS, WEIGHTS)
+        left = [batch.shuffle() for batch in batches]
+        for batch, mixed in zip(batches, left, strict=True):
+            if len(batch.reports) > 200:
+                assert mixed.reports.tolist() != batch.reports.tolist()
+            sent, seen = (
+                sorted(zip(b.reports.tolist(), [0] * len(b.reports) if b.weights is None else b.weights, strict=True))
+                for b in (batch, mixed)
+            )
+            assert sent == seen
+        assert protocol.estimate(left).estimates.tolist() == protocol.estimate(batches).estimates.tolist()
+
+
+def test_people_without_weight() -> None:
+    """Counts are zero; of a mean nothing can be said."""
+    weights, entropy = np.zeros(300, dtype=np.int64), SystemEntropy()
+    counted = single_message(weights, question=CategoryQuestion(5), epsilon=1, delta="1e-6")
+    assert counted.estimate(counted.encode(entropy, ANSWERS[:300], weights)).estimates.tolist() == [0] * 5
+    averaged = single_message(weights, question=NumberQuestion(900), epsilon=1, delta="1e-6")
+    found = averaged.estimate(averaged.encode(entropy, NUMBERS[:300], weights))
+    assert np.isnan(found.estimates).all()
+    assert (found.low[0], found.high[0]) == (-np.inf, np.inf)
+    assert np.isnan(averaged.expected(NUMBERS[:300], weights).absolute_error).all()
+
+
 def test_only_open_classes_carry_weights() -> None:
     for epsilon in ("1", "5.99"):
         protocol = category(epsilon)
