@@ -1,0 +1,90 @@
+"""The shuffle model of studies: groups at the edge of what its protocols can do, and totals that keep their mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.data.card import read_card
+from discreet.data.prepare import prepare
+from discreet.data.sample.survey import write_survey
+from discreet.data.sources import open_source
+from discreet.guarantees.types import Neighbours
+from discreet.study.frame import ABSENT, Frame, load_frame
+from discreet.study.models import shuffle
+from discreet.study.models.shuffle import SHUFFLE_MECHANISMS, ShuffleModel
+from discreet.study.outcomes import Outcome, Query, Streams
+
+SMOKING = Query("count", "smoking", "1", "daily smokers")
+HEIGHT = Query("mean", "height", None, "height")
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory: pytest.TempPathFactory) -> Frame:
+    place = tmp_path_factory.mktemp("survey")
+    file, _ = write_survey(place, rows=2_000, seed=3)
+    (place / "work").mkdir()
+    card = read_card(place / "survey.yaml")
+    prepare(open_source(file), card, salt="0" * 32, data=place / "rows.parquet", work=place / "work")
+    return load_frame(
+        place / "rows.parquet",
+        card,
+        strata=("province",),
+        static=(),
+        columns=("smoking", "height"),
+        multiplier=Fraction(1),
+    )
+
+
+def model(mechanism: str) -> ShuffleModel:
+    return ShuffleModel(
+        mechanism=mechanism,
+        delta=Decimal("1e-6"),
+        neighbours=Neighbours.REPLACE_ONE,
+        level=Decimal("0.95"),
+        epsilon_is="per-column",
+    )
+
+
+def run(frame: Frame, mechanism: str, *, epsilon: str = "1", seed: int = 0) -> Outcome:
+    streams = Streams.of_run(seed=seed, variant="test", epsilon=Decimal(epsilon), run=0)
+    return model(mechanism).run(frame, (SMOKING, HEIGHT), epsilon=Decimal(epsilon), streams=streams)
+
+
+@pytest.mark.parametrize("mechanism", SHUFFLE_MECHANISMS)
+def test_a_group_without_weight_stops_nothing(frame: Frame, mechanism: str) -> None:
+    """Of its mean nothing is said, or that it lies within the bounds of the card; the other groups have answers."""
+    weights = np.where(frame.cells == 0, 0, frame.weights)
+    weightless = replace(frame, weights=weights)
+    _, mean = run(weightless, mechanism).answered
+    _, expected = model(mechanism).expect(weightless, (SMOKING, HEIGHT), epsilon=Decimal(1))
+    assert np.isnan(expected.error[0])
+    assert mean.low[0] <= 1.2
+    assert mean.high[0] >= 2.1
+    assert np.isfinite(mean.estimate[1:]).all()
+
+
+@pytest.mark.parametrize("mechanism", SHUFFLE_MECHANISMS)
+def test_a_group_of_one_person(frame: Frame, mechanism: str) -> None:
+    """Nothing is sure of her; where a protocol needs a crowd, nothing is said at all."""
+    cells = frame.cells.copy()
+    cells[np.flatnonzero(cells == 0)[1:]] = ABSENT
+    for answered in run(replace(frame, cells=cells), mechanism).answered:
+        assert answered.low[0] < answered.high[0]
+        assert np.isnan(answered.estimate[0]) == (mechanism == "vector-sum")
+        assert np.isfinite(answered.estimate[1:]).all()
+
+
+def test_totals_on_a_coarse_grid_keep_their_mean(frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut off instead of rounded, most people would send zero, and the mean would lie at the lower bound."""
+    monkeypatch.setattr(shuffle, "_LARGEST_GRID", 4)
+    group = int(np.bincount(frame.cells).argmax())
+    errors = []
+    for seed in range(10):
+        mean = run(frame, "vector-sum", epsilon="40", seed=seed).answered[1]
+        errors.append(mean.estimate[group] - mean.truth[group])
+    assert abs(np.mean(errors)) < 0.05
