@@ -50,7 +50,7 @@ __all__ = ["Collection", "Estimate", "estimate_collection"]
 _PRIVACY: Final = "privacy noise only"
 _QUESTIONS: Final = "privacy noise and the draw of questions"
 _DESIGN: Final = "privacy and design"
-_LARGEST_CELLS: Final = 100_000
+_LARGEST_TABLE: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,8 @@ def estimate_collection(
     """
     manifest = signed.manifest
     cells = _cells(manifest, by)
+    if clear is None and relation != "samples":
+        raise UsageError("--strata says how --clear FILE joins the reports; give that file, or leave it out.")
     if clear is not None and replicates is not None:
         raise UsageError("--replicates and --clear do not go together yet; estimate the two groups apart.")
     opened = None if clear is None else read_answers(clear, manifest, encoding=encoding)
@@ -159,8 +161,12 @@ def _cells(manifest: Manifest, by: Sequence[str]) -> _Cells:
     cells = _Cells(tuple(manifest.group(name) for name in by))
     if len(set(by)) != len(by):
         raise UsageError("--by names a group twice.")
-    if cells.number > _LARGEST_CELLS:
-        raise UsageError(f"--by makes {cells.number:,} cells; at most {_LARGEST_CELLS:,} can be estimated at once.")
+    size = cells.number * max(max(len(question.answers), 1) for question in manifest.questions)
+    if size > _LARGEST_TABLE:
+        raise UsageError(
+            f"--by makes {cells.number:,} groups, and with the answers of the longest question {size:,} estimates; "
+            f"at most {_LARGEST_TABLE:,} can be made at once. Name fewer groups."
+        )
     return cells
 
 

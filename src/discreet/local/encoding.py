@@ -73,7 +73,8 @@ def encode_file(signed: SignedManifest, answers: Path, *, out: Path, encoding: s
     except BaseException as error:
         # what was drawn is destroyed before the answers are free for another draw
         partial.unlink(missing_ok=True)
-        record.unlink(missing_ok=True)
+        if not out.exists():
+            record.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise PathInvalid(f"'{out.name}' cannot be written: {error.strerror}.", path=str(out)) from None
         raise

@@ -305,6 +305,12 @@ def test_wrong_words_are_refused(tmp_path: Path) -> None:
         estimate_collection(signed(), file, by=["provinse"])
     with pytest.raises(UsageError, match="twice"):
         estimate_collection(signed(), file, by=["province", "province"])
+    with pytest.raises(UsageError, match="give that file"):
+        estimate_collection(signed(), file, relation="strata")
+    many = ", ".join(str(code) for code in range(710))
+    text = TEXT.replace("groups:\n", f"groups:\n  town: {{categories: [{many}]}}\n  block: {{categories: [{many}]}}\n")
+    with pytest.raises(UsageError, match="makes 504,100 groups"):
+        estimate_collection(signed(text), file, by=["town", "block"])
     with pytest.raises(ParameterInvalid, match="level"):
         estimate_collection(signed(), file, level=1.0)
 
