@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.data.card import parse_card
+from discreet.errors import Refused
 from discreet.study.config import StudyConfig
 from discreet.study.configreader import parse_study
 from discreet.study.frame import Frame
@@ -95,8 +96,15 @@ def set_up(assignment: Assignment, build: Builder) -> Bench:
     raw = Path(assignment.raw) if assignment.raw is not None else None
     rows = StudyRows(card, Path(assignment.data), raw, None)
     design = design_study(config, card)
-    models = build(config, lambda: make_raw_rows(rows, config, design))
-    return Bench(config, design, make_frame(rows, config, design), models)
+    frame = make_frame(rows, config, design)
+
+    def written() -> RawRows:
+        raw = make_raw_rows(rows, config, design)
+        if raw.weights.size != frame.size:
+            raise Refused("Model naive reads the file as it is, and preparing left out some of its rows. Leave it out.")
+        return raw
+
+    return Bench(config, design, frame, build(config, written))
 
 
 def _notes(outcome: Outcome) -> Any:

@@ -5,10 +5,11 @@ Only the reproduction of the founding report reads them. Rows are those of the f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,10 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["RawRows", "load_raw_rows"]
 
+_ONE_ROW: Final = (
+    "Model naive reads the file as it is: it needs one row per unit, none without an id, all written as the card says. "
+    "Leave model naive out."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RawRows:
-    """Numbers as written, positions of categories, and uncapped weights times the study's multiplier."""
+    """Numbers as written, nan where there is none; positions of categories; uncapped weights times the multiplier."""
 
     numbers: Mapping[str, NDArray[float64]]
     categories: Mapping[str, NDArray[int64]]
@@ -43,15 +49,18 @@ def load_raw_rows(file: Path, card: Card, *, columns: Sequence[str], multiplier:
     choose_columns(source, sources)
     table = pa.Table.from_batches(list(source.batches(sources))).rename_columns(names)
     identity = pa.int64() if card.unit_type == "integer" else pa.string()
-    table = table.set_column(0, card.unit.column, _cast(table.column(0), identity)).sort_by(card.unit.column)
+    try:
+        table = table.set_column(0, card.unit.column, _cast(table.column(0), identity)).sort_by(card.unit.column)
+    except pa.ArrowInvalid:
+        raise Refused(_ONE_ROW) from None
     if len(table.column(0).unique()) != table.num_rows or table.column(0).null_count:
-        raise Refused("The report's recipe reads the file as it is: one row per unit, none without an id.")
+        raise Refused(_ONE_ROW)
     read = {name: table.column(name) for name in columns}
     kinds = {name: card.column(name) for name in columns}
     return RawRows(
         numbers={name: _numbers(read[name]) for name, column in kinds.items() if column.numeric},
         categories={name: _positions(read[name], c) for name, c in kinds.items() if c.kind is Kind.CATEGORY},
-        weights=(_numbers(table.column(weight)) if weight else np.ones(table.num_rows)) * multiplier,
+        weights=(np.nan_to_num(_numbers(table.column(weight))) if weight else np.ones(table.num_rows)) * multiplier,
     )
 
 
@@ -64,10 +73,24 @@ def _cast(values: Any, wanted: Any) -> Any:
 
 
 def _numbers(values: Any) -> NDArray[float64]:
+    """What can be read as a number; nan for the rest, blanks above all."""
     import pyarrow as pa
 
-    read: NDArray[float64] = _cast(values, pa.float64()).to_numpy().astype(np.float64)
-    return read
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        read: NDArray[float64] = values.cast(pa.float64()).to_numpy().astype(np.float64)
+        return read
+    encoded = values.combine_chunks().dictionary_encode()
+    known = np.array([*(_number(text) for text in encoded.dictionary.to_pylist()), math.nan])
+    places = encoded.indices.fill_null(known.size - 1).to_numpy(zero_copy_only=False)
+    found: NDArray[float64] = known[places]
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _positions(values: Any, column: Column) -> NDArray[int64]:

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.data.card import Card, read_card
+from discreet.data.card import Card, parse_card, read_card
 from discreet.data.prepare import prepare
 from discreet.data.sample.survey import write_survey
 from discreet.data.sources import open_source
+from discreet.errors import Refused
 from discreet.guarantees.types import Neighbours
 from discreet.session import Session
 from discreet.study.frame import ABSENT, Answers, Frame, load_frame
@@ -23,9 +24,10 @@ from discreet.study.models.central import CentralModel, NoisyTotals, laplace_err
 from discreet.study.models.local import LocalModel
 from discreet.study.models.naive import NaiveModel, claimed_keep, real_epsilon, shuffle_coin
 from discreet.study.models.shuffle import ShuffleModel
-from discreet.study.models.truth import counted, mean_values, sum_by
+from discreet.study.models.truth import counted, mean_values, multiply, sum_by
 from discreet.study.outcomes import Model, Query, Streams
 from discreet.study.rawrows import RawRows, load_raw_rows
+from tests.unit.study.honest import CARD
 
 SMOKING = Query("count", "smoking", "1", "daily smokers")
 HEIGHT = Query("mean", "height", None, "height")
@@ -125,8 +127,23 @@ def test_rows_are_sorted_by_unit_however_they_are_stored(
 
 
 def test_whole_sums_are_exact_beyond_a_floats_integers() -> None:
-    amounts = np.array([2**61, 1, -(2**61), 2**53 + 1], dtype=np.int64)
-    assert sum_by(np.array([0, 0, 1, 1]), amounts, 2).tolist() == [2**61 + 1, -(2**61) + 2**53 + 1]
+    amounts = np.array([2**60, 1, -(2**60), 2**53 + 1], dtype=np.int64)
+    assert sum_by(np.array([0, 0, 1, 1]), amounts, 2).tolist() == [2**60 + 1, -(2**60) + 2**53 + 1]
+    small = np.array([5, -7, 2**31, 3], dtype=np.int64)
+    assert sum_by(np.array([0, 0, 1, 1]), small, 3).tolist() == [-2, 2**31 + 3, 0]
+
+
+def test_sums_that_do_not_fit_are_refused_rather_than_wrong() -> None:
+    with pytest.raises(Refused, match="larger step"):
+        sum_by(np.array([0, 0]), np.array([2**62, 2**62], dtype=np.int64), 1)
+    with pytest.raises(Refused, match="larger step"):
+        multiply(np.array([2**40], dtype=np.int64), np.array([2**30], dtype=np.int64))
+
+
+def test_huge_weights_are_refused_in_a_study(frame: Frame) -> None:
+    huge = replace(frame, weights=frame.weights * 2**34)
+    with pytest.raises(Refused, match="larger step"):
+        central().run(huge, QUERIES, epsilon=Decimal(1), streams=streams())
 
 
 # --- central --------------------------------------------------------------------------------------------------------
@@ -303,3 +320,53 @@ def test_the_inverted_coin_makes_every_epsilon_alike(frame: Frame, raw: RawRows)
 
 def test_rows_as_written_stand_in_the_order_of_the_frame(frame: Frame, raw: RawRows) -> None:
     assert np.array_equal(raw.categories["smoking"], frame.column("smoking").positions)
+
+
+_BLANKS = """\
+patient,town,sex,smokes,age,note,weight
+3,N,1,2,,x,5
+1,N,2,1,40,x,
+2,S,1,,n/a,x,7
+4,S,2,9,20,x,2
+"""
+
+
+def test_the_recipe_takes_blanks_for_absent(tmp_path: Path) -> None:
+    (tmp_path / "clinic.csv").write_text(_BLANKS, encoding="utf-8")
+    card = parse_card(CARD, file="clinic.yaml")
+    raw = load_raw_rows(tmp_path / "clinic.csv", card, columns=("smokes", "age"), multiplier=2.0)
+    assert raw.numbers["age"].tolist() == pytest.approx([40.0, math.nan, math.nan, 20.0], nan_ok=True)
+    assert raw.categories["smokes"].tolist() == [0, -1, 1, -1]
+    assert raw.weights.tolist() == [0.0, 14.0, 10.0, 4.0]
+    (tmp_path / "work").mkdir()
+    prepare(open_source(tmp_path / "clinic.csv"), card, salt="0" * 32, data=tmp_path / "rows", work=tmp_path / "work")
+    frame = load_frame(
+        tmp_path / "rows", card, strata=("town",), static=(), columns=("smokes", "age"), multiplier=Fraction(2)
+    )
+    age, smokes = Query("mean", "age", None, "age"), Query("count", "smokes", "2", "no")
+    for mechanism in ("central", "local", "shuffle"):
+        outcome = NaiveModel(mechanism, raw).run(frame, [age, smokes], epsilon=Decimal(1), streams=streams())
+        # In the north only weight 0 has an age; in the south one person of two.
+        assert outcome.answered[0].truth.tolist() == pytest.approx([math.nan, 20.0], nan_ok=True)
+        assert outcome.answered[1].truth.tolist() == [10.0, 0.0]
+        assert np.isfinite(outcome.answered[0].estimate[1])
+        for shown in outcome.protected:
+            assert shown.values is not None
+            assert np.all(np.isfinite(shown.values))
+
+
+def test_the_recipe_can_do_nothing_to_a_single_category(frame: Frame, raw: RawRows) -> None:
+    one = replace(frame.column("smoking"), positions=np.zeros(frame.size, dtype=np.int64))
+    one = replace(one, column=replace(one.column, categories=one.column.categories[:1]))
+    alone = replace(frame, columns={"smoking": one})
+    written = RawRows({}, {"smoking": one.positions}, raw.weights)
+    query = Query("count", "smoking", one.column.categories[0].code, "everyone")
+    for mechanism in ("local", "shuffle"):
+        (found,) = NaiveModel(mechanism, written).run(alone, [query], epsilon=Decimal(1), streams=streams()).answered
+        assert found.estimate.tolist() == found.truth.tolist()
+
+
+def test_ids_that_are_none_are_told_and_not_met_by_surprise(tmp_path: Path) -> None:
+    (tmp_path / "clinic.csv").write_text(_BLANKS.replace("\n3,", "\nthree,"), encoding="utf-8")
+    with pytest.raises(Refused, match="Leave model naive out"):
+        load_raw_rows(tmp_path / "clinic.csv", parse_card(CARD, file="c"), columns=("age",), multiplier=1.0)

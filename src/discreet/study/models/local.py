@@ -44,6 +44,7 @@ from discreet.study.models.truth import (
     count_squares,
     counted,
     mean_values,
+    multiply,
     reporting,
     sum_by,
 )
@@ -239,7 +240,9 @@ class LocalModel:
         oracle, squares = self._oracle(answers, plan), count_squares(frame, answers).astype(np.float64)
         there = self._reporting(frame, answers)
         variances = expected_variances(
-            weight_squares=sum_by(frame.cells[there], frame.weights[there] ** 2, len(frame.groups)).astype(np.float64),
+            weight_squares=sum_by(
+                frame.cells[there], multiply(frame.weights[there], frame.weights[there]), len(frame.groups)
+            ).astype(np.float64),
             category_squares=squares,
             channel=oracle.channel(),
             inclusion=plan.inclusion,
@@ -270,7 +273,9 @@ class LocalModel:
         number, everyone = len(frame.groups), self._reporting(frame, answers)
         present = sum_by(frame.cells[everyone], frame.weights[everyone] * answers.present()[everyone], number)
         weight = np.maximum(sum_by(frame.cells[everyone], frame.weights[everyone], number), 1).astype(np.float64)
-        squares = sum_by(frame.cells[everyone], frame.weights[everyone] ** 2, number).astype(np.float64)
+        squares = sum_by(
+            frame.cells[everyone], multiply(frame.weights[everyone], frame.weights[everyone]), number
+        ).astype(np.float64)
         means = (mean_values(frame, answers) - answers.low) / answers.step
         each = [
             float(pairing.mean_variance(np.array([mean]), missing=1 - there / all_)[0]) if there else np.nan

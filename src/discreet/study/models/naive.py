@@ -14,7 +14,7 @@ sums. Reports are counted as they are. Floats, as in the report.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.metrics import correlate
 from discreet.study.models.truth import by_column, category_place
 from discreet.study.outcomes import Answered, Correlations, Expected, Outcome, Protected, Query, Streams
 from discreet.study.rawrows import RawRows
@@ -47,7 +48,7 @@ def real_epsilon(epsilon: float, categories: int) -> float:
 
 def shuffle_coin(*, epsilon: float, columns: int, respondents: int) -> float:
     """The chance γ of a random answer after Scott, Cormode and Maple, with δ = 1 as in the report's runs."""
-    others = respondents - 1
+    others = max(respondents - 1, 1)
     if epsilon < 1:
         gamma = max(14 * columns * math.log(2) / (others * epsilon**2), 27 * columns / (others * epsilon))
     else:
@@ -76,6 +77,7 @@ class NaiveModel:
     ) -> Outcome:
         answered: list[Answered] = []
         protected: list[Protected] = []
+        reports: dict[str, NDArray[Any]] = {}
         known = {name: wanted for name, wanted in by_column(queries).items() if self._knows(name)}
         for name, wanted in known.items():
             answers = frame.column(name)
@@ -83,10 +85,10 @@ class NaiveModel:
             if self.mechanism == "central":
                 answered += self._centrally(frame, answers, wanted, float(epsilon), generator)
                 continue
-            reports = self._report(answers, float(epsilon), len(known), generator)
-            answered += self._read(frame, answers, wanted, reports)
-            protected.append(self._shown(answers, reports))
-        return Outcome(tuple(answered), tuple(protected), self._correlate(protected) if detailed else ())
+            reports[name] = self._report(answers, float(epsilon), len(known), generator)
+            answered += self._read(frame, answers, wanted, reports[name])
+            protected.append(self._shown(answers, reports[name]))
+        return Outcome(tuple(answered), tuple(protected), self._correlate(frame, reports) if detailed else ())
 
     def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
         return ()
@@ -105,13 +107,14 @@ class NaiveModel:
                 epsilon=epsilon, columns=columns, respondents=written.size
             )
             if answers.categorical:
-                drawn = _all_but_last(answers)[generator.integers(0, answers.size - 1, written.size)]
+                drawn = _all_but_last(answers)[generator.integers(0, max(answers.size - 1, 1), written.size)]
                 return np.where(kept, written, drawn)
-            return np.where(kept, written, generator.uniform(written.min(), written.max(), written.size))
+            uniform = generator.uniform(*_range(written), written.size)
+            return np.where(kept | np.isnan(written), written, uniform)
         if answers.categorical:
             return _respond(written, claimed_keep(epsilon), answers.size, generator)
-        reach = float(written.max() - written.min())
-        return np.abs(written + generator.laplace(0.0, reach / epsilon, written.size))
+        low, high = _range(written)
+        return np.abs(written + generator.laplace(0.0, (high - low) / epsilon, written.size))
 
     def _read(self, frame: Frame, answers: Answers, queries: Sequence[Query], reports: NDArray[Any]) -> list[Answered]:
         """Reports counted and averaged as if they were answers."""
@@ -135,7 +138,10 @@ class NaiveModel:
         generator: np.random.Generator,
     ) -> list[Answered]:
         written = self._written(answers)
-        reach = 1.0 if answers.categorical else float(written.max() - written.min()) / written.size
+        reach = 1.0
+        if not answers.categorical:
+            low, high = _range(written)
+            reach = (high - low) / max(int(np.isfinite(written).sum()), 1)
         answered = []
         for query in queries:
             truth = self._statistic(frame, answers, query, written)
@@ -144,37 +150,50 @@ class NaiveModel:
         return answered
 
     def _statistic(self, frame: Frame, answers: Answers, query: Query, values: NDArray[Any]) -> NDArray[float64]:
-        there = frame.cells != ABSENT
+        there = (frame.cells != ABSENT) & ~np.isnan(values)
         cells, weights, number = frame.cells[there], self.raw.weights[there], len(frame.groups)
         amounts = values[there] == category_place(answers, query) if answers.categorical else values[there]
         totals = np.bincount(cells, weights=weights * amounts, minlength=number).astype(np.float64)
         if answers.categorical:
             return totals
-        means: NDArray[float64] = totals / np.bincount(cells, weights=weights, minlength=number)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means: NDArray[float64] = totals / np.bincount(cells, weights=weights, minlength=number)
         return means
 
     def _shown(self, answers: Answers, reports: NDArray[Any]) -> Protected:
-        shown = reports if answers.categorical else (reports - answers.low) / answers.step
-        return Protected(answers.name, self.mechanism, "reports", values=shown, rows=np.arange(shown.size))
+        rows = np.flatnonzero(~np.isnan(reports))
+        shown = reports[rows] if answers.categorical else (reports[rows] - answers.low) / answers.step
+        return Protected(answers.name, self.mechanism, "reports", values=shown, rows=rows)
 
-    def _correlate(self, protected: Sequence[Protected]) -> tuple[Correlations, ...]:
-        if not protected:
+    def _correlate(self, frame: Frame, reports: Mapping[str, NDArray[Any]]) -> tuple[Correlations, ...]:
+        """Over the rows that have both; what is not in a category list is not there."""
+        if not reports:
             return ()
-        stacked = np.vstack([column.values for column in protected if column.values is not None])
-        names = tuple(column.column for column in protected)
-        return (Correlations(names, np.atleast_2d(np.corrcoef(stacked)), "reports"),)
+        values = [
+            np.where(column < 0, np.nan, column) if frame.column(name).categorical else column
+            for name, column in reports.items()
+        ]
+        return (Correlations(tuple(reports), correlate(values), "reports"),)
 
 
 def _respond(written: NDArray[int64], keep: float, categories: int, generator: np.random.Generator) -> NDArray[int64]:
+    if categories == 1:
+        return written
     others = generator.integers(0, categories - 1, written.size)
     others += others >= written
     return np.where(generator.random(written.size) < keep, written, others)
 
 
 def _all_but_last(answers: Answers) -> NDArray[int64]:
-    """The places of the categories in the order of their English labels, without the last."""
+    """The places of the categories in the order of their English labels, without the last unless it is alone."""
     labels = [category.label.en for category in answers.column.categories]
-    return np.array(sorted(range(len(labels)), key=labels.__getitem__)[:-1], dtype=np.int64)
+    return np.array(sorted(range(len(labels)), key=labels.__getitem__)[: max(len(labels) - 1, 1)], dtype=np.int64)
+
+
+def _range(written: NDArray[float64]) -> tuple[float, float]:
+    """From the rows, as the report took it."""
+    known = written[np.isfinite(written)]
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
 
 def _without_interval(query: Query, mechanism: str, truth: NDArray[float64], estimate: NDArray[float64]) -> Answered:

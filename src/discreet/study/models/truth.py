@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.errors import Refused
 from discreet.study.frame import ABSENT, Answers, Frame
 from discreet.study.outcomes import Query
 
@@ -20,10 +21,19 @@ __all__ = [
     "count_squares",
     "counted",
     "mean_values",
+    "multiply",
     "reporting",
     "sum_by",
     "sum_centred",
 ]
+
+
+_BITS: Final = 24
+_PIECE: Final = (1 << _BITS) - 1
+_TOO_LARGE: Final = (
+    "The weights or numbers of the study are too fine or too large to be summed exactly. Give their columns a larger "
+    "step in the card."
+)
 
 
 def by_column(queries: Sequence[Query]) -> dict[str, list[Query]]:
@@ -49,10 +59,26 @@ def reporting(frame: Frame, answers: Answers) -> NDArray[bool_]:
 
 
 def sum_by(places: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArray[int64]:
-    """Sums of whole amounts by place, exact: halves of 31 bits are summed apart, each within a float's integers."""
-    low, high = amounts & 0x7FFFFFFF, amounts >> 31
-    sums = np.bincount(places, weights=low, minlength=number).astype(np.int64)
-    return sums + (np.bincount(places, weights=high, minlength=number).astype(np.int64) << 31)
+    """Sums of whole amounts by place, exact: pieces of 24 bits are summed apart, each within a float's integers.
+
+    Refused where the sums could leave 64 bits: better none than a wrong one.
+    """
+    largest = amounts.size * max(abs(int(amounts.min())), abs(int(amounts.max()))) if amounts.size else 0
+    if largest >= 1 << 63:
+        raise Refused(_TOO_LARGE)
+    if largest < 1 << 53:
+        return np.bincount(places, weights=amounts, minlength=number).astype(np.int64)
+    sums = np.zeros(number, dtype=np.int64)
+    for shift, piece in ((0, amounts & _PIECE), (_BITS, amounts >> _BITS & _PIECE), (2 * _BITS, amounts >> 2 * _BITS)):
+        sums += np.bincount(places, weights=piece, minlength=number).astype(np.int64) << shift
+    return sums
+
+
+def multiply(first: NDArray[int64], second: NDArray[int64]) -> NDArray[int64]:
+    """Products of whole amounts; Refused where they could leave 64 bits."""
+    if first.size and int(np.abs(first).max()) * int(np.abs(second).max()) >= 1 << 63:
+        raise Refused(_TOO_LARGE)
+    return first * second
 
 
 def counted(frame: Frame, answers: Answers) -> NDArray[int64]:
@@ -62,7 +88,7 @@ def counted(frame: Frame, answers: Answers) -> NDArray[int64]:
 
 def count_squares(frame: Frame, answers: Answers) -> NDArray[int64]:
     """Groups × categories: the sum of their squared weights."""
-    return _by_category(frame, answers, frame.weights**2)
+    return _by_category(frame, answers, multiply(frame.weights, frame.weights))
 
 
 def sum_centred(frame: Frame, answers: Answers) -> tuple[NDArray[int64], NDArray[int64]]:
@@ -71,7 +97,7 @@ def sum_centred(frame: Frame, answers: Answers) -> tuple[NDArray[int64], NDArray
     cells, weights = frame.cells[there], frame.weights[there]
     centred = 2 * answers.positions[there] - answers.size
     number = len(frame.groups)
-    return sum_by(cells, weights * centred, number), sum_by(cells, weights, number)
+    return sum_by(cells, multiply(weights, centred), number), sum_by(cells, weights, number)
 
 
 def mean_values(frame: Frame, answers: Answers) -> NDArray[float64]:
