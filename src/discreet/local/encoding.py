@@ -196,7 +196,8 @@ def _refuse_second_draw(answers: Path, record: Path, out: Path) -> None:
         raise Refused(
             f"'{answers.name}' was encoded before ('{record.name}' says where to). A second draw on the same answers "
             "costs every respondent the same epsilon again, so none is made: send the first reports. Only if they "
-            f"never left this machine, delete them and '{record.name}', and encode again.",
+            f"never left this machine, delete them (also what an interrupted run left in hidden files that end in "
+            f".partial) and '{record.name}', and encode again.",
             record=record.name,
         )
     if out.exists():

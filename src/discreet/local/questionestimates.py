@@ -16,7 +16,7 @@ from discreet.local.estimates import Estimated
 from discreet.local.frequencies import Frequencies, estimate_frequencies
 from discreet.local.grid import GridRandomiser
 from discreet.local.hybridcollection import Combined, add_strata, pool_samples
-from discreet.local.means import estimate_means, estimate_ratios
+from discreet.local.means import Means, Ratios, estimate_means, estimate_ratios
 from discreet.local.poisoning import count_reach, mean_reach
 from discreet.local.randomiser import FrequencyOracle, NumberRandomiser, Randomiser
 from discreet.local.replicates import replicate_variance
@@ -173,11 +173,14 @@ def pool_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
         pooled = pool_samples(looked, _positive(shares))
         return replace(pooled, estimates=pooled.estimates * total, variances=pooled.variances * total**2)
     means, spread = _clear_means(clear, number)
-    # the people who answered with protection were drawn as well; their spread is taken from those who answered in clear
+    assert isinstance(protected, Means | Ratios)
+    # the people who answered with protection were drawn as well; their spread is taken from those who answered in
+    # clear, and from the noisy reports only where there are none of these
     weights = sample.weights.astype(np.float64)
     totals = sample.totals() * sample.inclusion
     leverage = np.divide(sum_cells(weights**2, sample.cells, number), totals**2, out=np.zeros(number), where=totals > 0)
-    drawn = Estimated(protected.estimates, protected.variances + spread * leverage, protected.level)
+    design = np.where(size > 0, protected.variances + spread * leverage, protected.total_variances)
+    drawn = Estimated(protected.estimates, design, protected.level)
     variances = np.where(size > 0, spread / np.where(size > 0, size, 1.0), np.inf)
     return pool_samples(Estimated(means, variances, protected.level), _positive(drawn))
 

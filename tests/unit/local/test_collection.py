@@ -243,6 +243,22 @@ def test_clear_answers_join_and_are_warned_of(relation: Any, tmp_path: Path) -> 
     assert height.estimate == pytest.approx(1.54, abs=0.05)
 
 
+def test_groups_without_clear_answers_keep_their_sampling_of_people(tmp_path: Path) -> None:
+    """At epsilon 20 each reports are nearly exact; heights are 1 or 2, so the sampling of 200 people gives ±.069."""
+    text = TEXT.replace("epsilon: 8", "epsilon: 40")
+    head, out = "code,weight,province,smoking,height\n", tmp_path / "reports.jsonl"
+    answers, clear = tmp_path / "answers.csv", tmp_path / "clear.csv"
+    rows = [f"TOKEN-{place:08},1,{10 + 14 * (place % 2)},1,{1 + place // 2 % 2}\n" for place in range(400)]
+    answers.write_text(head + "".join(rows), encoding="utf-8")
+    clear.write_text(head + "".join(f"CLEAR-{place:08},1,10,1,{1 + place % 2}\n" for place in range(50)), "utf-8")
+    encode_file(signed(text), answers, out=out)
+    found = estimate_collection(signed(text), out, by=["province"], clear=clear)
+    west = find(found, "height", "24")
+    assert west.high is not None
+    assert west.low is not None
+    assert west.high - west.low == pytest.approx(2 * 0.0695, rel=0.05)
+
+
 def test_strata_weigh_a_mean_by_those_who_have_a_number(tmp_path: Path) -> None:
     """3,000 protected, of whom a third have the number 1.2; 1,000 in clear, all 1.8. By all people it would be 1.35.
 
