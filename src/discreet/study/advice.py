@@ -94,7 +94,7 @@ def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "") -> Choi
 def _score(asked: Asked, epsilon: float) -> _Scores:
     means = asked.statistic == "mean"
     return {
-        (series.family, asked.name_of(series)): _Score(
+        (series.family, asked.label_of(series)): _Score(
             math.inf if math.isnan(panel.typical()) else panel.typical(), means and not panel.separates()
         )
         for series, panel in panels_at(asked, epsilon)

@@ -148,12 +148,10 @@ class Asked:
         return tuple(sorted({one for one, _ in self.panels}, key=lambda one: one.order))
 
     def label_of(self, series: Series) -> str:
-        """The model's name, with the mechanism where the model has several here."""
-        rivals = sum(1 for other in self.series if other.model == series.model)
-        return series.label if rivals > 1 else series.model
+        """The model's name, with what tells its variants apart where it has several here.
 
-    def name_of(self, series: Series) -> str:
-        """The same, but one name for a variant whose mechanism differs from query to query."""
+        That is the same in every query, even if the mechanism behind it is not.
+        """
         rivals = sum(1 for other in self.series if other.model == series.model)
         return Series(series.model, series.variant).label if rivals > 1 else series.model
 

@@ -82,8 +82,8 @@ class Heading:
 
     def mechanism(self, name: str) -> str:
         """The mechanism as the tables write it: no two models of a study share model and mechanism."""
-        marks = [mark for mark in self.marks if mark != name]
-        return f"{name} ({', '.join(marks)})" if marks else name
+        told = self.marks in {(), (name,)}
+        return name if told else f"{name} ({', '.join(self.marks)})"
 
     def values(self) -> dict[str, str | float | int]:
         """By column name; a table takes those that it has."""

@@ -232,7 +232,7 @@ def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
     for one in asked:
         kind = _kind(one)
         for series, panel in panels_at(one, epsilon):
-            sorts.setdefault(one.name_of(series), {}).setdefault(kind, []).append(panel.typical())
+            sorts.setdefault(one.label_of(series), {}).setdefault(kind, []).append(panel.typical())
     parts = []
     for label, kinds in sorts.items():
         kept = [f"{kind} to within {percent(float(np.median(errors)))}" for kind, errors in sorted(kinds.items())]
@@ -305,8 +305,8 @@ def _tell_compared(asked: Sequence[Asked], epsilon: float) -> str:
     for one in asked:
         for series, panel in panels_at(one, epsilon, compared=True):
             if series.compared_only:
-                errors.setdefault(one.name_of(series), []).append(panel.typical())
-                biased[one.name_of(series)] = series.biased
+                errors.setdefault(one.label_of(series), []).append(panel.typical())
+                biased[one.label_of(series)] = series.biased
     parts = [f"{name} {percent(float(np.median(values)))}" for name, values in errors.items()]
     if not parts:
         return ""

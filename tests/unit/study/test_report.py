@@ -294,7 +294,7 @@ def test_variants_that_take_turns_are_one_series_each_and_are_covered_apart(fold
     findings = read_findings(folder)
     automatic = Series("local", "grr or subset (automatic)")
     assert {one for one in findings.asked[0].series if one.family == "local"} == {automatic, Series("local", "clip")}
-    assert findings.asked[0].name_of(automatic) == "local (automatic)"
+    assert findings.asked[0].label_of(automatic) == "local (automatic)"
     assert findings.coverage[Series("local", "clip"), 1.0][0] == 0
     held, number = findings.coverage[Series("local", "automatic"), 1.0]
     assert 0 < held <= number

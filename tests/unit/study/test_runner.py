@@ -266,10 +266,10 @@ def test_variants_of_one_model_are_told_apart(tmp_path: Path) -> None:
     run(tmp_path, study=text.replace("runs: 3", "runs: 1"), build="tests.unit.study.honest:build_local")
     found = pq.read_table(tmp_path / "out" / "results.parquet")
     assert list(dict.fromkeys(found.column("mechanism").to_pylist())) == [
-        "duchi (missing public)",
-        "duchi (missing category)",
-        "laplace (missing public)",
-        "laplace (missing category)",
+        "duchi (duchi, missing public)",
+        "duchi (duchi, missing category)",
+        "laplace (laplace, missing public)",
+        "laplace (laplace, missing category)",
     ]
 
 
