@@ -43,12 +43,13 @@ def below(limit: ArrayLike, trials: ArrayLike, chance: float) -> Floats:
 
 def point(value: ArrayLike, trials: ArrayLike, chance: float) -> Floats:
     """P(X = value) for X ~ Bin(trials, chance), 0 < chance < 1, by Loader's saddle-point form."""
-    x, n = np.broadcast_arrays(np.asarray(value, dtype=float), np.asarray(trials, dtype=float))
+    x, n = np.asarray(value, dtype=float), np.asarray(trials, dtype=float)
     inside = (x > 0) & (x < n)
-    hits, total = np.where(inside, x, 1.0), np.where(inside, n, 2.0)
+    # What depends on the trials alone is computed before it is spread over all values.
+    hits, total = np.where(inside, x, 1.0), np.maximum(n, 2.0)
     misses = total - hits
     exponent = _stirling(total) - _stirling(hits) - _stirling(misses)
-    exponent -= _deviance(hits, total * chance) + _deviance(misses, total * (1 - chance))
+    exponent = exponent - (_deviance(hits, total * chance) + _deviance(misses, total * (1 - chance)))
     middle = np.exp(exponent) * np.sqrt(total / (2 * math.pi * hits * misses))
     none, all_hits = np.exp(n * math.log1p(-chance)), np.exp(n * math.log(chance))
     edge = np.where(x == 0, none, np.where(x == n, all_hits, 0.0))
