@@ -29,7 +29,7 @@ def test_the_whole_command_on_a_small_sample(run: Run, tmp_path: Path) -> None:
     first = run(*words)
     assert "Not a release" in (tmp_path / "reproduction-report" / "reproduction.html").read_text(encoding="utf-8")
     assert "The recipe is not differentially private" in first.out
-    assert "theirs 0.431 / 1.53 / 6.93 / 9.1 / 12.6 m" in first.out
+    assert "is off by 0.431 / 1.53 / 6.93 / 9.1 / 12.6 m in the report" in first.out
     again = run(*words, "--format", "json").json()
     assert Path(tmp_path, again["report"]).is_file()
     assert len(again["lines"]) == 6 * 5 * 4 * 14

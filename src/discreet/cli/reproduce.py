@@ -84,6 +84,7 @@ def _show(done: "Reproduction") -> None:
     heads = ("statistic", "model", "the report", "its recipe here", "correct", "mechanism", "theory")
     footer = [
         "",
+        *done.gain,
         *done.verdict,
         "",
         *done.faults,

@@ -110,16 +110,20 @@ def tell_agreement(comparison: Comparison, agreement: Agreement) -> list[str]:
     lowest, own = agreement.lowest, agreement.of(smokers)
     least = min(own, key=lambda ranked: ranked.correlation)
     heights = agreement.heights
+    ranked = min(least.correlation, agreement.pooled) >= RANKED
+    landed = "The recipe, repeated here, lands where the report did. " if agreement.heights_near else ""
+    alike = "The same provinces are off most in the local counts. " if ranked else ""
     return [
-        f"Ontario's mean height, local, off at ε = {_slashed([f'{line.epsilon:f}' for line in heights])}: "
-        f"theirs {_slashed([tell_amount(line.theirs) for line in heights])} m; their recipe here "
-        f"{_slashed([tell_amount(line.naive) for line in heights])} m. "
+        f"{landed}Ontario's mean height under the local model, at "
+        f"ε = {_slashed([f'{line.epsilon:f}' for line in heights])}, is off by "
+        f"{_slashed([tell_amount(line.theirs) for line in heights])} m in the report and by "
+        f"{_slashed([tell_amount(line.naive) for line in heights])} m here. "
         f"Within {NEAR:.0%}: {_yes(agreement.heights_near)}.",
-        f"Local counts, whether the same provinces are off most (Spearman over {len(comparison.provinces)} provinces): "
+        f"{alike}Rank correlation (Spearman; 1 is the same order) over {len(comparison.provinces)} provinces: "
         f"{short_label(smokers)} at least {least.correlation:.3f} (ε = {least.epsilon:f}); all counts and ε together "
-        f"{agreement.pooled:.3f}; lowest of {len(agreement.ranks)} {lowest.correlation:.3f} "
+        f"{agreement.pooled:.3f}; the lowest of all {len(agreement.ranks)} is {lowest.correlation:.3f} "
         f"({short_label(lowest.query)}, ε = {lowest.epsilon:f}). At least {RANKED:.2f} for {short_label(smokers)} and "
-        f"together: {_yes(min(least.correlation, agreement.pooled) >= RANKED)}.",
+        f"together: {_yes(ranked)}.",
     ]
 
 
@@ -143,25 +147,25 @@ def tell_gain(comparison: Comparison) -> list[str]:
         at = [line for line in lines if line.epsilon == _REFERENCE]
         unit = _HEADLINES[query.name]
         theirs = {line.model: f"{tell_amount(line.theirs)} {unit}" for line in at if line.model != "central"}
-        right = [f"{tell_amount(line.correct)} ({_tell_way(line)})" for line in at]
+        right = [f"{tell_amount(line.correct)} {unit} ({_tell_way(line)})" for line in at]
         if at:
             said = " and ".join(f"{error} ({model})" for model, error in theirs.items())
             told.append(
                 f"{short_label(query).capitalize()} at ε = 1, mean over provinces: the report was off by {said}. Done "
-                f"rightly it is {', '.join(right)}."
+                f"rightly, it is off by {', '.join(right)}."
             )
     return told
 
 
 def _tell_way(line: Line) -> str:
-    return line.correct_mechanism if len(MODELS[line.model]) > 1 else line.model
+    return f"{line.model}, {line.correct_mechanism}" if len(MODELS[line.model]) > 1 else line.model
 
 
 def tell_amount(value: float | None) -> str:
     """Three figures; thousands separated."""
     if value is None or not math.isfinite(value):
         return _NONE
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) >= 1e-4 else f"{value:.1e}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{Decimal(f'{value:.3g}'):f}"
 
 
 def short_label(query: Query) -> str:

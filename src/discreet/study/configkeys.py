@@ -90,7 +90,7 @@ MODEL_KEYS: Final = (
     ),
     Key(
         "allocation",
-        "local, when ε is a total: each respondent reports one column at the whole ε, or all at a share.",
+        "local, when ε is a total: each respondent reports a few columns that share it, or all do.",
         "sampling | split",
     ),
     Key("missing", "local: who has no answer is public, or that is an answer like any other.", "public | category"),

@@ -149,7 +149,7 @@ def _write(
     faults = tell_faults(categories=_categories(comparison, card), columns=_protected(config, card))
     write_lines(comparison, folder / "comparison.csv")
     drawn = write_drawings(reproduction_drawings(comparison, read_heights(study, comparison)), folder / "figures")
-    write_reproduction(folder / "reproduction.html", comparison, verdict=[*verdict, *gain], faults=faults, drawn=drawn)
+    write_reproduction(folder / "reproduction.html", comparison, verdict=[*gain, *verdict], faults=faults, drawn=drawn)
     return Reproduction(folder, comparison, agreement, tuple(verdict), tuple(gain), tuple(faults), seconds)
 
 

@@ -43,7 +43,8 @@ _TAIL: Final = """\
 #   local     {{categories: automatic, grr, oue, rappor, olh, subset or hadamard,
 #              numbers: automatic, laplace, duchi, piecewise, piecewise-wide, hybrid or bounded-laplace
 #              (to compare only: clip, modulo, abs),
-#              allocation: sampling or split (when ε is a total), missing: public or category}}
+#              allocation: sampling or split (when ε is a total: a few columns of each person, or all at a share),
+#              missing: public or category}}
 #   shuffle   {{mechanism: single-message, multi-message or vector-sum}}
 #   naive     {{mechanism: central, local, shuffle or all}}: an early report's recipe. Not private; to compare only.
 models:

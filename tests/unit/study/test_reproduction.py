@@ -103,7 +103,9 @@ def test_other_folders_and_files_are_refused(tmp_path: Path) -> None:
 def test_what_is_gained_is_told_for_two_statistics(done: Reproduction) -> None:
     height, smokers = done.gain
     assert height.startswith("Mean height at ε = 1, mean over provinces: the report was off by 6.96 m (local)")
-    assert all(way in smokers for way in ("(central)", "(local)", "(single-message)", "(multi-message)"))
+    assert all(
+        way in smokers for way in ("(central)", "(local)", "(shuffle, single-message)", "(shuffle, multi-message)")
+    )
     assert "74,096 people (local) and 316,441 people (shuffle)" in smokers
 
 
@@ -169,6 +171,6 @@ def test_words_for_faults_and_amounts() -> None:
         "12,346",
         "6.96",
         "0.00012",
-        "1.0e-05",
+        "0.00001",
     ]
     assert short_label(QUERIES[3]) == "people in fair health"
