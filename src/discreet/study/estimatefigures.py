@@ -29,7 +29,7 @@ _LINE: Final = 0.17
 _LONGEST: Final = 27
 _LEGEND: Final = 34
 # About what fits into one line of the legend: a mark counts as much as some letters.
-_LETTERS: Final = 165
+_LETTERS: Final = 230
 _KEY: Final = 7
 # Where the largest group is so many times the smallest, a plain scale hides the small ones.
 _UNEVEN: Final = 25

@@ -41,7 +41,9 @@ def bullets(sentences: Sequence[str]) -> Markup:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> Markup:
     """A table that scrolls where it is too wide; the first cell of every row names it."""
     title = [element("p", caption, class_="caption")] if caption else []
-    top = element("thead", element("tr", *(element("th", cell, scope="col") for cell in head)))
+    # Headings may be broken into lines, but not within an equation.
+    names = [cell.replace(" = ", "\u00a0=\u00a0") for cell in head]
+    top = element("thead", element("tr", *(element("th", name, scope="col") for name in names)))
     body = [
         element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
     ]
