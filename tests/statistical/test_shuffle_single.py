@@ -74,7 +74,11 @@ def test_mean() -> None:
 
 @pytest.mark.long
 def test_intervals_cover() -> None:
-    """1,500 intervals at 95%: between 91.8% and 98.5% hold the truth (5 standard errors: 1e-6)."""
+    """Of 1,500 intervals at 95% more than 94% and fewer than 99.2% hold the truth.
+
+    Blur is priced at twice what chance gives it, and here it is chance alone: 97% are expected to hold it, 45 to miss it.
+    Poisson's law puts fewer than 12 or more than 90 misses below 1e-8. Intervals of 0.7 times the width hold it in 87%.
+    """
     entropy, held, narrow, asked = SystemEntropy(), 0, 0, 0
     for round_ in range(300):
         rng = np.random.default_rng(round_)
@@ -85,5 +89,5 @@ def test_intervals_cover() -> None:
         held += int(((found.low <= truth) & (truth <= found.high)).sum())
         narrow += int((np.abs(found.estimates - truth) <= 0.7 * found.half_widths).sum())
         asked += len(truth)
-    assert 0.918 <= held / asked <= 0.985
-    assert narrow / asked < 0.918
+    assert 0.94 < held / asked < 0.992
+    assert narrow / asked < 0.94
