@@ -76,7 +76,7 @@ def test_mean() -> None:
 def test_intervals_cover() -> None:
     """Of 1,500 intervals at 95% more than 94% and fewer than 99.2% hold the truth.
 
-    Blur is priced at twice what chance gives it, and here it is chance alone: 97% are expected to hold it, 45 to miss it.
+    Blur is priced at twice what chance gives it, and here it is chance alone: 97% should hold it, 45 miss it.
     Poisson's law puts fewer than 12 or more than 90 misses below 1e-8. Intervals of 0.7 times the width hold it in 87%.
     """
     entropy, held, narrow, asked = SystemEntropy(), 0, 0, 0
