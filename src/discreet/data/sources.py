@@ -87,6 +87,8 @@ def open_source(
     """The file as a source, chosen by its name; FileRefused when the format is unknown or a limit breaks."""
     limits = limits or Limits()
     name = file.name.lower()
+    if not file.is_file():
+        raise FileRefused(f"'{file.name}' is not a file.", file=file.name)
     size = file.stat().st_size
     if size == 0:
         raise FileRefused(f"'{file.name}' is empty.", file=file.name)

@@ -80,7 +80,8 @@ def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "") -> Choi
     if not scored:
         return Choice(epsilon, None, "")
     shown = [scores for _, scores in scored if any(score.fits for score in scores.values())]
-    worst = _worst(shown or [scores for _, scores in scored])
+    some = [scores for _, scores in scored if any(math.isfinite(score.error) for score in scores.values())]
+    worst = _worst(shown or some or [scores for _, scores in scored])
     rest = _tell_left_out([label for label, scores in scored if scores not in shown])
     for model in _TRUST if shown else ():
         fitting = {name: score.error for (its, name), score in worst.items() if its == model and score.fits}
@@ -130,6 +131,8 @@ def _tell_left_out(labels: Sequence[str]) -> str:
 
 def _tell_shortfall(worst: _Scores) -> str:
     best = min(worst, key=lambda key: (worst[key].error, key))
+    if math.isinf(worst[best].error):
+        return "no group has a true value to be held against, or an answer"
     off = f"{best[1]}, is off by {percent(worst[best].error)} in the typical group of its worst figure"
     if worst[best].error <= GOOD and worst[best].blurred:
         return f"the groups lie closer together than the noise. For a group by itself the best, {off}"

@@ -171,5 +171,8 @@ def _group(strata: Sequence[Answers], size: int) -> tuple[tuple[str, ...], NDArr
     every = list(product(*(stratum.column.categories for stratum in strata)))
     chosen = [every[index] for index in occurring]
     labels = tuple(" · ".join(category.label.en for category in one) for one in chosen)
+    if len(set(labels)) < len(labels):
+        # Results know groups by their labels; where two are alike, codes tell them apart.
+        labels = tuple(" · ".join(f"{category.label.en} ({category.code})" for category in one) for one in chosen)
     keys = [{s.name: category.code for s, category in zip(strata, one, strict=True)} for one in chosen]
     return labels, cells, keys

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy import bool_
     from numpy.typing import NDArray
 
-__all__ = ["COUNT", "MEAN", "Derived", "Design", "derive", "design_study"]
+__all__ = ["COUNT", "MEAN", "Derived", "Design", "derive", "design_study", "varies"]
 
 COUNT: Final = "count"
 MEAN: Final = "mean"
@@ -131,12 +131,17 @@ class _Designer:
     def _protected(self, fixed: set[str]) -> dict[str, Column]:
         named = self._config.columns
         if named is None:
-            return {name: column for name, column in self._known.items() if self._fit(column) and name not in fixed}
+            fitting = (column for column in self._known.values() if self._fit(column) and varies(column))
+            return {column.name: column for column in fitting if column.name not in fixed}
         chosen = {}
         for name in named:
             if name in fixed:
                 self._note(f"columns.{name}", f"column '{name}' cannot be both protected and left as it is")
             elif (column := self._column(f"columns.{name}", name)) is not None:
+                if not varies(column):
+                    self._note(
+                        f"columns.{name}", f"column '{name}' can take one value only: nothing is to be protected"
+                    )
                 chosen[name] = column
         return chosen
 
@@ -237,6 +242,11 @@ class _Designer:
         while path and path not in lines:
             path = path.rpartition(".")[0]
         self.problems.append((lines.get(path, 1), text))
+
+
+def varies(column: Column) -> bool:
+    """Whether a column can take two values."""
+    return len(column.categories) > 1 if column.kind is Kind.CATEGORY else column.high_units > column.low_units
 
 
 def _count(column: Column, category: Category, *, own: bool = False) -> Query:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from discreet.data.card import Card, Column, Kind
+from discreet.study.queries import varies
 
 __all__ = ["sample_template", "template_for"]
 
@@ -135,7 +136,7 @@ def template_for(card: Card, *, data: str, file: str) -> str:
 
 
 def _fits(column: Column) -> bool:
-    return column.kind is Kind.CATEGORY or (column.numeric and column.bounds is not None)
+    return (column.kind is Kind.CATEGORY or (column.numeric and column.bounds is not None)) and varies(column)
 
 
 def _listed(names: Iterable[str]) -> str:

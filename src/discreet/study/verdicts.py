@@ -235,9 +235,15 @@ def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
             sorts.setdefault(one.label_of(series), {}).setdefault(kind, []).append(panel.typical())
     parts = []
     for label, kinds in sorts.items():
-        kept = [f"{kind} to within {percent(float(np.median(errors)))}" for kind, errors in sorted(kinds.items())]
+        kept = [f"{kind} to within {percent(_middle(errors))}" for kind, errors in sorted(kinds.items())]
         parts.append(f"{label} keeps {join_words(kept)}")
     return f"At ε = {epsilon:g}, in the typical group: {'; '.join(parts)}." if parts else ""
+
+
+def _middle(errors: Sequence[float]) -> float:
+    """Over the queries that have an error; one that nobody belongs to has none."""
+    known = [error for error in errors if not math.isnan(error)]
+    return float(np.median(known)) if known else math.nan
 
 
 def _kind(asked: Asked) -> str:
@@ -307,7 +313,7 @@ def _tell_compared(asked: Sequence[Asked], epsilon: float) -> str:
             if series.compared_only:
                 errors.setdefault(one.label_of(series), []).append(panel.typical())
                 biased[one.label_of(series)] = series.biased
-    parts = [f"{name} {percent(float(np.median(values)))}" for name, values in errors.items()]
+    parts = [f"{name} {percent(_middle(values))}" for name, values in errors.items()]
     if not parts:
         return ""
     why = [] if all(biased.values()) else ["the ε that the naive ones state is not proved, and some exceed it"]

@@ -35,6 +35,13 @@ def test_delimiters_and_line_ends(tmp_path: Path, delimiter: str, line_end: str)
     assert columns(source(tmp_path, text), "a", "c") == {"a": ["1", "4"], "c": ["3", "6"]}
 
 
+@pytest.mark.parametrize("name", ["absent.csv", "folder.csv"])
+def test_what_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(FileRefused, match="is not a file"):
+        open_source(tmp_path / name)
+
+
 def test_names_are_cleaned(tmp_path: Path) -> None:
     opened = source(tmp_path, '\ufeff a ;"b ";\tc\n1;2;3\n')
     assert opened.names == ("a", "b", "c")

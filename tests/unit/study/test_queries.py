@@ -167,3 +167,25 @@ def test_templates_fit_their_data() -> None:
     found = design_study(parse_study(text, file="s.yaml"), card)
     assert found.strata == ("town",)
     assert found.columns == ("sex", "smokes", "age")
+
+
+_MONO = CARD.replace("  note: {kind: text}\n", "  note: {kind: category, categories: {n: {en: N, fr: N}}}\n")
+
+
+def test_a_column_of_one_value_is_not_protected(tmp_path: Path) -> None:
+    card = parse_card(_MONO, file="clinic.yaml")
+    assert design_study(parse_study(STUDY, file="s.yaml"), card).columns == ("smokes", "age")
+    with pytest.raises(StudyInvalid, match="'note' can take one value only"):
+        design_study(parse_study(STUDY + "columns: [note, age]\n", file="s.yaml"), card)
+    text = template_for(card, data="dataset: {card: c, file: f}", file="s.yaml")
+    assert "note" not in design_study(parse_study(text, file="s.yaml"), card).columns
+
+
+def test_groups_with_one_label_are_told_apart_by_their_codes(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "clinic.yaml").write_text(CARD.replace("en: South", "en: North"), encoding="utf-8")
+    config = read_study(tmp_path / "study.yaml")
+    (tmp_path / "scratch").mkdir()
+    prepared = prepare_rows(config, tmp_path, tmp_path / "scratch")
+    frame = make_frame(prepared, config, design_study(config, prepared.card))
+    assert frame.groups == ("North (N)", "North (S)")

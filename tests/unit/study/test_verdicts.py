@@ -261,3 +261,14 @@ def test_the_epsilon_nearest_to_one_is_spoken_of() -> None:
 )
 def test_shares_are_told_with_two_figures(share: float, words: str) -> None:
     assert percent(share) == words
+
+
+def test_a_category_that_nobody_has_is_no_error() -> None:
+    empty = _asked({(CENTRAL, 1.0): _panel(1.0, truth=np.zeros(6))})
+    good = _asked({(CENTRAL, 1.0): _panel(1.0)})
+    told = summarise(_findings(good, empty))
+    assert told[0] == "At ε = 1, in the typical group: central keeps counts to within 0.21%."
+    assert "unknown" not in " ".join(told)
+    assert "no group has a true value" in choose([empty], epsilon=1.0).sentence
+    bad = _asked({(CENTRAL, 1.0): _panel(300.0)})
+    assert "the best, central, is off by 62%" in choose([bad, empty], epsilon=1.0).sentence
