@@ -139,9 +139,7 @@ class _Designer:
                 self._note(f"columns.{name}", f"column '{name}' cannot be both protected and left as it is")
             elif (column := self._column(f"columns.{name}", name)) is not None:
                 if not varies(column):
-                    self._note(
-                        f"columns.{name}", f"column '{name}' can take one value only: nothing is to be protected"
-                    )
+                    self._note(f"columns.{name}", f"column '{name}' can take one value only; leave it out")
                 chosen[name] = column
         return chosen
 
