@@ -19,6 +19,7 @@ from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, METRICS, MISSING, 
 
 __all__ = [
     "DEFAULT_MODELS",
+    "LARGEST_EPSILON",
     "MOST_EPSILONS",
     "MOST_RUNS",
     "Custom",
@@ -33,6 +34,7 @@ __all__ = [
 
 MOST_RUNS: Final = 10_000
 MOST_EPSILONS: Final = 100
+LARGEST_EPSILON: Final = 50  # of every randomiser
 
 
 @dataclass(frozen=True, slots=True)

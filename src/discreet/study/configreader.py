@@ -18,6 +18,7 @@ from discreet.guarantees.numbers import exact
 from discreet.guarantees.types import Neighbours
 from discreet.study.config import (
     DEFAULT_MODELS,
+    LARGEST_EPSILON,
     MOST_EPSILONS,
     MOST_RUNS,
     Custom,
@@ -280,6 +281,8 @@ class _StudyReader(NodeReader):
         known = tuple(number for number in found if number is not None)
         if not 1 <= len(items) <= MOST_EPSILONS or len(set(known)) < len(known):
             self.note(node.line, f"epsilon is a list of 1 to {MOST_EPSILONS} different numbers")
+        if any(number > LARGEST_EPSILON for number in known):
+            self.note(node.line, f"epsilon is at most {LARGEST_EPSILON}: beyond it nothing is hidden")
         return known
 
     def _metrics(self, node: Node) -> tuple[str, ...]:

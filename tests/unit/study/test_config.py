@@ -101,7 +101,7 @@ def test_problems_are_told_with_their_lines(more: str, line: int, words: str) ->
     assert words in found[0]
 
 
-@pytest.mark.parametrize("epsilon", ["[]", "[1, 1.0]", "[0]", "[-1]", "[nan]", "[1e-10]"])
+@pytest.mark.parametrize("epsilon", ["[]", "[1, 1.0]", "[0]", "[-1]", "[nan]", "[1e-10]", "[51]"])
 def test_epsilons_are_exact_positive_and_different(epsilon: str) -> None:
     assert problems(LEAST.replace("[1]", epsilon))[0].startswith("s.yaml:3: ")
 
