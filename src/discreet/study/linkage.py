@@ -59,7 +59,8 @@ def linkage_attack(
     too, but the outcome does not hold them: their success is nan, for it is not known.
     """
     sizes = count_cells(frame, static)
-    protected = {one.column: one for one in outcome.protected}
+    # an attacker holds the reports where they travel, also beside an estimate that was made of them
+    protected = {one.column: one for one in sorted(outcome.protected, key=lambda one: one.basis == "reports")}
     mechanisms = {one.query.column: one.mechanism for one in outcome.answered}
     rows = []
     for name in columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -111,15 +111,27 @@ def _name_axes(axes: Any, names: Sequence[str], *, first: bool, last: bool) -> N
 
 def _scores(findings: Findings, epsilon: float) -> dict[tuple[str, Series], float]:
     """KSComplement of each column under each series, averaged over the runs."""
+    its = [row for row in findings.quality if row["metric"] == "ks-complement" and row["epsilon"] == epsilon]
     found: dict[tuple[str, Series], list[float]] = {}
-    for row in findings.quality:
-        if row["metric"] == "ks-complement" and row["epsilon"] == epsilon and not row["static"]:
-            found.setdefault((row["column"], Series(row["model"], row["mechanism"])), []).append(row["value"])
+    for row in _best_known(row for row in its if not row["static"]):
+        found.setdefault((row["column"], Series(row["model"], row["mechanism"])), []).append(row["value"])
     return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def _best_known(rows: Iterable[Row]) -> list[Row]:
+    """What a receiver would show of a column: the estimate where there is one, else the reports themselves."""
+    every = list(rows)
+    estimated = {(row["column"], row["model"], row["mechanism"]) for row in every if row["basis"] == "estimate"}
+    return [
+        row
+        for row in every
+        if row["basis"] == "estimate" or (row["column"], row["model"], row["mechanism"]) not in estimated
+    ]
 
 
 def draw_shapes(rows: Sequence[Row], scores: Mapping[tuple[str, Series], float], epsilon: float) -> Figure:
     """One small panel for each column: grey bars are the original, marks what each model shows."""
+    rows = _best_known(rows)
     columns = list(dict.fromkeys(row["column"] for row in rows))[:_MOST_SHAPES]
     across = min(4, len(columns))
     down = -(-len(columns) // across)
@@ -142,8 +154,8 @@ def draw_shapes(rows: Sequence[Row], scores: Mapping[tuple[str, Series], float],
     for place, (family, colour) in enumerate(families.items()):
         figure.text((2.9 + place * 0.85) / width, 1 - 0.1 / height, f"● {family}", color=colour, va="top", fontsize=8.5)
     words = (
-        "Grey: original; marks and lines: protected, reports as they arrive, uncorrected; ◂ ▸: share that left the "
-        "range. Coloured numbers: KSComplement, 1 is best"
+        "Grey: original; marks: what is estimated from protected answers (naive: reports counted as they are); lines: "
+        "reports of numbers as they arrive; ◂ ▸: share that left the range. Coloured numbers: KSComplement, 1 is best"
     )
     figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY)
     return figure

@@ -275,6 +275,18 @@ def test_shuffled_runs_are_repeatable_and_do_not_depend_on_other_columns(mechani
     assert not np.array_equal(one[0].estimate, other[0].estimate, equal_nan=True)
 
 
+def test_a_column_is_shown_as_reports_and_as_what_they_say(frame: Frame) -> None:
+    outcome = LocalModel(categories="grr").run(frame, QUERIES, epsilon=Decimal("0.5"), streams=streams())
+    shown = {one.basis: one for one in outcome.protected if one.column == "smoking"}
+    assert set(shown) == {"reports", "estimate"}
+    values, shares, smoking = shown["reports"].values, shown["estimate"].shares, frame.column("smoking")
+    assert values is not None
+    assert shares is not None
+    truth = counted(frame, smoking).sum(axis=0) / counted(frame, smoking).sum()
+    reported = np.bincount(values, minlength=smoking.size) / values.size
+    assert np.abs(shares - truth).sum() < np.abs(reported - truth).sum() / 2
+
+
 def test_only_what_the_same_people_answered_can_be_correlated(frame: Frame) -> None:
     both = LocalModel().run(frame, QUERIES, epsilon=Decimal(3), streams=streams())
     assert {found.basis for found in both.correlations} == {"reports", "corrected"}

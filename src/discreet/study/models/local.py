@@ -63,11 +63,12 @@ _ASKED: Final = "who is asked what"
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """The reports on one column: who reported, with what, and what they are worth by themselves and debiased."""
+    """The reports on one column: who reported, with what, what is estimated of it, and their debiased worth."""
 
     rows: NDArray[Any]
     shown: Protected
     debiased: Scores
+    estimated: Protected | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class LocalModel:
                 reports = randomiser.randomise(entropy, answers.positions[rows])
                 answered += self._means(frame, answers, wanted, randomiser, reports, rows, plan)
                 heard[name] = self._hear_numbers(frame, answers, randomiser, reports, rows)
-        shown = tuple(one.shown for one in heard.values())
+        shown = tuple(seen for one in heard.values() for seen in (one.shown, one.estimated) if seen is not None)
         notes = {"epsilon of a report": f"{plan.each:f}", "columns asked": f"{plan.asked} of {plan.columns}"}
         correlations = self._correlate(frame, heard, plan) if detailed else ()
         return Outcome(tuple(answered), shown, correlations, notes)
@@ -297,14 +298,13 @@ class LocalModel:
         counts: Frequencies,
     ) -> _Heard:
         told, absent = self._told(oracle.name), answers.size if oracle.categories > answers.size else None
+        whole = counts.estimates[:, : answers.size].sum(axis=0, keepdims=True)
+        shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
+        estimated = Protected(answers.name, told, "estimate", shares=shares / max(shares.sum(), 1e-300))
+        scores = score_categories(oracle, reports, missing=absent).placed(rows, respondents=frame.size)
         if names_one_category(oracle) and absent is None:
-            shown = Protected(answers.name, told, "reports", values=reports, rows=rows)
-        else:
-            whole = counts.estimates[:, : answers.size].sum(axis=0, keepdims=True)
-            shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
-            shown = Protected(answers.name, told, "estimate", shares=shares / max(shares.sum(), 1e-300))
-        scores = score_categories(oracle, reports, missing=absent)
-        return _Heard(rows, shown, scores.placed(rows, respondents=frame.size))
+            return _Heard(rows, Protected(answers.name, told, "reports", values=reports, rows=rows), scores, estimated)
+        return _Heard(rows, estimated, scores)
 
     def _hear_numbers(
         self, frame: Frame, answers: Answers, randomiser: NumberRandomiser, reports: NDArray[Any], rows: NDArray[Any]
