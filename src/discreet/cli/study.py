@@ -75,6 +75,10 @@ def run(
     from discreet.study.runner import run_study
 
     config = read_study(file)
+    if not no_report:
+        from discreet.study.figures import require_drawing
+
+        require_drawing()
     try:
         with show_progress() as told:
             done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=told)

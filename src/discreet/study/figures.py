@@ -6,6 +6,7 @@ the same findings give the same files.
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -33,6 +34,7 @@ __all__ = [
     "draw_figures",
     "format_axis",
     "new_figure",
+    "require_drawing",
     "shorten",
     "slug",
     "tell_number",
@@ -157,12 +159,17 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "figure"
 
 
+def require_drawing() -> None:
+    """ExtraMissing where figures cannot be drawn: to be asked before a long run, not after it."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ExtraMissing(needed_for="The report of a study", extra="study")
+
+
 @contextmanager
 def _settings() -> Iterator[None]:
-    try:
-        import matplotlib
-    except ImportError:
-        raise ExtraMissing(needed_for="The report of a study", extra="study") from None
+    require_drawing()
+    import matplotlib
+
     from discreet.study.palette import SETTINGS
 
     with matplotlib.rc_context(SETTINGS):

@@ -17,6 +17,7 @@ from discreet.study.agreement import Agreement, agree, tell_agreement, tell_faul
 from discreet.study.comparison import Comparison, compare, merge_theirs, write_lines
 from discreet.study.config import StudyConfig
 from discreet.study.configreader import parse_study
+from discreet.study.figures import require_drawing
 from discreet.study.frames import study_card
 from discreet.study.printed import Theirs, printed_tables, read_theirs
 from discreet.study.runner import default_jobs, run_study
@@ -114,6 +115,7 @@ def reproduce_report(
     `theirs` is the tidy file of the report's result tables; without it the printed ones are compared. PathInvalid when
     the folder holds anything else, ExtraMissing without the extra 'study'.
     """
+    require_drawing()
     config = report_study(rows=rows, runs=runs)
     errors, source = merge_theirs(None if theirs is None else read_theirs(theirs))
     _claim(folder)

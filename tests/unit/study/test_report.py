@@ -21,6 +21,7 @@ from discreet.study.figures import anchors, shorten, slug, tell_number
 from discreet.study.findings import Series, read_findings
 from discreet.study.markup import Markup, element, table
 from discreet.study.report import verdict_lines, write_report
+from discreet.study.reproduction import reproduce_report
 
 HOSTILE = "<script>alert('x')</script> & Co"
 GROUPS = ["Alpha", "Beta", HOSTILE]
@@ -248,6 +249,9 @@ def test_without_matplotlib_the_extra_is_named(folder: Path, monkeypatch: pytest
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(ExtraMissing, match=r"discreet\[study\]"):
         write_report(folder)
+    with pytest.raises(ExtraMissing):
+        reproduce_report(folder / "new")
+    assert not (folder / "new").exists()
 
 
 def test_a_recipe_keeps_its_own_truth_and_turns_of_mechanisms_are_one_series(folder: Path) -> None:
