@@ -17,7 +17,9 @@ __all__ = ["EXTRAS", "Finding", "examine"]
 
 CORE: Final = ("duckdb", "numpy", "opendp", "pyarrow", "pyyaml", "rich", "sqlglot", "typer")
 EXTRAS: Final = {
+    "collect": ("cryptography",),
     "formats": ("pyreadstat",),
+    "pandas": ("pandas",),
     "postgres": ("psycopg",),
     "spark": ("pyspark",),
     "study": ("matplotlib", "scikit-learn", "scipy"),
