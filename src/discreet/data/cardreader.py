@@ -20,8 +20,8 @@ from discreet.data.card import (
 from discreet.data.cardkeys import CARD_KEYS, find_key
 from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
 from discreet.data.nodereader import NodeReader, normal_text
-from discreet.data.yamltext import SIZE_LIMIT, MappingNode, Node, ScalarNode, SequenceNode, parse_yaml
-from discreet.errors import CardInvalid, CardUndecided, ParameterInvalid, PathInvalid
+from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml, read_yaml_text
+from discreet.errors import CardInvalid, CardUndecided, ParameterInvalid
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.types import Neighbours, Unit
 
@@ -33,19 +33,7 @@ _POPULATION: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 
 def read_card_file(path: Path) -> Card:
     """The card in a file."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(SIZE_LIMIT + 1)
-    except OSError as error:
-        raise PathInvalid(f"card '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
-    if len(data) > SIZE_LIMIT:
-        raise CardInvalid(file=path.name, problems=[f"{path.name}:1: a card has at most {SIZE_LIMIT:,} bytes"])
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise CardInvalid(file=path.name, problems=[f"{path.name}:{line}: a card is UTF-8 text; save it so"]) from None
-    return parse_card_text(text, file=path.name)
+    return parse_card_text(read_yaml_text(path, sort="card"), file=path.name)
 
 
 @lru_cache(maxsize=32)
@@ -57,12 +45,7 @@ def parse_card_text(text: str, *, file: str) -> Card:
     root = parse_yaml(text, file=file)
     reader = _CardReader()
     card = reader.read(root, file=file, text=text)
-    if reader.problems:
-        found = sorted([*reader.problems, *reader.undecided])
-        raise CardInvalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in found])
-    if reader.undecided:
-        found = sorted(reader.undecided)
-        raise CardUndecided(file=file, problems=[f"{file}:{line}: {what}" for line, what in found])
+    reader.settle(file=file, invalid=CardInvalid if reader.problems else CardUndecided)
     assert card is not None
     return card
 

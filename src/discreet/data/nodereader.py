@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from discreet.data.cardkeys import Key
 from discreet.data.columns import CardFault, Labels
 from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode
-from discreet.errors import nearest
+from discreet.errors import CardInvalid, nearest
 
 __all__ = ["UNDECIDED", "NodeReader", "normal_text"]
 
@@ -42,6 +42,12 @@ class NodeReader:
     def __init__(self) -> None:
         self.problems: list[tuple[int, str]] = []
         self.undecided: list[tuple[int, str]] = []
+
+    def settle(self, *, file: str, invalid: type[CardInvalid]) -> None:
+        """Raise `invalid` with everything that was noted, in the order of the lines; nothing when all was read."""
+        found = sorted([*self.problems, *self.undecided])
+        if found:
+            raise invalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in found])
 
     def named(self, node: Node, what: str, rule: re.Pattern[str], rule_text: str) -> str | None:
         text = self.text(node, what)

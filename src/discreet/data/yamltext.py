@@ -10,11 +10,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from discreet.errors import CardInvalid
+from discreet.errors import CardInvalid, PathInvalid
 
 __all__ = [
     "DEPTH_LIMIT",
@@ -25,6 +26,7 @@ __all__ = [
     "SequenceNode",
     "find_control",
     "parse_yaml",
+    "read_yaml_text",
 ]
 
 SIZE_LIMIT: Final = 1_000_000
@@ -72,8 +74,24 @@ class _Fault(Exception):
         self.text = text
 
 
-def parse_yaml(text: str, *, file: str) -> Node:
-    """The one document of the text, or CardInvalid with 'file:line: what is wrong'."""
+def read_yaml_text(path: Path, *, sort: str, invalid: type[CardInvalid] = CardInvalid) -> str:
+    """The text of a card, or of another `sort` of file; PathInvalid, or `invalid` with what is wrong."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        raise PathInvalid(f"{sort} '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
+    if len(data) > SIZE_LIMIT:
+        raise invalid(file=path.name, problems=[f"{path.name}:1: a {sort} has at most {SIZE_LIMIT:,} bytes"])
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise invalid(file=path.name, problems=[f"{path.name}:{line}: a {sort} is UTF-8 text; save it so"]) from None
+
+
+def parse_yaml(text: str, *, file: str, invalid: type[CardInvalid] = CardInvalid) -> Node:
+    """The one document of the text, or `invalid` with 'file:line: what is wrong'."""
     problems: list[tuple[int, str]] = []
     try:
         _check_characters(text)
@@ -87,7 +105,7 @@ def parse_yaml(text: str, *, file: str) -> Node:
     except yaml.YAMLError:
         problems.append((1, "this is not YAML text"))
     if problems:
-        raise CardInvalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in problems])
+        raise invalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in problems])
     return root
 
 

@@ -16,8 +16,8 @@ from typing import Final
 from discreet.data.cardkeys import Key
 from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
 from discreet.data.nodereader import NodeReader, normal_text
-from discreet.data.yamltext import SIZE_LIMIT, MappingNode, Node, ScalarNode, SequenceNode, parse_yaml
-from discreet.errors import CardInvalid, ManifestInvalid, ParameterInvalid, PathInvalid
+from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml, read_yaml_text
+from discreet.errors import ManifestInvalid, ParameterInvalid
 from discreet.guarantees.numbers import exact, floor_to_grid
 from discreet.local.assignment import AUTOMATIC, choose_randomiser
 from discreet.local.manifest import Manifest, Missing, Mode, Question, WeightScale, domain_problems
@@ -73,33 +73,15 @@ MANIFEST_KEYS: Final = (
 
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a YAML file."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(SIZE_LIMIT + 1)
-    except OSError as error:
-        raise PathInvalid(f"manifest '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
-    if len(data) > SIZE_LIMIT:
-        raise ManifestInvalid(file=path.name, problems=[f"{path.name}:1: a manifest has at most {SIZE_LIMIT:,} bytes"])
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problem = f"{path.name}:{line}: a manifest is UTF-8 text; save it so"
-        raise ManifestInvalid(file=path.name, problems=[problem]) from None
-    return parse_manifest(text, file=path.name)
+    return parse_manifest(read_yaml_text(path, sort="manifest", invalid=ManifestInvalid), file=path.name)
 
 
 def parse_manifest(text: str, *, file: str) -> Manifest:
     """The manifest in a text, or ManifestInvalid with all problems."""
-    try:
-        root = parse_yaml(text, file=file)
-    except CardInvalid as error:
-        raise ManifestInvalid(file=file, problems=error.problems) from None
+    root = parse_yaml(text, file=file, invalid=ManifestInvalid)
     reader = _ManifestReader()
     manifest = reader.read(root)
-    found = sorted([*reader.problems, *reader.undecided])
-    if found:
-        raise ManifestInvalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in found])
+    reader.settle(file=file, invalid=ManifestInvalid)
     assert manifest is not None
     return manifest
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from discreet.data.cardkeys import Key
 from discreet.data.nodereader import NodeReader
-from discreet.data.yamltext import SIZE_LIMIT, MappingNode, Node, SequenceNode, parse_yaml
-from discreet.errors import CardInvalid, ParameterInvalid, PathInvalid, WorkloadInvalid
+from discreet.data.yamltext import MappingNode, Node, SequenceNode, parse_yaml, read_yaml_text
+from discreet.errors import ParameterInvalid, WorkloadInvalid
 from discreet.guarantees.numbers import exact
 from discreet.release.accuracy import Amounts
 
@@ -82,28 +82,16 @@ class Workload:
 
 def read_workload(path: Path) -> Workload:
     """The workload in a file, or WorkloadInvalid with every problem."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(SIZE_LIMIT + 1)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise PathInvalid(f"workload '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
-    except UnicodeDecodeError:
-        raise WorkloadInvalid(file=path.name, problems=[f"{path.name}:1: a workload is UTF-8 text"]) from None
-    return parse_workload(text, file=path.name)
+    return parse_workload(read_yaml_text(path, sort="workload", invalid=WorkloadInvalid), file=path.name)
 
 
 def parse_workload(text: str, *, file: str) -> Workload:
     """The workload in a text; `file` is the name that messages show."""
-    try:
-        root = parse_yaml(text, file=file)
-    except CardInvalid as error:
-        raise WorkloadInvalid(file=file, problems=error.problems) from None
+    root = parse_yaml(text, file=file, invalid=WorkloadInvalid)
     reader = _WorkloadReader()
     workload = reader.read(root)
-    problems = sorted([*reader.problems, *reader.undecided])
-    if problems or workload is None:
-        raise WorkloadInvalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in problems])
+    reader.settle(file=file, invalid=WorkloadInvalid)
+    assert workload is not None
     return workload
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from discreet.data.columns import is_well_named
 from discreet.data.nodereader import NodeReader
 from discreet.data.sample.destination import FEWEST, MOST
-from discreet.data.yamltext import SIZE_LIMIT, MappingNode, Node, ScalarNode, SequenceNode, parse_yaml
-from discreet.errors import CardInvalid, ParameterInvalid, PathInvalid, StudyInvalid, nearest
+from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml, read_yaml_text
+from discreet.errors import ParameterInvalid, StudyInvalid, nearest
 from discreet.guarantees.numbers import exact
 from discreet.guarantees.types import Neighbours
 from discreet.study.config import (
@@ -65,28 +65,16 @@ _NAIVE: Final = tuple(name for name in MODELS["naive"] if name != "all")
 
 def read_study(path: Path) -> StudyConfig:
     """The study in a file, or StudyInvalid with every problem."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(SIZE_LIMIT + 1)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise PathInvalid(f"study '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
-    except UnicodeDecodeError:
-        raise StudyInvalid(file=path.name, problems=[f"{path.name}:1: a study is UTF-8 text"]) from None
-    return parse_study(text, file=path.name)
+    return parse_study(read_yaml_text(path, sort="study", invalid=StudyInvalid), file=path.name)
 
 
 def parse_study(text: str, *, file: str) -> StudyConfig:
     """The study in a text; `file` is the name that messages show."""
-    try:
-        root = parse_yaml(text, file=file)
-    except CardInvalid as error:
-        raise StudyInvalid(file=file, problems=error.problems) from None
+    root = parse_yaml(text, file=file, invalid=StudyInvalid)
     reader = _StudyReader()
     read = reader.read(root)
-    problems = sorted([*reader.problems, *reader.undecided])
-    if problems or read is None:
-        raise StudyInvalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in problems])
+    reader.settle(file=file, invalid=StudyInvalid)
+    assert read is not None
     return StudyConfig(**read, file=file, text=text, lines=reader.lines)
 
 

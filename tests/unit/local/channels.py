@@ -16,16 +16,18 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.local.oracle import CategoryOracle
+from discreet.local.randomiser import Randomiser
 from discreet.noise import ByteTape, Entropy
 from discreet.noise.chance import Chance
 
 Law = dict[tuple[int, ...], Fraction]
-_MODULES = ("response", "unary", "hashing", "subset", "hadamard")
+CATEGORIES = ("response", "unary", "hashing", "subset", "hadamard")
+NUMBERS = ("duchi", "piecewise", "response")
 
 
-def root_of_decay(oracle: CategoryOracle) -> Fraction:
+def root_of_decay(randomiser: Randomiser) -> Fraction:
     """The fraction that stands for e^(−ε/2)."""
-    return Fraction(math.exp(-float(oracle.epsilon) / 2))
+    return Fraction(math.exp(-float(randomiser.epsilon) / 2))
 
 
 class _Script:
@@ -55,10 +57,12 @@ class _Script:
         return True
 
 
-def walk_reports(monkeypatch: pytest.MonkeyPatch, oracle: CategoryOracle, answer: int) -> Law:
-    """Each report that an answer can lead to, with its probability."""
-    script, root = _Script(), root_of_decay(oracle)
-    half = Fraction(oracle.epsilon) / 2
+def walk_reports(
+    monkeypatch: pytest.MonkeyPatch, randomiser: Randomiser, answer: int, *, modules: Sequence[str] = CATEGORIES
+) -> Law:
+    """Each report that an answer can lead to, with its probability; `modules` are those that draw uniform numbers."""
+    script, root = _Script(), root_of_decay(randomiser)
+    half = Fraction(randomiser.epsilon) / 2
 
     def toss(_: Entropy, chance: Chance, *, count: int) -> bytearray:
         decay = root ** int(chance.exponent / half)
@@ -71,10 +75,10 @@ def walk_reports(monkeypatch: pytest.MonkeyPatch, oracle: CategoryOracle, answer
     law: Law = {}
     with monkeypatch.context() as patch:
         patch.setattr("discreet.local.oracle.toss", toss)
-        for module in _MODULES:
+        for module in modules:
             patch.setattr(f"discreet.local.{module}.uniform_array_below", uniform)
         while True:
-            report = tuple(oracle.randomise(ByteTape(b""), np.array([answer])).ravel().tolist())
+            report = tuple(randomiser.randomise(ByteTape(b""), np.array([answer])).ravel().tolist())
             law[report] = law.get(report, Fraction(0)) + script.weight()
             if not script.advance():
                 return law
