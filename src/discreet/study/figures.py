@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
+from discreet.pages.page import Drawn
 from discreet.study.findings import Findings
 from discreet.study.worker import leave_with_parent
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SMALL_PRINT",
     "Drawing",
-    "Drawn",
     "anchors",
     "chosen_epsilons",
     "draw_figures",
@@ -61,15 +61,6 @@ class Drawing:
     name: str
     words: str
     draw: Callable[[], Figure]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure as written: its SVG for the report, and what it shows in words."""
-
-    name: str
-    words: str
-    svg: str
 
 
 def draw_figures(findings: Findings, *, jobs: int = 1, progress: Progress | None = None) -> dict[str, Drawn]:

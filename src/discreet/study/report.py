@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from discreet.study.figures import Drawn, anchors, chosen_epsilons, draw_figures, slug
+from discreet.pages.markup import Markup, bullets, element, join
+from discreet.pages.page import Drawn, show_figure, write_page
+from discreet.study.figures import anchors, chosen_epsilons, draw_figures, slug
 from discreet.study.findings import Findings, read_findings
-from discreet.study.markup import Markup, bullets, element, join
-from discreet.study.page import show_figure, write_page
 from discreet.study.reporttables import (
     choice_table,
     coverage_table,

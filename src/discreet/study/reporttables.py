@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.pages.markup import Markup, element, table
 from discreet.study.advice import choose, percent
 from discreet.study.figures import chosen_epsilons, tell_number
 from discreet.study.findings import TOLD_BY_MECHANISM, Asked, Findings, Row, Series, tell_variant
-from discreet.study.markup import Markup, element, table
 from discreet.study.metrics import AVERAGE
 from discreet.study.verdicts import by_kind, judge_coverage, reference_epsilon
 

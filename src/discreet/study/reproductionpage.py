@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from discreet.pages.markup import Markup, bullets, element, table
+from discreet.pages.page import Drawn, show_figure, write_page
 from discreet.study.agreement import short_label, tell_amount
 from discreet.study.comparison import MODELS, Comparison
-from discreet.study.figures import Drawn
-from discreet.study.markup import Markup, bullets, element, table
 from discreet.study.outcomes import Query
-from discreet.study.page import show_figure, write_page
 from discreet.study.tables import NOTICE
 
 __all__ = ["FAULTS", "write_reproduction"]

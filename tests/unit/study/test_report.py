@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import ExtraMissing, PathInvalid
+from discreet.pages.markup import Markup, element, table
 from discreet.study.figures import anchors, shorten, slug, tell_number
 from discreet.study.findings import Series, read_findings
-from discreet.study.markup import Markup, element, table
 from discreet.study.report import verdict_lines, write_report
 from discreet.study.reproduction import reproduce_report
 

@@ -1,20 +1,29 @@
-"""A page of a study: one HTML file with its own style and figures, without scripts and without a network."""
+"""One HTML file with its own style and figures, without scripts and without a network."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from discreet.study.figures import Drawn
-from discreet.study.markup import Markup, element
+from discreet.pages.markup import Markup, element
 
-__all__ = ["show_figure", "write_page"]
+__all__ = ["Drawn", "show_figure", "write_page"]
 
 # Nothing is fetched and nothing runs, even if a label tried to.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def write_page(title: str, *body: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure as it is shown: its name, what it shows in words, and its SVG text."""
+
+    name: str
+    words: str
+    svg: str
+
+
+def write_page(title: str, *body: str, language: str = "en") -> str:
     """The whole file."""
     head = element(
         "head",
@@ -25,7 +34,7 @@ def write_page(title: str, *body: str) -> str:
         element("title", title),
         element("style", Markup(_style())),
     )
-    return f"<!DOCTYPE html>\n{element('html', head, element('body', *body), lang='en')}\n"
+    return f"<!DOCTYPE html>\n{element('html', head, element('body', *body), lang=language)}\n"
 
 
 def show_figure(drawn: Drawn, *, narrow: bool = False) -> Markup:
@@ -37,4 +46,4 @@ def show_figure(drawn: Drawn, *, narrow: bool = False) -> Markup:
 
 
 def _style() -> str:
-    return (files("discreet.study") / "resources" / "report.css").read_text(encoding="utf-8")
+    return (files("discreet.pages") / "resources" / "page.css").read_text(encoding="utf-8")
