@@ -58,7 +58,8 @@ from discreet.plan.algebra import (
     Within,
     walk,
 )
-from discreet.plan.calculus import Facts, facts_of, sensitivities, span_of
+from discreet.plan.calculus import Facts, facts_of, span_of
+from discreet.plan.sensitivity import sensitivities
 from tests.algebra.populations import TEXTS, Cards, Table, random_cards, random_tables
 
 __all__ = ["EVERY_NODE", "Example", "nodes_in", "random_example", "random_plan"]

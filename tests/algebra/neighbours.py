@@ -32,7 +32,8 @@ from discreet.plan.algebra import (
     scans,
     walk,
 )
-from discreet.plan.calculus import Sensitivities, facts_of, sensitivities, span_of
+from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.sensitivity import Sensitivities, sensitivities
 from tests.algebra.interpreter import Aggregate, Datum, Row, Tables, grouped
 from tests.algebra.populations import Cards, cut_weight, extremes
 

@@ -62,7 +62,8 @@ from discreet.plan.algebra import (
     Whole,
     Within,
 )
-from discreet.plan.calculus import Caps, Sensitivities, Sensitivity, Span, sensitivities
+from discreet.plan.calculus import Caps, Span
+from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
 from tests.algebra import neighbours
 from tests.algebra.generator import EVERY_NODE, nodes_in
 from tests.algebra.interpreter import Tables

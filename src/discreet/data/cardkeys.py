@@ -66,6 +66,7 @@ _COLUMN_KEYS: Final = (
     Key("categories", "The closed list of codes, in the order of output.", "{code: label} or [code, ...]"),
     Key("bounds", "The lowest and highest value; what lies outside is moved to them.", "[low, high]"),
     Key("step", "The grid values are rounded to; 1 for integers; for numbers a fine one by default.", "number"),
+    Key("edges", "Where tables cut the column into bands; each begins at an edge.", "[number, ...]"),
     Key("missing", "Codes that mean no answer.", "[code, ...]"),
     Key("provenance", "Bounds or categories were read from the rows, not decided.", "from_rows"),
 )

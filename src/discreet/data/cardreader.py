@@ -215,6 +215,7 @@ class _CardReader(NodeReader):
         categories = self.optional(fields, "categories", lambda part: self._categories(part, where))
         bounds = self.optional(fields, "bounds", lambda part: self._bounds(part, where))
         step = self.optional(fields, "step", lambda part: self.number(part, f"step of {where}"))
+        edges = self.optional(fields, "edges", lambda part: self._edges(part, where))
         missing = self.optional(fields, "missing", lambda part: self._missing(part, kind, where))
         provenance = self.optional(fields, "provenance", lambda part: self.text(part, f"provenance of {where}"))
         if provenance not in {None, "from_rows"}:
@@ -236,6 +237,7 @@ class _CardReader(NodeReader):
                 step=step,
                 missing=missing or (),
                 from_rows=provenance is not None,
+                edges=edges or (),
             ),
             line=key.line,
         )
@@ -274,6 +276,14 @@ class _CardReader(NodeReader):
             return None
         low, high = (self.number(item, what) for item in node.items)
         return (low, high) if low is not None and high is not None else None
+
+    def _edges(self, node: Node, where: str) -> tuple[Decimal, ...] | None:
+        what = f"edges of {where}"
+        if not isinstance(node, SequenceNode):
+            self.note(node.line, f"{what} are a list of numbers")
+            return None
+        edges = [self.number(item, what) for item in node.items]
+        return tuple(edge for edge in edges if edge is not None) if None not in edges else None
 
     def _missing(self, node: Node, kind: Kind | None, where: str) -> tuple[str, ...] | None:
         what = f"missing codes of {where}"

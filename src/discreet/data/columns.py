@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final
 
 from discreet.guarantees.numbers import text as plain_text
@@ -21,6 +22,7 @@ __all__ = [
     "Labels",
     "WeightRule",
     "canonical_code",
+    "edge_fault",
     "fine_step",
     "is_reserved",
     "is_well_named",
@@ -121,6 +123,7 @@ class Column:
     step: Decimal | None = None
     missing: tuple[str, ...] = ()
     from_rows: bool = False
+    edges: tuple[Decimal, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind is Kind.INTEGER and self.step is None:
@@ -204,6 +207,22 @@ class WeightRule:
         return dict(self.caps)[code]
 
 
+def edge_fault(column: Column, edges: Sequence[Decimal]) -> str | None:
+    """What is wrong with the edges of a column's bands, or None: they rise, lie on its grid and span its bounds."""
+    if column.bounds is None or column.step is None:
+        return "need bounds in the card"
+    if len(edges) < 2 or any(left >= right for left, right in pairwise(edges)):
+        return "are two or more numbers that rise"
+    if any(Fraction(edge) % Fraction(column.step) for edge in edges):
+        return f"are multiples of its step {plain_text(column.step)}"
+    low, high = column.bounds
+    if edges[0] > low or edges[-1] < high:
+        return f"begin at or below {plain_text(low)} and end at or above {plain_text(high)}, its bounds"
+    if edges[1] <= low or edges[-2] > high:
+        return "leave no band outside its bounds"
+    return None
+
+
 def _smallest(low: int, high: int) -> str:
     return next(name for bits, name in _STORAGE if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1))
 
@@ -212,8 +231,8 @@ def _smallest(low: int, high: int) -> str:
 _FITTING: Final = {
     Kind.ID: frozenset({"type"}),
     Kind.CATEGORY: frozenset({"public", "categories", "provenance"}),
-    Kind.INTEGER: frozenset({"public", "bounds", "step", "provenance"}),
-    Kind.NUMBER: frozenset({"bounds", "step", "provenance"}),
+    Kind.INTEGER: frozenset({"public", "bounds", "step", "edges", "provenance"}),
+    Kind.NUMBER: frozenset({"bounds", "step", "edges", "provenance"}),
     Kind.TEXT: frozenset[str](),
 }
 
@@ -230,6 +249,7 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
         "categories": bool(column.categories),
         "bounds": column.bounds is not None,
         "step": column.step is not None,
+        "edges": bool(column.edges),
         "provenance": column.from_rows,
     }
     for key in (key for key, present in given.items() if present and key not in _FITTING[column.kind]):
@@ -274,6 +294,8 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
     if column.bounds is None:
         if column.public:
             yield "public", f"public integer column '{name}' needs bounds"
+        if column.edges:
+            yield "edges", f"edges of column '{name}' need bounds"
         return
     low, high = column.bounds
     if low >= high:
@@ -282,6 +304,8 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
             f"bounds of column '{name}' must be [low, high] with low < high; "
             f"[{plain_text(low)}, {plain_text(high)}] came",
         )
+    if column.edges and (fault := edge_fault(column, column.edges)):
+        yield "edges", f"edges of column '{name}' {fault}"
     for bound in (low, high):
         if Fraction(bound) % Fraction(step):
             yield "bounds", f"bound {plain_text(bound)} of column '{name}' is not a multiple of its step"

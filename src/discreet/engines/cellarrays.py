@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engines.base import Histogram, Measured
-from discreet.engines.cells import collect, gives_histogram, listed_cells
+from discreet.engines.cells import collect, gives_histogram, listed_cells, take_margin
 from discreet.engines.statements import Rendering
 from discreet.plan.algebra import Key, Plan
 
@@ -27,7 +27,7 @@ def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConn
     numbers = _numbers(plan, rendering, cursor)
     histograms = [_histograms(plan, cursor.execute(text)) for text in rendering.histograms]
     columns: list[Sequence[int] | Sequence[Histogram]] = [
-        histograms[place] if gives_histogram(measure) else numbers[place]
+        histograms[place] if gives_histogram(measure) else take_margin(plan, measure, numbers[place])
         for measure, place in zip(plan.measures, rendering.places, strict=True)
     ]
     return Measured(tuple(columns))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from math import prod
+from typing import Final
 
 from discreet.engines.base import Cell, Histogram, Measured
 from discreet.engines.statements import Rendering
 from discreet.engines.values import Row, Value
-from discreet.plan.algebra import Extreme, Measure, Plan, Quantile
+from discreet.plan.algebra import Extreme, Marginal, Measure, Plan, Quantile, Residual
 
-__all__ = ["arrange", "collect", "gives_histogram", "listed_cells"]
+__all__ = ["arrange", "collect", "gives_histogram", "listed_cells", "take_margin"]
+
+_INT64: Final = 1 << 63
 
 
 def arrange(plan: Plan, rendering: Rendering, numbers: Iterable[Row], histograms: Sequence[Iterable[Row]]) -> Measured:
@@ -24,8 +28,26 @@ def arrange(plan: Plan, rendering: Rendering, numbers: Iterable[Row], histograms
         if gives_histogram(measure):
             columns.append([spread[place].get(cell, []) for cell in cells])
         else:
-            columns.append([_whole(counted[cell][place]) if cell in counted else 0 for cell in cells])
+            column = [_whole(counted[cell][place]) if cell in counted else 0 for cell in cells]
+            columns.append(take_margin(plan, measure, column))
     return Measured(tuple(columns), tuple(cells) if plan.open else None)
+
+
+def take_margin(plan: Plan, measure: Measure, column: list[int]) -> list[int]:
+    """A margin, or the residual of one, from the cells; every other measure is its cells."""
+    if not isinstance(measure, Marginal | Residual):
+        return column
+    import numpy as np
+
+    sizes = [len(key.cells or ()) for key in plan.keys]
+    most = sum(map(abs, column)) * prod(sizes[place] for place in measure.kept)
+    table = np.array(column, dtype=np.int64 if most < _INT64 else object).reshape(sizes)
+    table = table.sum(axis=tuple(place for place in range(len(sizes)) if place not in measure.kept))
+    if isinstance(measure, Residual):
+        for axis, place in enumerate(measure.kept):
+            if place not in measure.whole:
+                table = table * sizes[place] - table.sum(axis=axis, keepdims=True)
+    return [int(value) for value in np.ravel(table)]
 
 
 def gives_histogram(measure: Measure) -> bool:

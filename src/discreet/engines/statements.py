@@ -41,6 +41,7 @@ from discreet.plan.algebra import (
     Units,
     UnitTotal,
     Value,
+    measured_of,
     walk,
 )
 
@@ -84,7 +85,7 @@ def render(plan: Plan, dialect: Dialect, tables: Mapping[str, Table]) -> Renderi
     aggregates: list[str] = []
     values: list[Value] = []
     places = []
-    for measure in plan.measures:
+    for measure in map(measured_of, plan.measures):
         if isinstance(measure, Quantile | Extreme):
             places.append(_place(measure.value, values))
         else:
@@ -141,7 +142,8 @@ class _Writer:
 
     def numbers(self, plan: Plan, aggregates: list[str]) -> str:
         keys = [self._column(key.field.name) for key in plan.keys]
-        measured = [measure for measure in plan.measures if not isinstance(measure, Quantile | Extreme)]
+        asked = map(measured_of, plan.measures)
+        measured = [measure for measure in asked if not isinstance(measure, Quantile | Extreme)]
         below = _Below(()).asking(
             tuple(measured),
             names=[key.field.name for key in plan.keys],

@@ -7,7 +7,7 @@ from it, and from the cards alone, how far one protected unit can move each meas
 from __future__ import annotations
 
 from discreet.plan.algebra import Plan
-from discreet.plan.calculus import Sensitivities, Sensitivity, sensitivities
+from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
 from discreet.plan.statement import Statement
 
 __all__ = ["Plan", "Sensitivities", "Sensitivity", "Statement", "sensitivities"]

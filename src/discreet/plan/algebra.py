@@ -34,6 +34,7 @@ __all__ = [
     "Largest",
     "Least",
     "Lookup",
+    "Marginal",
     "Measure",
     "Not",
     "Nothing",
@@ -44,6 +45,7 @@ __all__ = [
     "Plus",
     "Quantile",
     "Relation",
+    "Residual",
     "Rows",
     "Scan",
     "Smallest",
@@ -58,6 +60,8 @@ __all__ = [
     "Whole",
     "Within",
     "canonical_text",
+    "measured_of",
+    "reduced",
     "scans",
     "walk",
 ]
@@ -323,7 +327,27 @@ class Extreme:
     largest: bool
 
 
-Measure = Rows | Units | Total | Quantile | Extreme
+@dataclass(frozen=True, slots=True)
+class Marginal:
+    """A count or a total for every cell of the kept keys: summed over the others. Keys are closed."""
+
+    of: Rows | Total
+    kept: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """What a margin says beyond the margins below it, in whole numbers.
+
+    Along every kept key but those in `whole`, with m cells: m times the value less the sum of its line.
+    """
+
+    of: Rows | Total
+    kept: tuple[int, ...]
+    whole: tuple[int, ...] = ()
+
+
+Measure = Rows | Units | Total | Quantile | Extreme | Marginal | Residual
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +390,18 @@ class Plan:
         measures = sorted(canonical_text(measure) for measure in self.measures)
         content = [_canonical(self.source), [_canonical(key) for key in self.keys], measures]
         return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
+
+
+def measured_of(measure: Measure) -> Rows | Units | Total | Quantile | Extreme:
+    """What is asked of the rows for a measure: a margin is made of the cells."""
+    return measure.of if isinstance(measure, Marginal | Residual) else measure
+
+
+def reduced(plan: Plan, measure: Measure) -> Plan:
+    """The plan whose cells a measure has values for: for a margin, that of the kept keys alone."""
+    if not isinstance(measure, Marginal | Residual):
+        return plan
+    return Plan(plan.source, tuple(plan.keys[place] for place in measure.kept), (measure.of,))
 
 
 Node = Value | Condition | Relation | UnitAggregate | Measure | Key | Plan

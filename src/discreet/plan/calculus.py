@@ -1,26 +1,20 @@
-"""The calculus: how far one protected unit can move what is measured, derived from the plan and the cards alone.
+"""The calculus: what one protected unit can be in a relation, derived from the plan and the cards alone.
 
 Every relation carries `Facts`: the most rows one unit can have in it, whether a unit's presence is fixed by what is
 public, and for every column a `Span` (interval, NULLs, publicness, lineage). Each operator maps the facts of what is
-below it; `sensitivities` reads the bound of a measure off the facts of the relation it is taken over.
-
-The bound rests on one picture: the *share* of a unit is the interval of what all its rows together can add to one
-cell. Adding or removing the unit moves a cell by at most the share's largest absolute value. Replacing it by another
-moves the same cell by at most the share's width, or, when its rows may change cell, takes from one cell and adds to
-another. Proof: docs/proofs/calculus.md
+below it; `sensitivity` reads the bound of a measure off the facts of the relation it is taken over.
+Proof: docs/proofs/calculus.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import prod
 from typing import Final
 
 from discreet.data.card import Card, Column, Kind, Size
 from discreet.errors import QueryRefused
-from discreet.guarantees.types import Neighbours
 from discreet.plan.algebra import (
     Absolute,
     And,
@@ -29,16 +23,13 @@ from discreet.plan.algebra import (
     Coalesce,
     Condition,
     Derive,
-    Extreme,
     Field,
     Filter,
     Greatest,
     IsNull,
     Join,
-    Key,
     Least,
     Lookup,
-    Measure,
     Not,
     Nothing,
     OneOf,
@@ -46,20 +37,18 @@ from discreet.plan.algebra import (
     PerUnit,
     Plan,
     Plus,
-    Quantile,
     Relation,
-    Rows,
     Scan,
     Tally,
     TextIn,
     Times,
-    Total,
     UnitAggregate,
     Units,
     UnitTotal,
     Value,
     Whole,
     Within,
+    measured_of,
 )
 
 __all__ = [
@@ -68,12 +57,10 @@ __all__ = [
     "Caps",
     "Facts",
     "Lineage",
-    "Sensitivities",
-    "Sensitivity",
     "Span",
+    "ends_of",
     "facts_of",
     "lineage_of",
-    "sensitivities",
     "span_of",
 ]
 
@@ -134,35 +121,6 @@ class Facts:
     def given(self, name: str, cell: int | None) -> Facts:
         """The facts of the rows in one cell of a key."""
         return replace(self, possible={**self.possible, name: frozenset({cell})})
-
-
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """The most that the cells of a measure move in sum, and in sum of squares, between neighbours; and why.
-
-    For quantiles and extremes it bounds the scores of the candidates, added up over all cells.
-    """
-
-    l1: Fraction
-    squared_l2: Fraction
-    derivation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sensitivities:
-    """One sensitivity for all cells; or, when `key` names a public key, one for each of its cells.
-
-    A unit has rows in one cell of a public key only, so each of its cells may be noised for itself.
-    """
-
-    key: int | None
-    each: tuple[Sensitivity, ...]
-
-    @property
-    def largest(self) -> Sensitivity:
-        """What holds for all cells."""
-        widest = max(self.each, key=lambda one: one.l1)
-        return replace(widest, squared_l2=max(one.squared_l2 for one in self.each))
 
 
 # --- relations ------------------------------------------------------------------------------------------------------
@@ -246,7 +204,7 @@ def _narrow(part: Condition, spans: dict[str, Span], possible: dict[str, frozens
                 _narrow(operand, spans, possible)
         case Within(Field(name), low, high):
             span = spans[name]
-            start, end = _ends(span)
+            start, end = ends_of(span)
             tight_low = start if low is None else max(low, start)
             tight_high = end if high is None else min(high, end)
             bounded = span.bounded or (low is not None and high is not None)
@@ -283,7 +241,7 @@ def _per_unit(aggregate: UnitAggregate, below: Facts) -> Span:
         return Span(1 if counted else 0, below.rows, nullable=False, public=False, lineage=lineage)
     span = span_of(aggregate.value, below)
     if isinstance(aggregate, UnitTotal):
-        low, high = _ends(span)
+        low, high = ends_of(span)
         low, high = min(low, below.rows * low), max(high, below.rows * high)
         return _checked(replace(span, low=low, high=high, public=False, caps=None))
     return replace(span, caps=None)
@@ -395,7 +353,7 @@ def _strict(spans: list[Span], combine: Callable[[list[Interval]], Interval]) ->
     joined = _hull(spans)
     if any(span.low is None for span in spans):
         return replace(joined, low=None, high=None, nullable=True, caps=None)
-    low, high = combine([_ends(span) for span in spans])
+    low, high = combine([ends_of(span) for span in spans])
     return _checked(replace(joined, low=low, high=high))
 
 
@@ -407,13 +365,13 @@ def _chosen(spans: list[Span], *, least: bool) -> Span:
         return hull
     low, high = hull.low, hull.high
     if limiting:
-        ends = [_ends(span) for span in limiting]
+        ends = [ends_of(span) for span in limiting]
         low, high = (low, min(end for _, end in ends)) if least else (max(start for start, _ in ends), high)
     return replace(hull, low=low, high=high, nullable=not limiting)
 
 
 def _hull(spans: list[Span]) -> Span:
-    present = [_ends(span) for span in spans if span.low is not None]
+    present = [ends_of(span) for span in spans if span.low is not None]
     return Span(
         low=min((low for low, _ in present), default=None),
         high=max((high for _, high in present), default=None),
@@ -424,13 +382,13 @@ def _hull(spans: list[Span]) -> Span:
     )
 
 
-def _ends(span: Span) -> Interval:
+def ends_of(span: Span) -> Interval:
     """The interval; (0, 0) for what is never there and so never adds anything."""
     return (0, 0) if span.low is None or span.high is None else (span.low, span.high)
 
 
 def _checked(span: Span) -> Span:
-    _require_reach(max(abs(end) for end in _ends(span)))
+    _require_reach(max(abs(end) for end in ends_of(span)))
     return span
 
 
@@ -455,124 +413,13 @@ def _read(condition: Condition, facts: Facts) -> tuple[bool, Lineage]:
             return all(public for public, _ in read), frozenset[tuple[str, str]]().union(*(names for _, names in read))
 
 
-# --- measures -------------------------------------------------------------------------------------------------------
-
-
 def lineage_of(plan: Plan, cards: Mapping[str, Card]) -> Lineage:
     """Every card column on which an answer depends, beside the units."""
     facts = facts_of(plan.source, cards)
     parts: list[Value] = [key.field for key in plan.keys]
     parts += [
-        measure.value for measure in plan.measures if not isinstance(measure, Units) and measure.value is not None
+        measured.value
+        for measured in map(measured_of, plan.measures)
+        if not isinstance(measured, Units) and measured.value is not None
     ]
     return facts.lineage.union(*(span_of(part, facts).lineage for part in parts))
-
-
-def sensitivities(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> Sensitivities:
-    """How far one unit can move a measure of the plan under the population's neighbour relation."""
-    facts = facts_of(plan.source, cards)
-    neighbours = cards[plan.dataset].neighbours
-    place = _slicing_key(plan.keys, facts)
-    if place is None:
-        return Sensitivities(None, (_sensitivity(plan, measure, facts, neighbours),))
-    key = plan.keys[place]
-    each = [_sensitivity(plan, measure, facts.given(key.field.name, cell), neighbours) for cell in key.cells or ()]
-    if len({(one.l1, one.squared_l2) for one in each}) == 1:
-        return Sensitivities(None, (each[0],))
-    return Sensitivities(place, tuple(each))
-
-
-def _slicing_key(keys: Iterable[Key], facts: Facts) -> int | None:
-    """The key, if any, whose cells have weight caps of their own."""
-    by = {span.caps.by for span in facts.spans.values() if span.caps is not None}
-    return next((place for place, key in enumerate(keys) if key.cells is not None and key.field.name in by), None)
-
-
-def _sensitivity(plan: Plan, measure: Measure, facts: Facts, neighbours: Neighbours) -> Sensitivity:
-    moving = not all(facts.spans[key.field.name].public for key in plan.keys)
-    match measure:
-        case Quantile(value, rank):
-            _require_bounds(value, facts)
-            return _score(max(rank, 1 - rank), facts.rows, neighbours, moving)
-        case Extreme(value, _):
-            _require_bounds(value, facts)
-            return _score(Fraction(1), facts.rows, neighbours, moving)
-        case Units():
-            return _units(plan, facts, neighbours, moving)
-        case Rows(value):
-            certain = value is None or not span_of(value, facts).nullable
-            return _moved(facts, (1, 1), certain, neighbours, moving, "counts 1")
-        case Total(value):
-            _require_bounds(value, facts)
-            span = span_of(value, facts)
-            low, high = _ends(span)
-            return _moved(
-                facts, (low, high), not span.nullable, neighbours, moving, f"adds between {low:,} and {high:,}"
-            )
-
-
-def _moved(facts: Facts, row: Interval, certain: bool, neighbours: Neighbours, moving: bool, adds: str) -> Sensitivity:
-    """Counts and sums: the share of a unit, and what its coming, going or changing does to the cells."""
-    k = facts.rows
-    low, high = min(row[0], k * row[0]), max(row[1], k * row[1])
-    if not (certain and facts.steady):
-        low, high = min(low, 0), max(high, 0)
-    reach, width = max(abs(low), abs(high)), high - low
-    unit = f"a unit has at most {_plural(k, 'row')} here and each {adds}"
-    if neighbours is Neighbours.ADD_REMOVE:
-        return _bound(reach, reach**2, f"{unit}: adding or removing it moves {reach:,}")
-    if not moving:
-        stays = "its group is public" if width else "whether it counts, and where, is public"
-        return _bound(width, width**2, f"{unit}, {stays}: replacing it moves {width:,}")
-    squared = max(2 * reach**2, width**2)
-    return _bound(2 * reach, squared, f"{unit} and may leave one cell for another: replacing it moves {2 * reach:,}")
-
-
-def _units(plan: Plan, facts: Facts, neighbours: Neighbours, moving: bool) -> Sensitivity:
-    """A unit counts once per cell: as often as it has rows, or as there are cells that it can choose between."""
-    free = [key for key in plan.keys if not facts.spans[key.field.name].public]
-    cells = facts.rows * 2 if any(key.cells is None for key in free) else prod(len(key.cells or ()) for key in free)
-    reached = min(facts.rows, cells)
-    unit = f"a unit counts once in at most {_plural(reached, 'cell')}"
-    if neighbours is Neighbours.ADD_REMOVE:
-        return _bound(reached, reached, f"{unit}: adding or removing it moves {reached:,}")
-    if not moving:
-        width = 0 if facts.steady else 1
-        return _bound(width, width, f"{unit}, which is public: replacing it moves {width}")
-    changed = min(2 * reached, cells)
-    return _bound(changed, changed, f"{unit} and may enter as many others: replacing it moves {changed:,}")
-
-
-def _score(step: Fraction, k: int, neighbours: Neighbours, moving: bool) -> Sensitivity:
-    """Scores of candidates: one row that comes or goes moves each by at most `step`, one that changes by at most 1."""
-    rows = f"a unit has at most {_plural(k, 'row')} here"
-    if neighbours is Neighbours.ADD_REMOVE:
-        total, why = k * step, f"each that comes or goes moves a score by at most {step}"
-    elif moving:
-        total, why = (
-            2 * k * step,
-            f"each may leave one cell and enter another, moving a score of each by at most {step}",
-        )
-    else:
-        total, why = Fraction(k), "each that changes moves a score by at most 1"
-    return _bound(total, total**2, f"{rows}; {why}: scores move by {total}")
-
-
-def _bound(l1: int | Fraction, squared_l2: int | Fraction, derivation: str) -> Sensitivity:
-    return Sensitivity(Fraction(l1), Fraction(squared_l2), derivation)
-
-
-def _require_bounds(value: Value, facts: Facts) -> None:
-    span = span_of(value, facts)
-    if span.bounded:
-        return
-    names = ", ".join(f"'{name}'" for _, name in sorted(span.lineage))
-    raise QueryRefused(
-        f"what is summed or ranked needs bounds, and the card gives none for {names}. Add `bounds: [low, high]` to the "
-        "column in the card, or write CLAMP(column, low, high) in the statement.",
-        part="bounds",
-    )
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' if number != 1 else ''}"

@@ -36,7 +36,7 @@ from discreet.plan.algebra import (
     Within,
     walk,
 )
-from discreet.plan.calculus import facts_of, sensitivities, span_of
+from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.outputs import (
     All,
     Any,
@@ -57,6 +57,7 @@ from discreet.plan.outputs import (
 )
 from discreet.plan.parsing import FORM, alias_name, chain, identifier, literal, only, parse, refuse
 from discreet.plan.scopes import Scope
+from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
 from discreet.plan.tables import Catalogue, Tables, is_aggregate
 from discreet.plan.typed import Domain, Sort, Typed

@@ -18,6 +18,7 @@ from discreet.engines.base import Cell
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import Balance
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Plan
 from discreet.plan.outputs import KeyShown, Output, measures_used
@@ -122,11 +123,17 @@ class Answer:
 
     def to_dict(self, language: str = "en") -> dict[str, object]:
         """Every field of the JSON answer; docs/answers.md says what each means."""
-        threshold = self.noisy.threshold
-        described: dict[str, object] = {
+        return {
             "rows": self.rows,
             "labels": self.labels(language),
             "intervals": self.intervals,
+            **self.facts(),
+        }
+
+    def facts(self) -> dict[str, object]:
+        """What is said of any release: level, charge, guarantee, mechanisms, dataset, and what must be warned of."""
+        threshold = self.noisy.threshold
+        described: dict[str, object] = {
             "level": text(self.level),
             "interval_meaning": interval_meaning(self.statement, threshold),
             "charge": dict(self.charge),
@@ -206,6 +213,9 @@ class Answer:
     def _margin(self, place: int, level: Decimal) -> Margin:
         measure = self._measures[place]
         ends = candidates_of(self.plan, self.plan.measures[place], self.cards)
-        halves = tuple(reach(one, level) if isinstance(one, DiscreteLaplace) else 0 for one in measure.mechanisms)
+        halves = tuple(
+            reach(one, level) if isinstance(one, DiscreteLaplace | DiscreteGaussian) else 0
+            for one in measure.mechanisms
+        )
         slices = None if measure.key is None else slices_of(self.plan, measure.key, self.noisy.keys)
         return Margin(halves, slices, ends)

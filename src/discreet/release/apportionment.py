@@ -59,7 +59,9 @@ class Part:
 
     @property
     def epsilon(self) -> Decimal:
-        return self.pricing.guarantee.epsilon
+        guarantee = self.pricing.guarantee
+        assert not isinstance(guarantee, ZCDP), "questions of a workload are priced in epsilon"
+        return guarantee.epsilon
 
     @property
     def delta(self) -> Decimal:

@@ -24,14 +24,14 @@ from discreet.errors import (
     Refused,
 )
 from discreet.guarantees.numbers import text
-from discreet.guarantees.types import ApproxDP, PureDP, Unproven
+from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP, Unproven
 from discreet.ledger import Ledger, Receipt, SpendRequest
 from discreet.plan.calculus import lineage_of
 from discreet.plan.statement import Statement
 from discreet.release.answers import Answer, Remaining
 from discreet.release.describing import ledger_mechanisms
 from discreet.release.noising import Noisy, draw
-from discreet.release.pricing import Pricing, price
+from discreet.release.pricing import Pricing, price, price_gaussian
 
 __all__ = [
     "Question",
@@ -51,8 +51,9 @@ __all__ = [
 class Question:
     """A statement with everything that decides its price: who asks, under which id, at which epsilon.
 
-    `datasets` holds every dataset of the plan by name. `open_engine` is called before the charge and may refuse from
-    what the workspace says; whoever opens engines closes them.
+    `shares` say how epsilon is split over the measures, when not evenly; with `rho` instead, noise is Gaussian and
+    they split that. `datasets` holds every dataset of the plan by name. `open_engine` is called before the charge and
+    may refuse from what the workspace says; whoever opens engines closes them.
     """
 
     statement: Statement
@@ -64,6 +65,8 @@ class Question:
     level: Decimal
     delta: Decimal = Decimal(0)
     fresh: bool = False
+    shares: tuple[Decimal, ...] | None = None
+    rho: Decimal | None = None
 
     @property
     def dataset(self) -> Dataset:
@@ -82,7 +85,7 @@ class Question:
 def ask(question: Question, ledger: Ledger) -> Answer:
     """Answer within the budget, or raise; never both charge and stay silent about it."""
     check_terms(list(question.cards.values()), ledger)
-    pricing = price(question.statement, question.cards, epsilon=question.epsilon, delta=question.delta)
+    pricing = _price(question)
     receipt = _replay(question, ledger, pricing.guarantee)
     engine = None
     if receipt is None:
@@ -98,6 +101,14 @@ def ask(question: Question, ledger: Ledger) -> Answer:
         return dress(question, ledger, receipt, Noisy.from_bytes(stored))
     except (Refused, KeyboardInterrupt):
         raise _unanswered(question, suspended=False) from None
+
+
+def _price(question: Question) -> Pricing:
+    statement, cards = question.statement, question.cards
+    if question.rho is not None:
+        assert question.shares is not None, "a split of rho is chosen, never guessed"
+        return price_gaussian(statement, cards, rho=question.rho, shares=question.shares)
+    return price(statement, cards, epsilon=question.epsilon, delta=question.delta, shares=question.shares)
 
 
 # --- before the charge ----------------------------------------------------------------------------------------------
@@ -143,7 +154,7 @@ def open_for(question: Question) -> Engine:
         ) from None
 
 
-def _replay(question: Question, ledger: Ledger, charged: PureDP | ApproxDP) -> Receipt | None:
+def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Receipt | None:
     if question.fresh:
         return None
     found = ledger.find_answer(
@@ -253,13 +264,16 @@ def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) ->
 
 
 def describe_charge(receipt: Receipt) -> dict[str, str]:
-    """What this answer cost the population, exactly: epsilon; under an (epsilon, delta) budget rho as well."""
+    """What this answer cost the population, exactly: epsilon; under an (epsilon, delta) budget rho as well.
+
+    Gaussian noise has no epsilon of its own, only rho.
+    """
     charged = receipt.charge
     delta = Decimal(0) if isinstance(charged, PureDP) else charged.delta
-    charge = {
-        "epsilon": "0" if receipt.replayed or not isinstance(charged, PureDP | ApproxDP) else text(charged.epsilon),
-        "delta": "0" if receipt.replayed else text(delta),
-    }
+    charge = {"epsilon": "0"} if receipt.replayed else {}
+    if not receipt.replayed and isinstance(charged, PureDP | ApproxDP):
+        charge["epsilon"] = text(charged.epsilon)
+    charge["delta"] = "0" if receipt.replayed else text(delta)
     before, after = receipt.population_before, receipt.population_after
     if before.rho_spent is None or after.rho_spent is None:
         return charge

@@ -12,7 +12,7 @@ from discreet.data.card import Card
 from discreet.guarantees.numbers import text
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.algebra import Extreme, Measure, Quantile
-from discreet.plan.calculus import Sensitivity, sensitivities
+from discreet.plan.sensitivity import Sensitivity, sensitivities
 from discreet.plan.statement import Statement
 from discreet.release.noising import NoisyMeasure
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of

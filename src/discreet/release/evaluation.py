@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from discreet.guarantees.numbers import ceil_to_grid
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
 from discreet.release.pricing import UsedMechanism
@@ -107,14 +108,18 @@ def joint_level(level: Decimal, count: int) -> Decimal | None:
 
 
 @lru_cache(maxsize=4096)
-def reach(mechanism: DiscreteLaplace, level: Decimal) -> int:
+def reach(mechanism: DiscreteLaplace | DiscreteGaussian, level: Decimal) -> int:
     """How far the noise goes at this level; kept, because a statement asks for few and a table for many."""
     return mechanism.half_width(level)
 
 
 def measures_with_noise(used: Collection[int], mechanisms: Sequence[Sequence[UsedMechanism | None]]) -> list[int]:
     """Those of the measures whose interval can miss: not what is exact, nor what is chosen between sure ends."""
-    return [place for place in sorted(used) if any(isinstance(one, DiscreteLaplace) for one in mechanisms[place])]
+    return [
+        place
+        for place in sorted(used)
+        if any(isinstance(one, DiscreteLaplace | DiscreteGaussian) for one in mechanisms[place])
+    ]
 
 
 def enclose(output: Output, box: Box) -> Interval:

@@ -18,10 +18,11 @@ from typing import Any, Final, cast
 
 from discreet.engines.base import Cell, Histogram, Measured
 from discreet.guarantees.numbers import text
-from discreet.guarantees.types import ApproxDP, Guarantee, PureDP, Unproven
+from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, Guarantee, PureDP, Unproven
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units, canonical_text
+from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units, canonical_text, reduced
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
 from discreet.release.ranking import choose
 
@@ -47,11 +48,13 @@ class NoisyMeasure:
     key: int | None
     mechanisms: tuple[UsedMechanism | None, ...]
     values: tuple[int, ...]
+    rho: Decimal = Decimal(0)
 
     def to_dict(self) -> dict[str, object]:
         return {
             "id": self.id,
             "epsilon": text(self.epsilon),
+            **({"rho": text(self.rho)} if self.rho else {}),
             "key": self.key,
             "mechanisms": [None if one is None else {"name": one.name, **one.parameters()} for one in self.mechanisms],
             "values": list(self.values),
@@ -65,6 +68,7 @@ class NoisyMeasure:
             key=stored["key"],
             mechanisms=tuple(None if one is None else _mechanism(one) for one in stored["mechanisms"]),
             values=tuple(stored["values"]),
+            rho=Decimal(stored.get("rho", 0)),
         )
 
 
@@ -73,7 +77,7 @@ class Noisy:
     """The measures as drawn, with what was charged for them. Stored once, replayed bit for bit."""
 
     measures: tuple[NoisyMeasure, ...]
-    charged: PureDP | ApproxDP
+    charged: CentralGuarantee
     unproven: str | None = None
     keys: tuple[Cell, ...] | None = None
     threshold: Threshold | None = None
@@ -96,7 +100,7 @@ class Noisy:
         """Canonical JSON: the same draw always has the same bytes."""
         stored = {
             "schema": SCHEMA,
-            "charged": {"epsilon": text(self.charged.epsilon), "delta": _delta(self.charged)},
+            "charged": _stored_charge(self.charged),
             "unproven": self.unproven,
             "measures": [one.to_dict() for one in sorted(self.measures, key=lambda one: one.id)],
             "keys": None if self.keys is None else [list(cell) for cell in self.keys],
@@ -107,19 +111,29 @@ class Noisy:
     @classmethod
     def from_bytes(cls, data: bytes) -> Noisy:
         stored = json.loads(data)
-        charged, keys, threshold = stored["charged"], stored["keys"], stored["threshold"]
-        epsilon, delta = charged["epsilon"], charged["delta"]
+        keys, threshold = stored["keys"], stored["threshold"]
         return cls(
             measures=tuple(NoisyMeasure.from_dict(one) for one in stored["measures"]),
-            charged=PureDP(epsilon=epsilon) if delta is None else ApproxDP(epsilon=epsilon, delta=delta),
+            charged=_charge(stored["charged"]),
             unproven=stored["unproven"],
             keys=None if keys is None else tuple(tuple(cell) for cell in keys),
             threshold=None if threshold is None else Threshold(**{**threshold, "delta": Decimal(threshold["delta"])}),
         )
 
 
-def _delta(charged: PureDP | ApproxDP) -> str | None:
-    return None if isinstance(charged, PureDP) else text(charged.delta)
+def _stored_charge(charged: CentralGuarantee) -> dict[str, str | None]:
+    if isinstance(charged, ZCDP):
+        return {"rho": text(charged.rho), "delta": text(charged.delta)}
+    return {"epsilon": text(charged.epsilon), "delta": None if isinstance(charged, PureDP) else text(charged.delta)}
+
+
+def _charge(stored: Mapping[str, str | None]) -> CentralGuarantee:
+    delta = stored["delta"]
+    if (rho := stored.get("rho")) is not None:
+        return ZCDP(rho=rho, delta=delta or "0")
+    epsilon = stored["epsilon"]
+    assert epsilon is not None
+    return PureDP(epsilon=epsilon) if delta is None else ApproxDP(epsilon=epsilon, delta=delta)
 
 
 def _stored_threshold(threshold: Threshold) -> dict[str, object]:
@@ -129,6 +143,8 @@ def _stored_threshold(threshold: Threshold) -> dict[str, object]:
 def _mechanism(stored: Mapping[str, str]) -> UsedMechanism:
     if stored["name"] == NoisyMax.name:
         return NoisyMax(rate=Fraction(stored["rate"]), monotone=stored["monotone"] == "true")
+    if stored["name"] == DiscreteGaussian.name:
+        return DiscreteGaussian(scale=Fraction(stored["scale"]))
     return DiscreteLaplace(scale=Fraction(stored["scale"]))
 
 
@@ -177,13 +193,13 @@ def _draw_measure(
     else:
         values = [0] * len(column)
         members: list[list[int]] = [[] for _ in priced.mechanisms]
-        for cell, number in enumerate(slices_of(plan, key, keys)):
+        for cell, number in enumerate(slices_of(reduced(plan, measure), key, keys)):
             members[number].append(cell)
         for cells, mechanism in zip(members, priced.mechanisms, strict=True):
             part = cast("Sequence[int] | Sequence[Histogram]", [column[cell] for cell in cells])
             for cell, value in zip(cells, _noise(measure, priced, mechanism, part), strict=True):
                 values[cell] = value
-    return NoisyMeasure(measure_id(measure), priced.epsilon, key, priced.mechanisms, tuple(values))
+    return NoisyMeasure(measure_id(measure), priced.epsilon, key, priced.mechanisms, tuple(values), priced.rho)
 
 
 def _noise(
@@ -200,7 +216,7 @@ def _noise(
     exact = cast("Sequence[int]", column)
     if mechanism is None:
         return list(map(index, exact))
-    assert isinstance(mechanism, DiscreteLaplace)
+    assert not isinstance(mechanism, NoisyMax)
     return mechanism.release(exact)
 
 
@@ -219,6 +235,7 @@ def _require_cells(plan: Plan, measured: Measured) -> None:
     """An engine that leaves out a cell or a measure is at fault, whatever the rows are."""
     if plan.open != (measured.keys is not None) or len(measured.columns) != len(plan.measures):
         raise ValueError("the engine measured something else")
-    count = plan.cell_count if measured.keys is None else len(measured.keys)
-    if any(len(column) != count for column in measured.columns):
-        raise ValueError("the engine gave another number of cells")
+    for measure, column in zip(plan.measures, measured.columns, strict=True):
+        count = reduced(plan, measure).cell_count if measured.keys is None else len(measured.keys)
+        if len(column) != count:
+            raise ValueError("the engine gave another number of cells")

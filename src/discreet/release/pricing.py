@@ -1,6 +1,7 @@
 """What a statement costs and how its noise is calibrated: decided before the charge, from text and cards alone.
 
 Guarantee: epsilon = the sum of the shares of the measures; with open keys also delta, for the threshold on units.
+           With Gaussian noise rho = the sum of the shares.
 Requires:  the sensitivities of `plan.calculus`; noise and choices drawn independently, measure by measure.
 Proof:     docs/proofs/open-keys.md, docs/proofs/quantiles.md; shares add up by docs/proofs/composition.md
 Refs:      [KKMN09] for the threshold.
@@ -16,22 +17,24 @@ from fractions import Fraction
 from discreet.data.card import Card
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.numbers import exact, from_units, text, to_units
-from discreet.guarantees.types import ApproxDP, PureDP
+from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.quantile import laplace_threshold
 from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units
-from discreet.plan.calculus import Sensitivities, facts_of, sensitivities, span_of
+from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.plan.statement import Statement
 
-__all__ = ["MeasurePrice", "Pricing", "Threshold", "UsedMechanism", "candidates_of", "price"]
+__all__ = ["MeasurePrice", "Pricing", "Threshold", "UsedMechanism", "candidates_of", "price", "price_gaussian"]
 
-UsedMechanism = DiscreteLaplace | NoisyMax
+UsedMechanism = DiscreteLaplace | DiscreteGaussian | NoisyMax
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurePrice:
-    """One measure: its share of epsilon, and a mechanism for each of its sensitivities.
+    """One measure: its share of epsilon (of rho, for Gaussian noise), and a mechanism for each of its sensitivities.
 
     A mechanism is None where nobody can move the value: it is then given exactly. `candidates` are the first and the
     last whole step among which a quantile or an extreme is chosen.
@@ -41,6 +44,7 @@ class MeasurePrice:
     sensitivities: Sensitivities
     mechanisms: tuple[UsedMechanism | None, ...]
     candidates: tuple[int, int] | None = None
+    rho: Decimal = Decimal(0)
 
     @property
     def candidate_count(self) -> int:
@@ -63,7 +67,7 @@ class Threshold:
 class Pricing:
     """What is charged, and the mechanisms in the order of the plan's measures."""
 
-    guarantee: PureDP | ApproxDP
+    guarantee: CentralGuarantee
     measures: tuple[MeasurePrice, ...]
     threshold: Threshold | None = None
 
@@ -99,6 +103,25 @@ def price(
             part="delta",
         )
     return Pricing(ApproxDP(epsilon=epsilon, delta=delta), measures, _threshold(plan, measures, delta))
+
+
+def price_gaussian(
+    statement: Statement, cards: Mapping[str, Card], *, rho: Decimal, shares: Sequence[Decimal]
+) -> Pricing:
+    """The charge and the mechanisms of counts and sums over listed keys, with Gaussian noise: rho is the total."""
+    plan = statement.plan
+    assert not plan.open, "a threshold on open keys needs the noise it was proved for"
+    moved = [sensitivities(plan, measure, cards) for measure in plan.measures]
+    _require_noise(moved, cards)
+    split = _checked_shares(shares, rho, moved)
+    measures = []
+    for found, share in zip(moved, split, strict=True):
+        mechanisms = tuple(
+            DiscreteGaussian.calibrate(squared_sensitivity=one.squared_l2, rho=share) if one.squared_l2 else None
+            for one in found.each
+        )
+        measures.append(MeasurePrice(Decimal(0), found, mechanisms, rho=share))
+    return Pricing(ZCDP(rho=rho), tuple(measures))
 
 
 def candidates_of(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> tuple[int, int] | None:
@@ -141,13 +164,13 @@ def _split(epsilon: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
     return split
 
 
-def _checked_shares(shares: Sequence[Decimal], epsilon: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
+def _checked_shares(shares: Sequence[Decimal], whole: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
     given = [exact(share, parameter="share", zero=True) for share in shares]
     needs = [bool(found.largest.l1) for found in moved]
-    if [bool(share) for share in given] != needs or (any(needs) and sum(given) != epsilon):
+    if [bool(share) for share in given] != needs or (any(needs) and sum(given) != whole):
         raise ParameterInvalid(
             parameter="shares",
-            rule="must give every measure that needs noise a part, and no other, and add up to epsilon",
+            rule="must give every measure that needs noise a part, and no other, and add up to the whole",
             came=", ".join(text(share) for share in given),
         )
     return given

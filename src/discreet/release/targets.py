@@ -18,8 +18,8 @@ from discreet.data.card import Card
 from discreet.errors import QueryRefused, UnknownName
 from discreet.guarantees.numbers import LARGEST, from_units, text
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.calculus import Sensitivities, sensitivities
 from discreet.plan.outputs import KeyShown, Output, measures_used
+from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.plan.statement import Statement
 from discreet.plan.wording import word_number
 from discreet.release.accuracy import Amounts, Assumptions, Depends, Noise, assume, is_ranked, reach_of

@@ -51,16 +51,8 @@ from discreet.plan.algebra import (
     Whole,
     Within,
 )
-from discreet.plan.calculus import (
-    MOST_ROWS,
-    WIDEST,
-    Sensitivities,
-    Sensitivity,
-    facts_of,
-    lineage_of,
-    sensitivities,
-    span_of,
-)
+from discreet.plan.calculus import MOST_ROWS, WIDEST, facts_of, lineage_of, span_of
+from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
 
 X, UP, SICK, REGION, NOTE, FREE, WEIGHT = (
     Field(name) for name in ("x", "up", "sick", "region", "note", "free", "weight")

@@ -1,0 +1,183 @@
+"""From a request to a plan: the statement of the cells, the faces of its keys, and what a figure of it is.
+
+Everything follows from the request, the card and public tables; no row is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.data.card import Card, Kind, Labels
+from discreet.data.workspace import Dataset, Workspace
+from discreet.errors import QueryRefused
+from discreet.plan.algebra import Plan, Total
+from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.outputs import Column as OutputColumn
+from discreet.plan.outputs import KeyShown, Mean, Noted, Output
+from discreet.plan.statement import KeyFace, Statement
+from discreet.release.reading import Shelf
+from discreet.tables.layout import Layout
+from discreet.tables.request import TableRequest
+from discreet.tables.table import Heading
+
+__all__ = ["Formed", "form_table", "may_be_negative"]
+
+
+@dataclass(frozen=True)
+class Formed:
+    """A table as planned. `statement` measures the cells: one count or total, or a centred total and a size for means.
+
+    `step` is the grid on which figures are published; None for means.
+    """
+
+    request: TableRequest
+    statement: Statement
+    datasets: Mapping[str, Dataset]
+    headings: tuple[Heading, ...]
+    title: Labels
+    statistic: Labels
+    step: Fraction | None
+
+    @property
+    def plan(self) -> Plan:
+        return self.statement.plan
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.datasets[self.plan.dataset]
+
+    @property
+    def card(self) -> Card:
+        return self.dataset.card
+
+    @property
+    def cards(self) -> dict[str, Card]:
+        return {name: dataset.card for name, dataset in self.datasets.items()}
+
+    @property
+    def output(self) -> Output:
+        """What a cell shows of the measures."""
+        shown = self.statement.presentation.columns[-1].shows
+        assert not isinstance(shown, KeyShown)
+        return shown
+
+    @property
+    def mean(self) -> Mean | None:
+        """How a cell's mean is made of its two measures, for tables of means."""
+        return self.output if isinstance(self.output, Mean) else None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(len(key.cells or ()) for key in self.plan.keys)
+
+    def layout(self, slicing: int | None = None) -> Layout:
+        """The shape of the table, for a measure whose sensitivity the key at `slicing` decides."""
+        return Layout(self.sizes, slicing, self.request.kept())
+
+
+def form_table(request: TableRequest, workspace: Workspace) -> Formed:
+    """The plan of a table, or a refusal that names the next step; nothing is charged and no row is looked at."""
+    shelf = Shelf(workspace)
+    card = _card(request.dataset, shelf)
+    for name in request.by:
+        if card.column(name).kind is Kind.TEXT:
+            raise QueryRefused(
+                f"a table needs keys whose values are listed, and '{name}' is open text. Ask with `discreet query`, "
+                "whose keys may come from the rows, or let the custodian list its categories in the card.",
+                part="by",
+            )
+    request.kept()
+    statement, datasets = shelf.read(request.to_sql(card))
+    _require_form(statement, request)
+    formed = Formed(
+        request=request,
+        statement=_faced(statement, request, card),
+        datasets=datasets,
+        headings=tuple(
+            Heading(name, card.column(name).label, _face(face, request, card, name))
+            for name, face in zip(request.by, statement.keys, strict=True)
+        ),
+        title=_title(request, card),
+        statistic=_statistic(request, card),
+        step=_step(statement),
+    )
+    return formed
+
+
+def _card(name: str, shelf: Shelf) -> Card:
+    found = shelf.find(name)
+    if not isinstance(found, Dataset):
+        raise QueryRefused(
+            f"'{name}' is a public table: it holds nothing confidential and needs no protection.", part="dataset"
+        )
+    return found.card
+
+
+def _require_form(statement: Statement, request: TableRequest) -> None:
+    """A condition that closes its bracket and goes on would ask for something else than a table."""
+    shown = statement.presentation
+    plain = shown.having is None and shown.limit is None and not shown.offset and not shown.order
+    if len(statement.plan.keys) != len(request.by) or len(shown.columns) != len(request.by) + 1 or not plain:
+        raise QueryRefused("the condition of a table is a single condition, as after WHERE.", part="where")
+    if statement.plan.open:
+        raise QueryRefused("a table needs keys whose values the card lists.", part="by")
+
+
+def _faced(statement: Statement, request: TableRequest, card: Card) -> Statement:
+    keys = tuple(_face(face, request, card, name) for name, face in zip(request.by, statement.keys, strict=True))
+    columns = (
+        *(OutputColumn(name, KeyShown(place)) for place, name in enumerate(request.by)),
+        *statement.presentation.columns[len(request.by) :],
+    )
+    return replace(statement, keys=keys, presentation=replace(statement.presentation, columns=columns))
+
+
+def _face(face: KeyFace, request: TableRequest, card: Card, name: str) -> KeyFace:
+    bands = request.bands(card.column(name))
+    if not bands:
+        return KeyFace(name, face.codes, face.labels, face.step)
+    return KeyFace(name, tuple(band.code for band in bands), tuple(band.label for band in bands))
+
+
+def _step(statement: Statement) -> Fraction | None:
+    shown = statement.presentation.columns[-1].shows
+    return shown.step if isinstance(shown, Noted) else None
+
+
+def _title(request: TableRequest, card: Card) -> Labels:
+    """What, by what: "Weighted count by province and smoking"."""
+    statistic = _statistic(request, card)
+    names = [card.column(name).label for name in request.by]
+    return Labels(
+        f"{statistic.en} by {_listed([name.en.lower() for name in names], 'and')}",
+        f"{statistic.fr} selon {_listed([name.fr.lower() for name in names], 'et')}",
+    )
+
+
+def _listed(names: list[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def _statistic(request: TableRequest, card: Card) -> Labels:
+    if request.value is None:
+        one_row = card.unit.rows == 1
+        if request.weighted:
+            return Labels("Weighted count", "Effectif pondéré")
+        return Labels("Count", "Effectif") if one_row else Labels("Count of rows", "Nombre de lignes")
+    label = card.column(request.value).label
+    en, fr = ("Mean", "Moyenne") if request.mean else ("Total", "Total")
+    weighted = (", weighted", ", pondéré") if request.weighted else ("", "")
+    if request.mean and request.weighted:
+        weighted = (", weighted", ", pondérée")
+    return Labels(f"{en} of {label.en}{weighted[0]}", f"{fr} : {label.fr}{weighted[1]}")
+
+
+def may_be_negative(formed: Formed) -> bool:
+    """Whether the exact figure of a cell could lie below 0: for totals of values that can be negative."""
+    measure = formed.plan.measures[0]
+    if not isinstance(measure, Total):
+        return False
+    low = span_of(measure.value, facts_of(formed.plan.source, formed.cards)).low
+    return low is not None and low < 0

@@ -1,0 +1,177 @@
+"""What a table is asked for, in words of the card, and the SQL that says the same.
+
+A table is a plan: its SQL goes through the same reading as any other, so it is refused, priced and replayed alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final
+
+from discreet.data.card import Card, Column, Kind, Labels
+from discreet.data.columns import edge_fault
+from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
+from discreet.guarantees.numbers import text
+from discreet.tables.layout import Margin, every_margin
+
+__all__ = ["MOST_KEYS", "TOTAL", "Band", "TableRequest", "read_edges"]
+
+MOST_KEYS: Final = 6
+TOTAL: Final = "total"
+_EDGE: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,9})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One band of a number: from `low` to below `high`; with `last`, up to `high` itself."""
+
+    code: str
+    label: Labels
+    high: Decimal
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableRequest:
+    """A table by the keys `by`: people (or rows), the total of `value`, or its mean; weighted or not.
+
+    `margins` lists the published margins by the keys they keep, `()` being the grand total; None means all of them.
+    `edges` cut integers and numbers into bands, before those that the card declares.
+    """
+
+    dataset: str
+    by: tuple[str, ...]
+    value: str | None = None
+    mean: bool = False
+    weighted: bool = False
+    where: str | None = None
+    edges: Mapping[str, tuple[Decimal, ...]] = field(default_factory=dict)
+    margins: tuple[tuple[str, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.by:
+            raise ParameterInvalid(parameter="by", rule="must name at least one column", came="none")
+        if len(self.by) > MOST_KEYS:
+            raise ParameterInvalid(
+                parameter="by", rule=f"must name at most {MOST_KEYS} columns", came=f"{len(self.by)} columns"
+            )
+        if twice := sorted({name for name in self.by if self.by.count(name) > 1}):
+            raise ParameterInvalid(parameter="by", rule="must name each column once", came=f"'{twice[0]}' twice")
+        if self.mean and self.value is None:
+            raise ParameterInvalid(parameter="mean", rule="needs a value to take the mean of", came="no value")
+        if stray := sorted(set(self.edges) - set(self.by)):
+            raise ParameterInvalid(
+                parameter="edges", rule="must be those of a column of the table", came=f"'{stray[0]}'"
+            )
+
+    def kept(self) -> tuple[Margin, ...]:
+        """The published margins by place: the cells first, then from the finest to the grand total."""
+        every = list(every_margin(len(self.by)))
+        if self.margins is None:
+            return tuple(every)
+        wanted = {self._margin(names) for names in self.margins}
+        return tuple(margin for margin in every if margin in wanted or len(margin) == len(self.by))
+
+    def _margin(self, names: Sequence[str]) -> Margin:
+        for name in names:
+            if name not in self.by:
+                raise UnknownName(sort="Margin", name=name, where="--by", known=(*self.by, TOTAL))
+        return tuple(sorted({self.by.index(name) for name in names}))
+
+    # --- in the words of SQL ----------------------------------------------------------------------------------------
+
+    def to_sql(self, card: Card) -> str:
+        """The statement: the keys, then what is counted, added up or averaged."""
+        keys = ", ".join(f'{self._key(card.column(name))} AS "{name}"' for name in self.by)
+        where = "" if self.where is None else f" WHERE ({self.where}\n)"
+        places = ", ".join(str(place) for place in range(1, len(self.by) + 1))
+        return f'SELECT {keys}, {self._aggregate(card)} AS "figure" FROM "{card.dataset}"{where} GROUP BY {places}'
+
+    def _key(self, column: Column) -> str:
+        bands = self.bands(column)
+        if not bands:
+            return f'"{column.name}"'
+        cases = [f"WHEN \"{column.name}\" < {text(band.high)} THEN '{band.code}'" for band in bands[:-1]]
+        cases.append(f"WHEN \"{column.name}\" IS NOT NULL THEN '{bands[-1].code}'")
+        return f"CASE {' '.join(cases)} END"
+
+    def bands(self, column: Column) -> tuple[Band, ...]:
+        """The bands of a key, or none: by the edges asked for, else by those of the card."""
+        edges = self.edges.get(column.name, column.edges)
+        if not edges:
+            return ()
+        if not column.numeric:
+            raise ParameterInvalid(
+                parameter="edges", rule="must be those of an integer or a number", came=f"'{column.name}'"
+            )
+        if fault := edge_fault(column, edges):
+            given = ", ".join(text(edge) for edge in edges)
+            raise ParameterInvalid(parameter=f"edges of '{column.name}'", rule=fault, came=given)
+        bounds = column.bounds
+        assert bounds is not None
+        ends = [(max(low, bounds[0]), min(high, bounds[1])) for low, high in pairwise(edges)]
+        return tuple(
+            _band(column, low, high, last=place == len(ends)) for place, (low, high) in enumerate(ends, start=1)
+        )
+
+    def _aggregate(self, card: Card) -> str:
+        weight = self._weight(card)
+        if self.value is None:
+            return "COUNT(*)" if weight is None else f'SUM("{weight}")'
+        column = card.column(self.value)
+        if not column.numeric:
+            raise QueryRefused(
+                f"a total or a mean needs numbers, and '{column.name}' is of kind {column.kind}. Put it among the keys "
+                "to count its values.",
+                part="value",
+            )
+        if self.mean:
+            return f'AVG("{column.name}")' if weight is None else f'WAVG("{column.name}")'
+        return f'SUM("{column.name}")' if weight is None else f'SUM("{weight}" * "{column.name}")'
+
+    def _weight(self, card: Card) -> str | None:
+        if not self.weighted:
+            return None
+        if card.weight is None:
+            raise QueryRefused(
+                f"'{card.dataset}' has no weight: its card declares none. Leave out --weighted, or let the custodian "
+                "add `weight: {column: …, cap: …}` to the card.",
+                part="weighted",
+            )
+        return card.weight.column
+
+
+def _band(column: Column, low: Decimal, high: Decimal, *, last: bool) -> Band:
+    """A code that sorts and reads as what it is: 15-24 for whole numbers, else from low to high."""
+    if column.kind is Kind.INTEGER and column.step == 1:
+        top = high if last else high - 1
+        sign = "-" if low >= 0 else ".."
+        code = text(low) if low == top else f"{text(low)}{sign}{text(top)}"
+        label = text(low) if low == top else f"{text(low)}–{text(top)}"
+        return Band(code, Labels(label, label), high, last)
+    code = f"{text(low)}..{text(high)}"
+    if last:
+        return Band(code, Labels(f"{text(low)} to {text(high)}", f"{text(low)} à {text(high)}"), high, last)
+    return Band(code, Labels(f"{text(low)} to under {text(high)}", f"{text(low)} à moins de {text(high)}"), high, last)
+
+
+def read_edges(given: Sequence[str]) -> dict[str, tuple[Decimal, ...]]:
+    """`age=0,15,65,120`, once for each column."""
+    found: dict[str, tuple[Decimal, ...]] = {}
+    for one in given:
+        name, sign, numbers = one.partition("=")
+        edges = [number.strip() for number in numbers.split(",")]
+        if not sign or not name.strip() or not all(_EDGE.fullmatch(edge) for edge in edges):
+            raise ParameterInvalid(
+                parameter="edges", rule="must read COLUMN=EDGE,EDGE,… as in age=0,15,65,120", came=f"'{one[:60]}'"
+            )
+        if name.strip() in found:
+            raise ParameterInvalid(
+                parameter="edges", rule="must be given once for a column", came=f"'{name.strip()}' twice"
+            )
+        found[name.strip()] = tuple(Decimal(edge) for edge in edges)
+    return found
