@@ -1,0 +1,291 @@
+"""The release of a table by bootstrap: the marker first, then noise, then the log, and only then the table leaves.
+
+Guarantee: BootstrapDP, epsilon over neighbours drawn from the observed rows. Not differentially private.
+Requires:  `allow: [bootstrap]` in the card; units of one row; for (iii), public cell membership.
+Proof:     docs/proofs/bootstrap.md
+Refs:      [P] Sections 4 and 5, with sensitivities that hold when a row changes its cell.
+
+Nothing is charged to the budget; the marker on the ledger says for good that epsilon no longer bounds everything. What
+can be refused is refused from plan, card and ledger; what fails after the marker is told in one fixed sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from discreet.data.workspace import Workspace
+from discreet.engines.base import Engine, Prepared
+from discreet.errors import (
+    DatasetSuspended,
+    DiscreetError,
+    LedgerDamaged,
+    LedgerUnavailable,
+    ParameterInvalid,
+    QueryRefused,
+    Refused,
+    RequestConflict,
+)
+from discreet.guarantees.numbers import ExactLike, exact, text
+from discreet.guarantees.types import BootstrapDP
+from discreet.ledger import Ledger
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.release.asking import check_terms
+from discreet.tables.bootstrap.dressing import dress
+from discreet.tables.bootstrap.log import BootstrapLog, LogEntry
+from discreet.tables.bootstrap.observed import Observed, Outline, observe, outline
+from discreet.tables.bootstrap.pools import Pool
+from discreet.tables.bootstrap.sensitivity import Method, Statistic, released_scales
+from discreet.tables.forming import Formed
+from discreet.tables.table import Table
+
+__all__ = ["release_bootstrap"]
+
+BY_CARD = "public in the card"
+BY_STATEMENT = "declared public by the custodian"
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What decides a release, all of it public or declared."""
+
+    formed: Formed
+    outline: Outline
+    epsilon: Decimal
+    method: Method
+    membership: str
+    pool: Pool | None
+    analyst: str
+    request_id: str
+
+    @property
+    def question(self) -> tuple[str, int, str, str, str, str]:
+        dataset = self.formed.dataset
+        pool = "" if self.pool is None else self.pool.name
+        return dataset.name, dataset.version, self.outline.plan.hash, text(self.epsilon), str(self.method), pool
+
+
+def release_bootstrap(
+    formed: Formed,
+    engine: Engine,
+    ledger: Ledger,
+    workspace: Workspace,
+    *,
+    epsilon: ExactLike,
+    method: Method | str = Method.MAXIMUM,
+    membership_public: bool = False,
+    pool: Pool | None = None,
+    analyst: str,
+    request_id: str,
+) -> Table:
+    """Release the table, or return it as it was released before; refused without the card's opt-in.
+
+    `membership_public` is the custodian's statement that everybody may know which row lies in which cell; method (iii)
+    rests on it wherever the card does not make every column that decides it public.
+    """
+    request = _read(formed, epsilon, _method(method), membership_public, pool, analyst, request_id)
+    check_terms([formed.card], ledger)
+    ledger.require_analyst(analyst)
+    log = BootstrapLog(workspace.path)
+    with log.held():
+        _check_request_id(request, log)
+        stored = log.find(request.question)
+        if stored is not None:
+            return dress(formed, stored, ledger, analyst=analyst, request_id=request_id, replayed=True)
+        if ledger.suspended(formed.dataset.name):
+            raise DatasetSuspended(dataset=formed.dataset.name)
+        _prepare(request, engine)
+        marker = _mark(request, ledger)
+        entry = _entry(request, marker, _draw(request, engine, ledger))
+        log.append(entry)
+        return dress(formed, entry, ledger, analyst=analyst, request_id=request_id, replayed=False)
+
+
+# --- before the marker ----------------------------------------------------------------------------------------------
+
+
+def _read(
+    formed: Formed,
+    epsilon: ExactLike,
+    method: Method,
+    membership_public: bool,
+    pool: Pool | None,
+    analyst: str,
+    request_id: str,
+) -> _Request:
+    card = formed.card
+    if "bootstrap" not in card.allow:
+        raise Refused(
+            f"'{card.dataset}' does not permit bootstrap releases, which are not differentially private. The custodian "
+            "permits them with `allow: [bootstrap]` in the card and adds the dataset again with --replace. Nothing was "
+            "released, charged or marked.",
+            dataset=card.dataset,
+        )
+    table = outline(formed)
+    request = _Request(
+        formed=formed,
+        outline=table,
+        epsilon=exact(epsilon, parameter="epsilon"),
+        method=method,
+        membership=_membership(table, method, declared=membership_public),
+        pool=pool,
+        analyst=analyst,
+        request_id=request_id,
+    )
+    _check_scale(request)
+    return request
+
+
+def _method(given: Method | str) -> Method:
+    try:
+        return Method(given)
+    except ValueError:
+        rule = f"must be one of {', '.join(Method)}"
+        raise ParameterInvalid(parameter="bootstrap method", rule=rule, came=f"'{given}'") from None
+
+
+def _membership(table: Outline, method: Method, *, declared: bool) -> str:
+    if method is not Method.MEMBERSHIP:
+        return ""
+    if table.statistic is Statistic.COUNT:
+        raise QueryRefused(
+            "method (iii) takes it as known which row lies in which cell: then the counts are known too and need no "
+            "release. Use method (i), or --method dp.",
+            method=str(method),
+        )
+    if table.membership_public:
+        return BY_CARD
+    if not declared:
+        raise QueryRefused(
+            "method (iii) needs public cell membership. Mark every column of the keys and of --where `public: true` in "
+            "the card, or state with --membership-public that everybody may know which row lies in which cell.",
+            method=str(method),
+        )
+    return BY_STATEMENT
+
+
+def _check_scale(request: _Request) -> None:
+    """Refuse noise that cannot be drawn, by public bounds: whether it fails must not depend on the rows."""
+    bounds, cells = request.outline.bounds, request.outline.plan.cell_count
+    most = {
+        Method.MAXIMUM: bounds.table(cells),
+        Method.SPLIT: max(bounds.table(cells), cells * bounds.cell),
+        Method.MEMBERSHIP: bounds.table(cells),
+        Method.PAIR: max(bounds.table(cells), 2 * bounds.cell),
+    }[request.method]
+    DiscreteLaplace.calibrate(sensitivity=max(most, 1), epsilon=request.epsilon)
+
+
+def _check_request_id(request: _Request, log: BootstrapLog) -> None:
+    held = log.find_request(who=request.analyst, request_id=request.request_id)
+    if held is not None and held.question != request.question:
+        raise RequestConflict(
+            f"request id {request.request_id} was used for another bootstrap table. Choose a new one; nothing was "
+            "released.",
+            request_id=request.request_id,
+        )
+
+
+def _prepare(request: _Request, engine: Engine) -> None:
+    if not isinstance(engine, Prepared):
+        return
+    try:
+        engine.prepare(request.outline.plan)
+    except DiscreetError:
+        raise
+    except Exception:
+        name = request.formed.dataset.name
+        raise Refused(
+            f"the engine that holds the rows of '{name}' cannot be reached. Nothing was released or marked; ask again "
+            "later, or ask the custodian.",
+            dataset=name,
+        ) from None
+
+
+# --- the marker and after it ----------------------------------------------------------------------------------------
+
+
+def _mark(request: _Request, ledger: Ledger) -> int:
+    """Write the marker, durably, and find its number."""
+    dataset, plan = request.formed.dataset, request.outline.plan
+    population = request.formed.card.population
+    ledger.mark(
+        population,
+        guarantee=BootstrapDP(epsilon=request.epsilon),
+        analyst=request.analyst,
+        plan_hash=plan.hash,
+        dataset=dataset.name,
+        version=dataset.version,
+    )
+    markers = ledger.state(population).markers
+    return next(
+        marker.sequence
+        for marker in reversed(markers)
+        if (marker.analyst, marker.plan_hash) == (request.analyst, plan.hash)
+    )
+
+
+def _draw(request: _Request, engine: Engine, ledger: Ledger) -> list[int]:
+    """Measure and add noise. A failure suspends the dataset and is told in fixed words."""
+    try:
+        return _noise(request, observe(request.outline.plan, engine))
+    except (LedgerUnavailable, LedgerDamaged):
+        raise
+    except Exception:
+        # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
+        name = request.formed.dataset.name
+        ledger.suspend(
+            name,
+            population=request.formed.card.population,
+            reason="the engine or the mechanism failed during a bootstrap release",
+            who="discreet",
+        )
+        raise Refused(
+            f"the table could not be made, and '{name}' is suspended. Its marker stays; nothing was released or "
+            "charged. Ask the custodian; nothing more can be said here.",
+            dataset=name,
+        ) from None
+
+
+def _noise(request: _Request, observed: Observed) -> list[int]:
+    neighbours = observed if request.pool is None else observed.joined(request.pool.observed)
+    scales = released_scales(
+        dict(enumerate(neighbours.cells)),
+        method=request.method,
+        statistic=request.outline.statistic,
+        public=request.outline.bounds,
+        outside=neighbours.outside,
+    )
+    return _add_noise([cell.total for cell in observed.cells], list(scales.values()), epsilon=request.epsilon)
+
+
+def _add_noise(totals: Sequence[int], scales: Sequence[int], *, epsilon: Decimal) -> list[int]:
+    """Cells of one scale are drawn together."""
+    noisy = list(totals)
+    for scale in sorted(set(scales)):
+        places = [place for place, own in enumerate(scales) if own == scale]
+        mechanism = DiscreteLaplace.calibrate(sensitivity=scale, epsilon=epsilon)
+        for place, value in zip(places, mechanism.release([totals[place] for place in places]), strict=True):
+            noisy[place] = value
+    return noisy
+
+
+def _entry(request: _Request, marker: int, values: Sequence[int]) -> LogEntry:
+    dataset = request.formed.dataset
+    return LogEntry(
+        who=request.analyst,
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        population=request.formed.card.population,
+        dataset=dataset.name,
+        version=dataset.version,
+        plan_hash=request.outline.plan.hash,
+        epsilon=text(request.epsilon),
+        method=str(request.method),
+        membership=request.membership,
+        pool="" if request.pool is None else request.pool.name,
+        marker=marker,
+        request_id=request.request_id,
+        values=tuple(values),
+    )

@@ -1,0 +1,81 @@
+"""The custodian's examination, and the leaks it warns of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from discreet.errors import Refused
+from discreet.tables.bootstrap.examining import Examination, examine
+from discreet.tables.bootstrap.leaks import LeakKind, find_leaks, require_silent
+from discreet.tables.bootstrap.observed import Observed
+from discreet.tables.bootstrap.pools import Pool, PoolKind
+from discreet.tables.bootstrap.sensitivity import CellSummary, Method, Statistic, count_summary, summarise
+
+Build = Callable[..., Any]
+
+
+def look(house: Any, **given: Any) -> Examination:
+    formed = house.form()
+    engine = house.engine(formed)
+    try:
+        return examine(formed, engine, house.session.ledger, who="ann", **given)
+    finally:
+        engine.close()
+
+
+def test_an_examination_needs_no_opt_in_and_is_recorded(build: Build) -> None:
+    house = build(allow=False)
+    before = house.session.ledger.head()[0]
+    found = look(house, epsilon="2")
+    assert house.session.ledger.head()[0] == before + 1
+    assert house.markers() == 0
+    assert (found.table.printed, found.table.corrected, found.table.public) == (2000, 11000, 40000)
+    assert found.table.gain == pytest.approx(40 / 11)
+    cell = found.cells[3]
+    assert (cell.codes, cell.printed, cell.corrected) == (("share", "high"), 0, 9000)
+    assert (cell.scales[Method.SPLIT], cell.scales[Method.PAIR], cell.scales[Method.MEMBERSHIP]) == (81000, 18000, 0)
+    shown = found.to_dict()
+    assert json.loads(json.dumps(shown)) == shown
+    assert shown["custodian_only"] is True
+    assert shown["leave_out"] == [{"status": "share", "variety": "high"}, {"status": None, "variety": "high"}]
+
+
+def test_an_examination_warns_of_leaks(build: Build) -> None:
+    found = {leak.kind: leak.cells for leak in look(build()).leaks}
+    assert found[LeakKind.ONE_PERSON] == ("share, high", "(no value), high")
+    assert found[LeakKind.EQUAL] == ("owner, trad",)
+    assert len(found[LeakKind.EMPTY]) == 5
+    assert found[LeakKind.SCALE] == found[LeakKind.OUTSIDERS] == ()
+
+
+def test_a_pool_enlarges_what_is_examined(build: Build) -> None:
+    house = build()
+    cells = [CellSummary(0, 0, 0, 0)] * 9
+    cells[4] = CellSummary(1, 20000, 20000, 20000)
+    pool = Pool(PoolKind.SYNTHETIC, "0" * 64, Observed(tuple(cells), outside=False))
+    assert look(house, pool=pool).table.corrected == 29000
+
+
+def test_everybody_in_one_cell() -> None:
+    leaks = find_leaks({"a": count_summary(5), "b": count_summary(0)}, statistic=Statistic.COUNT)
+    assert [leak.kind for leak in leaks[:2]] == [LeakKind.EVERYBODY, LeakKind.EMPTY]
+    elsewhere = find_leaks({"a": count_summary(5)}, statistic=Statistic.COUNT, outside=True)
+    assert [leak.kind for leak in elsewhere] == [LeakKind.SCALE, LeakKind.OUTSIDERS]
+
+
+def test_equal_rows_leak_only_totals() -> None:
+    values = summarise({"a": [1, 1], "b": [2, 3]})
+    assert find_leaks(values, statistic=Statistic.TOTAL)[0].cells == ("a",)
+
+
+@pytest.mark.parametrize(
+    "release", [{"scale": 1}, {"mechanisms": [{"name": "x", "scale": 2}]}, {"bootstrap": {"table_sensitivity": 3}}]
+)
+def test_a_release_that_tells_its_noise_is_refused(release: dict[str, object]) -> None:
+    with pytest.raises(Refused, match="never shows its noise"):
+        require_silent(release)
+    require_silent({"bootstrap": {"nominal_epsilon": "1"}, "mechanisms": [{"name": "discrete-laplace"}]})
