@@ -11,6 +11,7 @@ from discreet.cli.screen import show_json, show_note, show_table
 
 if TYPE_CHECKING:
     from discreet.study.reproduction import Reproduction
+    from discreet.tables.bootstrap.reproduction import Reproduction as BootstrapReproduction
 
 __all__ = ["register"]
 
@@ -94,3 +95,60 @@ def _show(done: "Reproduction") -> None:
     ]
     title = f"Mean absolute error over provinces at ε = {_SHOWN}; every ε and province is in comparison.csv."
     show_table(title, list(zip(heads, sides, strict=True)), rows, footer=footer)
+
+
+@reproduce.command("bootstrap", epilog="Example: discreet reproduce bootstrap --out reproduction-bootstrap")
+def bootstrap(
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The rice farms as CSV or CSV.gz; else the cells that the paper publishes."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder of the results; new, or its own.")
+    ] = Path("reproduction-bootstrap"),
+    replicates: Annotated[int, typer.Option(metavar="N", help="Draws of each figure; the paper had 1000.")] = 1_000,
+    workspace: UnusedWorkspace = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Repeat bootstrap differential privacy on the rice farms, with the noise it needs and what an outsider loses."""
+    from discreet.tables.bootstrap.reproduction import reproduce_bootstrap
+
+    with show_progress() as told:
+        done = reproduce_bootstrap(out, data=data, replicates=replicates, progress=told)
+    if output is Format.JSON:
+        show_json({"files": done.files, **done.to_dict()})
+    else:
+        _show_bootstrap(done)
+
+
+def _show_bootstrap(done: "BootstrapReproduction") -> None:
+    from discreet.tables.bootstrap.farms import name_cell
+    from discreet.tables.bootstrap.reproductionpage import group_digits, tell_loss
+
+    figures = ("n", "total", "max", "min", "sensitivity", "percent", "gain")
+    found = {(line.cell, line.figure): group_digits(line.ours) + ("" if line.agrees else "*") for line in done.compared}
+    show_table(
+        "Tables 1 to 4: farms, kilograms, sensitivity V, V in % of the total, accuracy gained.",
+        [("cell", "left"), *((figure, "right") for figure in figures)],
+        [[name_cell(cell), *(found[cell, figure] for figure in figures)] for cell in done.farms.cells],
+        footer=["* printed otherwise", ""],
+    )
+    show_table(
+        "Sensitivities; at ε = 1 also the scales of the noise.",
+        [("what is released", "left"), ("printed", "left"), ("right", "left"), ("why", "left")],
+        [[line.what, line.printed, line.right, line.why] for line in done.sensitivities],
+        footer=[""],
+    )
+    show_table(
+        "What one farm loses where ε = 1 is promised, and what samples alone show.",
+        [("noise", "left"), ("farm", "left"), ("loss", "right"), ("at least", "right")],
+        [[one.trial.noise, one.trial.farm, tell_loss(one), f"{one.at_least:.2f}"] for one in done.findings],
+        footer=[
+            "",
+            *done.verdict,
+            *(["", "Not shown without the rows (--data):", *done.unshown] if done.unshown else []),
+            "",
+            *(f"{name}: {file}" for name, file in done.files.items()),
+            "A study with repeatable noise that prints sensitivities: not a release, and not differentially private.",
+        ],
+    )
