@@ -1,0 +1,190 @@
+"""Published cells from estimated ones: whole, not negative where that is asked, and near the estimate in margins too.
+
+Guarantee: post-processing; costs nothing.
+Requires:  the estimate is made from released values alone.
+Proof:     docs/tables-consistency.md
+Refs:      [BPCPE11] for how the nearest table is found; [CE82] for rounding that keeps totals.
+
+Margins are sums of what is published here, so they add up whatever happens in this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isfinite, prod, sqrt
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.tables.layout import Margin, every_margin
+
+if TYPE_CHECKING:
+    from numpy import float64, int64
+    from numpy.typing import NDArray
+
+__all__ = ["project", "publish", "round_nested"]
+
+TOLERANCE: Final = 1e-7
+MOST_ROUNDS: Final = 1500
+
+_OVERSHOOT: Final = 1.7
+_LOOK_EVERY: Final = 20
+_MOST_CHANGES: Final = 40
+_GRID_BITS: Final = 30
+_LARGEST_SUM: Final = float(2**62)
+
+
+def publish(raw: NDArray[float64], *, weights: Mapping[Margin, float], nonnegative: bool) -> NDArray[Any]:
+    """The cells to publish for an estimate of all cells, both in whole steps.
+
+    The result has int64 values, or Python's own integers where a sum could pass 2^62. It is deterministic, and a table
+    that is already whole (and not negative, where that is asked) comes back as it is. `weights` say how much a figure
+    of each margin counts: one over its variance.
+    """
+    return round_nested(project(raw, weights=weights) if nonnegative else _checked(raw))
+
+
+def project(raw: NDArray[float64], *, weights: Mapping[Margin, float]) -> NDArray[float64]:
+    """The table without negative cells that is nearest in all margins together, before it is rounded.
+
+    Nearest is the smallest weighted sum of squared differences, over the figures of all margins. Cells are settled to
+    about TOLERANCE of the most negative one; the order of the keys does not matter.
+    """
+    values = _checked(raw)
+    form = _Form(values.shape, weights)
+    shortfall = float(max(-values.min(), 0.0))
+    if shortfall == 0.0:
+        return values.copy()
+    moved = _nearest_above(-values, form, tolerance=TOLERANCE * shortfall)
+    # where the bound holds, the two cancel exactly
+    return np.maximum(values + moved, 0.0)
+
+
+def round_nested(values: NDArray[float64]) -> NDArray[Any]:
+    """Whole numbers for all cells, such that totals down the chain of keys are each less than 1 off.
+
+    The chain is the grand total (rounded to the nearest whole number), the totals by the first key, by the first two,
+    and so on to the cells. Each total is shared out among its parts by largest remainders; ties go to the earlier cell.
+    """
+    # summed as whole parts of a fine grid, totals and their parts agree to the last bit
+    floors = np.floor(values)
+    fractions = np.rint((values - floors) * 2**_GRID_BITS).astype(np.int64)
+    added = (fractions.sum() + (1 << (_GRID_BITS - 1))) >> _GRID_BITS
+    shared: NDArray[int64] = np.asarray(added, dtype=np.int64).reshape(1)
+    for place in range(values.ndim):
+        parts = fractions.reshape(*values.shape[: place + 1], -1).sum(axis=-1)
+        shared = _share_out(shared, parts.reshape(shared.size, -1)).reshape(-1)
+    extra = shared.reshape(values.shape)
+    if float(np.abs(values).sum()) + values.size < _LARGEST_SUM:
+        return floors.astype(np.int64) + extra
+    exact = np.array([int(floor) for floor in floors.flat] or [0], dtype=object).reshape(values.shape)
+    return np.asarray(exact + extra.astype(object), dtype=object)
+
+
+def _share_out(totals: NDArray[int64], parts: NDArray[int64]) -> NDArray[int64]:
+    """Parts, one line for each total, rounded down or up to add up to it: the largest remainders go up."""
+    floors, remainders = parts >> _GRID_BITS, parts & ((1 << _GRID_BITS) - 1)
+    missing = totals - floors.sum(axis=1)
+    order = np.argsort(-remainders, axis=1, kind="stable")
+    up = np.empty_like(parts)
+    np.put_along_axis(up, order, np.arange(parts.shape[1])[None, :] < missing[:, None], axis=1)
+    return floors + up
+
+
+# --- the nearest table ----------------------------------------------------------------------------------------------
+
+
+class _Form:
+    """The weighted sum of squares over margins, as an operator on tables, scaled so that a cell alone counts 1.
+
+    It is diagonal in the components of a table: for a set of keys, the part that varies with each of them and is even
+    along the others. Every function of it is therefore again a sum over margins, with other coefficients.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], weights: Mapping[Margin, float]) -> None:
+        places = range(len(sizes))
+        margins = list(every_margin(len(sizes)))
+        if not set(weights) <= set(margins):
+            raise ValueError("weights are given for margins of this table")
+        if any(not isfinite(weight) or weight < 0 for weight in weights.values()) or not weights.get(tuple(places)):
+            raise ValueError("weights are finite and not negative, and that of the cells is positive")
+        one = weights[tuple(places)]
+        self.coefficients = {margin: weights.get(margin, 0.0) / one for margin in margins}
+        self._folds = {margin: prod(sizes[place] for place in places if place not in margin) for margin in margins}
+        self.eigenvalues = {part: self._above(part, self.coefficients) for part in margins}
+
+    def _above(self, part: Margin, coefficients: Mapping[Margin, float]) -> float:
+        return sum(
+            coefficient * self._folds[margin]
+            for margin, coefficient in coefficients.items()
+            if set(part) <= set(margin)
+        )
+
+    def function(self, of: Callable[[float], float]) -> dict[Margin, float]:
+        """The coefficients of the operator with these eigenvalues, from the cells down to the grand total."""
+        made: dict[Margin, float] = {}
+        for part, eigenvalue in self.eigenvalues.items():
+            made[part] = (of(eigenvalue) - self._above(part, made)) / self._folds[part]
+        return made
+
+
+def _apply(coefficients: Mapping[Margin, float], table: NDArray[float64]) -> NDArray[float64]:
+    """The sum over margins of coefficient times the margin's figures, each figure at all the cells it adds up."""
+
+    def descend(summed: NDArray[float64], place: int, kept: Margin) -> NDArray[float64]:
+        if place == table.ndim:
+            return summed * coefficients[kept]
+        with_key = descend(summed, place + 1, (*kept, place))
+        with_key += descend(summed.sum(axis=place, keepdims=True), place + 1, kept)
+        return with_key
+
+    return descend(table, 0, ())
+
+
+def _nearest_above(bounds: NDArray[float64], form: _Form, *, tolerance: float) -> NDArray[float64]:
+    """The smallest change in the form's sense that is nowhere below its bound, by alternating directions.
+
+    Working on the change keeps the size of cells out of the arithmetic. A run that does not reach the tolerance still
+    gives a change within its bounds: what is published then adds up, and is only a little farther than it could be.
+    """
+    step = sqrt(sorted(form.eigenvalues.values())[len(form.eigenvalues) // 2])
+    inverse = form.function(_shifted_inverse(step))
+    change = np.maximum(bounds, 0.0)
+    price = np.zeros_like(change)
+    changes_left = _MOST_CHANGES
+    for turn in range(1, MOST_ROUNDS + 1):
+        free = _apply(inverse, step * (change - price))
+        aim = price + _OVERSHOOT * free + (1 - _OVERSHOOT) * change
+        before, change = change, np.maximum(aim, bounds)
+        price = aim - change
+        if turn % _LOOK_EVERY:
+            continue
+        apart = float(np.abs(free - change).max())
+        drift = step * float(np.abs(change - before).max())
+        if max(apart, drift) <= tolerance:
+            break
+        # either lags behind where the step fits badly; few changes of step, so that it still must converge
+        ratio = _lag(free - change, change) / _lag(change - before, price)
+        if changes_left and not 0.25 < ratio < 4:
+            changes_left -= 1
+            growth = sqrt(min(max(ratio, 0.04), 25.0))
+            step, price = step * growth, price / growth
+            inverse = form.function(_shifted_inverse(step))
+    return change
+
+
+def _lag(difference: NDArray[float64], whole: NDArray[float64]) -> float:
+    """A difference by the size of what it is a part of; never 0, so that one lag can be divided by another."""
+    least = 1e-300
+    return max(float(np.linalg.norm(difference)), least) / max(float(np.linalg.norm(whole)), least)
+
+
+def _shifted_inverse(step: float) -> Callable[[float], float]:
+    return lambda eigenvalue: 1.0 / (eigenvalue + step)
+
+
+def _checked(raw: NDArray[float64]) -> NDArray[float64]:
+    values = np.asarray(raw, dtype=np.float64)
+    if values.size == 0 or not np.isfinite(values).all():
+        raise ValueError("an estimated table has cells, and each is a finite number")
+    return values
