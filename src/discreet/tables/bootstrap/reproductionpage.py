@@ -136,8 +136,8 @@ def _audit(done: Reproduction) -> Markup:
     words = (
         "The loss is how much likelier an answer can become, as a logarithm, when one farm is replaced; ε = 1 promises "
         f"at most 1. “Shown by samples” knows no formula: of {SAMPLES:,} draws on each side, half choose an event and "
-        f"half measure it (Clopper–Pearson, {CONFIDENCE:.1%} confidence). It falls short of the loss, and cannot pass 9.5 "
-        "with so many draws."
+        f"half measure it (Clopper–Pearson, {CONFIDENCE:.1%} confidence). It falls short of the loss, and cannot "
+        "pass 9.5 with so many draws."
     )
     head = ["Noise", "Loss", "Shown by samples", "Promise of 1", "Which farm"]
     parts = [
