@@ -1,0 +1,236 @@
+"""Every method of today and differential privacy on the same table: errors, what is changed, and what an attack finds.
+
+For custodians only: errors are measured against the exact figures. Nothing here is a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from math import floor, log10
+from typing import Final
+
+import numpy as np
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.types import Guarantee, Neighbours, PureDP
+from discreet.tables.layout import Margin
+from discreet.tables.today.controlled import ControlledRounding
+from discreet.tables.today.holdings import Holdings, Published, require_whole
+from discreet.tables.today.restriction import SetSizeRestriction
+from discreet.tables.today.rounding import RandomRounding, SystematicRounding
+from discreet.tables.today.suppression import Suppression
+from discreet.tables.today.swapping import RecordSwapping
+from discreet.tables.today.trials import Attack, Method, PublishDP, attack, publish_private, success_ceiling
+
+__all__ = ["Comparison", "Line", "compare", "list_methods"]
+
+_DRAWS: Final = 20
+_MOST_EPSILONS: Final = 10
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a method, how many methods are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One method. Errors are absolute, in the table's steps, over shown figures, on average over draws.
+
+    `changed` is the share of cells shown with another figure than the held one, `suppressed` of cells not shown. What
+    a method without a table would have is None.
+    """
+
+    method: str
+    did: str
+    parameters: dict[str, object]
+    guarantee: str
+    private: bool
+    mean_error: float | None
+    largest_error: float | None
+    margin_mean_error: float | None
+    margin_largest_error: float | None
+    changed: float | None
+    suppressed: float | None
+    additive: bool | None
+    attack: Attack | None
+
+    @property
+    def title(self) -> str:
+        """The method by name; differential privacy with its epsilon."""
+        return f"{self.method}, epsilon {self.parameters['epsilon']}" if self.private else self.method
+
+    def sentence(self) -> str:
+        """What came of the attack, for people."""
+        if self.attack is None:
+            return f"{self.title}: there is nothing to attack."
+        done = self.attack
+        said = (
+            f"{self.title}: of {done.trials} people, {done.sure} were recovered beyond doubt and {done.right} "
+            f"({done.rate:.0%}; interval {done.low:.0%} to {done.high:.0%}) named rightly; "
+            f"naming the most common place finds {done.base_rate:.0%}."
+        )
+        return said if done.ceiling is None else f"{said} On average no attack can find more than {done.ceiling:.0%}."
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "method": self.method,
+            "parameters": self.parameters,
+            "did": self.did,
+            "guarantee": self.guarantee,
+            "differentially_private": self.private,
+            "mean_error": self.mean_error,
+            "largest_error": self.largest_error,
+            "margin_mean_error": self.margin_mean_error,
+            "margin_largest_error": self.margin_largest_error,
+            "share_changed": self.changed,
+            "share_suppressed": self.suppressed,
+            "additive": self.additive,
+            "attack": None if self.attack is None else self.attack.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The lines, today's methods first; `target` is the place of the key that the attack was after."""
+
+    lines: tuple[Line, ...]
+    target: int
+    neighbours: Neighbours
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "target": self.target,
+            "neighbours": str(self.neighbours),
+            "lines": [line.to_dict() for line in self.lines],
+            "sentences": list(self.sentences()),
+        }
+
+    def sentences(self) -> Iterator[str]:
+        """How the attack goes, then one sentence for each method."""
+        yield (
+            "The attack: an outsider sees the table with everyone and without one person, and knows all of that "
+            "person's keys but one."
+        )
+        yield from (line.sentence() for line in self.lines)
+
+
+def list_methods(
+    holdings: Holdings,
+    *,
+    threshold: int = 5,
+    base: int | None = None,
+    least: int = 5,
+    share: float = 0.05,
+    seconds: float = 10.0,
+) -> tuple[Method, ...]:
+    """Today's methods with their usual parameters.
+
+    Counts are rounded to base 5; totals to 5 times the power of ten below the mean contribution, so that rounding
+    hides about as many people. `seconds` limit the search of controlled rounding and the audit of suppression.
+    """
+    step = base if base is not None else 5 * _power_of_ten(holdings)
+    return (
+        Suppression(threshold=threshold, seconds=seconds),
+        SystematicRounding(base=step),
+        RandomRounding(base=step),
+        ControlledRounding(base=step, seconds=seconds),
+        SetSizeRestriction(least=least),
+        RecordSwapping(share=share),
+    )
+
+
+def compare(
+    holdings: Holdings,
+    *,
+    epsilons: Sequence[Decimal],
+    publish_dp: PublishDP,
+    trials: int = 200,
+    target: int | None = None,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    guarantee: Callable[[Decimal], Guarantee] | None = None,
+    methods: Sequence[Method] | None = None,
+    attack_seconds: float = 3.0,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """One line for each method and each epsilon.
+
+    `publish_dp(figures, epsilon)` publishes the cells (counts, or totals in whole steps) under `guarantee(epsilon)`,
+    pure DP unless given. The attack is after the key at place `target`, the last unless given, `trials` times or
+    until `attack_seconds` are over for a method.
+    """
+    require_whole(trials, parameter="trials", least=1, most=10**6)
+    if not 1 <= len(epsilons) <= _MOST_EPSILONS:
+        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {_MOST_EPSILONS}", came=str(len(epsilons)))
+    place = len(holdings.layout.sizes) - 1 if target is None else target
+    require_whole(place, parameter="target", least=0, most=len(holdings.layout.sizes) - 1)
+    promise = guarantee or (lambda epsilon: PureDP(epsilon=epsilon))
+    promises = [promise(epsilon) for epsilon in epsilons]
+    chosen = list_methods(holdings) if methods is None else tuple(methods)
+    drawn = np.random.default_rng() if rng is None else rng
+    trial = partial(attack, holdings=holdings, target=place, trials=trials, seconds=attack_seconds, rng=drawn)
+    total, lines = len(chosen) + len(epsilons), list[Line]()
+
+    def enter(line: Line) -> None:
+        lines.append(line)
+        if progress is not None:
+            progress(line.title, len(lines), total)
+
+    for method in chosen:
+        apply = partial(method.apply, holdings, rng=drawn)
+        random = isinstance(method, RandomRounding | RecordSwapping)
+        enter(_measure(holdings, [apply() for _ in range(_DRAWS if random else 1)], trial(method)))
+    for epsilon, promised in zip(epsilons, promises, strict=True):
+        private = partial(publish_private, publish_dp, epsilon, guarantee=promised)
+        most = success_ceiling(holdings, place, guarantee=promised, neighbours=neighbours) if holdings.people else None
+        enter(_measure(holdings, [private(holdings) for _ in range(_DRAWS)], trial(private, ceiling=most)))
+    return Comparison(tuple(lines), place, neighbours)
+
+
+def _measure(holdings: Holdings, drawn: Sequence[Published], found: Attack | None) -> Line:
+    first = drawn[0]
+    cells = holdings.layout.cells
+    margins = [margin for margin in holdings.layout.margins if margin != cells]
+    private = first.guarantee.differentially_private
+    errors = [_errors(holdings, one, [cells]) for one in drawn] if first.found else []
+    beside = [_errors(holdings, one, margins) for one in drawn] if first.found else []
+    return Line(
+        method=first.method,
+        did=first.did,
+        parameters=dict(first.parameters),
+        guarantee=str(first.guarantee),
+        private=private,
+        mean_error=_mean([float(part.mean()) for part in errors if part.size]),
+        largest_error=_mean([float(part.max()) for part in errors if part.size]),
+        margin_mean_error=_mean([float(part.mean()) for part in beside if part.size]),
+        margin_largest_error=_mean([float(part.max()) for part in beside if part.size]),
+        changed=_mean([float((part > 0).sum() / holdings.counts.size) for part in errors]),
+        suppressed=float(first.hidden[cells].mean()) if first.found else None,
+        additive=first.additive() if first.found else None,
+        attack=found,
+    )
+
+
+def _errors(
+    holdings: Holdings, published: Published, margins: Sequence[Margin]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Absolute errors of the figures that are shown."""
+    parts = [np.zeros(0)]
+    for margin in margins:
+        away = np.abs(published.figures[margin] - holdings.margin(margin)).astype(np.float64)
+        parts.append(away[~published.hidden[margin]].ravel())
+    return np.concatenate(parts)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _power_of_ten(holdings: Holdings) -> int:
+    if holdings.contributions is None or not len(holdings.contributions):
+        return 1
+    _, values, people = holdings.rows()
+    mean = float(np.abs(values) @ people) / float(people.sum())
+    return int(10 ** max(0, floor(log10(mean)))) if mean >= 1 else 1
