@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from discreet.guarantees.types import BootstrapDP
 from discreet.plan.algebra import Plan
 from discreet.tables.bootstrap.log import LOG_FILE, BootstrapLog, bootstrap_log, nominal_totals
 from discreet.tables.bootstrap.observed import observe, outline
+from discreet.tables.bootstrap.releasing import _add_noise
 from discreet.tables.bootstrap.sensitivity import CellSummary, PublicBounds, Statistic, table_sensitivity
 from discreet.tables.table import Quality
 
@@ -105,6 +107,13 @@ def test_no_cell_leaves_exactly(build: Build, method: str) -> None:
     ]
     for place, value in enumerate(exact):
         assert any(table.cells[place].value != value for table in releases)
+
+
+def test_each_cell_gets_the_noise_of_its_own_scale() -> None:
+    """Noise of scale 1 beyond 60 has chance below e**-59; of scale 10**12 within 1000, below 2e-9."""
+    drawn = _add_noise([0, 0, 0], [1, 10**12, 1], epsilon=Decimal(1))
+    assert abs(drawn[0]) <= 60 < 1000 < abs(drawn[1])
+    assert abs(drawn[2]) <= 60
 
 
 def test_margins_are_sums_of_cells(build: Build) -> None:
