@@ -33,6 +33,7 @@ from discreet.plan.algebra import (
     Largest,
     Least,
     Lookup,
+    Marginal,
     Measure,
     Not,
     Nothing,
@@ -43,6 +44,7 @@ from discreet.plan.algebra import (
     Plus,
     Quantile,
     Relation,
+    Residual,
     Rows,
     Scan,
     Smallest,
@@ -123,8 +125,19 @@ class _Writer:
         source = self.relation(depth)
         facts = facts_of(source, self.cards)
         names = self.random.sample(sorted(facts.spans), min(len(facts.spans), self.random.choice((0, 0, 1, 1, 1, 2))))
-        measures = dict.fromkeys(self.measure(facts) for _ in range(self.random.choice((1, 2, 3))))
-        return Plan(source, tuple(self.key(name, facts) for name in names), tuple(measures))
+        keys = tuple(self.key(name, facts) for name in names)
+        measures = dict.fromkeys(self.margin(keys, self.measure(facts)) for _ in range(self.random.choice((1, 2, 3))))
+        return Plan(source, keys, tuple(measures))
+
+    def margin(self, keys: tuple[Key, ...], measure: Measure) -> Measure:
+        """The measure itself, or a margin of it, or the residual of one."""
+        closed = all(key.cells is not None for key in keys)
+        if not closed or not isinstance(measure, Rows | Total) or self.random.random() < 0.4:
+            return measure
+        kept = tuple(place for place in range(len(keys)) if self.random.random() < 0.6)
+        if self.random.random() < 0.4:
+            return Marginal(measure, kept)
+        return Residual(measure, kept, tuple(place for place in kept if self.random.random() < 0.3))
 
     def key(self, name: str, facts: Facts) -> Key:
         """Closed where few values are possible, open for texts and wide numbers."""

@@ -29,6 +29,7 @@ from discreet.plan.algebra import (
     Largest,
     Least,
     Lookup,
+    Marginal,
     Measure,
     Not,
     Nothing,
@@ -39,6 +40,7 @@ from discreet.plan.algebra import (
     Plus,
     Quantile,
     Relation,
+    Residual,
     Rows,
     Scan,
     Smallest,
@@ -52,6 +54,7 @@ from discreet.plan.algebra import (
     Value,
     Whole,
     Within,
+    measured_of,
 )
 
 __all__ = ["Aggregate", "Datum", "Row", "Tables", "evaluate", "grouped", "holds", "measure", "rows_of"]
@@ -76,6 +79,10 @@ def measure(plan: Plan, tables: Tables, cards: Mapping[str, Card]) -> Measured:
         assert set(found) <= set(cells), "a row lies outside the listed cells of a key"
     nothing = [_aggregate(one, []) for one in plan.measures]
     columns = [[found.get(cell, nothing)[place] for cell in cells] for place in range(len(plan.measures))]
+    for place, one in enumerate(plan.measures):
+        if isinstance(one, Marginal | Residual):
+            numbers = {cell: value for cell, value in zip(cells, columns[place], strict=True) if isinstance(value, int)}
+            columns[place] = list(margin_of(plan, one, numbers).values())
     return Measured(tuple(columns), tuple(cells) if plan.open else None)  # type: ignore[arg-type]
 
 
@@ -87,12 +94,30 @@ def grouped(plan: Plan, tables: Tables, cards: Mapping[str, Card]) -> dict[Cell,
     return {cell: [_aggregate(one, rows) for one in plan.measures] for cell, rows in cells.items()}
 
 
+def margin_of(plan: Plan, measure: Marginal | Residual, numbers: Mapping[Cell, int]) -> dict[Cell, int]:
+    """A margin, or the residual of one, from the numbers of the cells, line by line."""
+    sizes = [plan.keys[place].cells or () for place in measure.kept]
+    found: dict[Cell, int] = dict.fromkeys(product(*sizes), 0)
+    for cell, number in numbers.items():
+        found[tuple(cell[place] for place in measure.kept)] += number
+    if isinstance(measure, Residual):
+        for axis, place in enumerate(measure.kept):
+            if place in measure.whole:
+                continue
+            before = dict(found)
+            for cell in found:
+                line = [before[(*cell[:axis], other, *cell[axis + 1 :])] for other in sizes[axis]]
+                found[cell] = len(line) * before[cell] - sum(line)
+    return found
+
+
 def _in_order(cell: Cell) -> list[tuple[bool, Datum]]:
     return [(part is None, 0 if part is None else part) for part in cell]
 
 
 def _aggregate(measure: Measure, rows: list[Owned]) -> Aggregate:
-    match measure:
+    """One measure of one cell; of a margin, what its cells are."""
+    match measured_of(measure):
         case Units():
             return len({unit for unit, _ in rows})
         case Rows(value):

@@ -23,18 +23,21 @@ from discreet.plan.algebra import (
     Extreme,
     Field,
     Lookup,
+    Marginal,
     OneOf,
     Plan,
     Quantile,
+    Residual,
     TextIn,
     Whole,
     Within,
+    reduced,
     scans,
     walk,
 )
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.sensitivity import Sensitivities, sensitivities
-from tests.algebra.interpreter import Aggregate, Datum, Row, Tables, grouped
+from tests.algebra.interpreter import Aggregate, Datum, Row, Tables, grouped, margin_of
 from tests.algebra.populations import Cards, cut_weight, extremes
 
 __all__ = ["Found", "Pair", "distance", "neighbouring_tables", "reach", "search"]
@@ -131,9 +134,13 @@ def _owned(rows: tuple[Row, ...], card: Card) -> Iterator[Row]:
 def distance(plan: Plan, place: int, bound: Sensitivities, first: Seen, second: Seen, ends: tuple[int, int]) -> Found:
     """How far a measure moved. Where each cell of a public key has a bound of its own, the shares add up."""
     slices: dict[int, tuple[Number, Number]] = {}
-    for cell in first.keys() | second.keys():
-        moved = _cell_distance(plan, place, first.get(cell), second.get(cell), ends)
-        at = 0 if bound.key is None else (plan.keys[bound.key].cells or ()).index(cell[bound.key])
+    measure = plan.measures[place]
+    apart = {cell: _cell_distance(plan, place, first.get(cell), second.get(cell), ends) for cell in {**first, **second}}
+    if isinstance(measure, Marginal | Residual):
+        apart = {cell: abs(moved) for cell, moved in margin_of(plan, measure, apart).items()}  # type: ignore[arg-type]
+    keys = reduced(plan, measure).keys
+    for cell, moved in apart.items():
+        at = 0 if bound.key is None else (keys[bound.key].cells or ()).index(cell[bound.key])
         l1, squared = slices.get(at, (0, 0))
         slices[at] = l1 + moved, squared + moved**2
     scored = isinstance(plan.measures[place], Quantile | Extreme)
@@ -160,7 +167,8 @@ def _cell_distance(
     one, two = (None if seen is None else seen[place] for seen in (first, second))
     if isinstance(measure, Quantile | Extreme):
         return _score_distance(measure, _histogram(one), _histogram(two), ends)
-    return abs(_number(one) - _number(two))
+    moved = _number(one) - _number(two)
+    return moved if isinstance(measure, Marginal | Residual) else abs(moved)
 
 
 def _number(aggregate: Aggregate | None) -> int:

@@ -19,7 +19,7 @@ import pytest
 from discreet.data.card import Card, Category, Column, Kind, Labels, Size, WeightRule
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.types import Neighbours, Unit
-from discreet.plan import calculus
+from discreet.plan import calculus, sensitivity
 from discreet.plan.algebra import (
     Absolute,
     And,
@@ -38,6 +38,7 @@ from discreet.plan.algebra import (
     Largest,
     Least,
     Lookup,
+    Marginal,
     Measure,
     Not,
     Nothing,
@@ -48,6 +49,7 @@ from discreet.plan.algebra import (
     Plus,
     Quantile,
     Relation,
+    Residual,
     Rows,
     Scan,
     Smallest,
@@ -225,7 +227,25 @@ RELATIONS: Final = {
         PerUnit(Filter(PEOPLE, OneOf(SICK, (0,))), (("n", Tally(None)),)), Total(Field("n"))
     ),
 }
+MARGINS: Final = {
+    f"margin {kept}, {measure}": Plan(PEOPLE, (BY_REGION, BY_SICK), (Marginal(MEASURES[measure], kept),))  # type: ignore[arg-type]
+    for kept in ((), (0,), (1,), (0, 1))
+    for measure in ("rows", "total", "total weight")
+}
+RESIDUALS: Final[dict[str, tuple[Plan, tuple[str, ...]]]] = {
+    "of one key": (Plan(PEOPLE, (BY_SICK,), (Residual(Rows(None), (0,)),)), ("add-remove", "replace-one")),
+    "of a key in the margin": (
+        Plan(PEOPLE, (BY_REGION, BY_SICK), (Residual(Rows(None), (1,)),)),
+        ("add-remove", "replace-one"),
+    ),
+    "of two keys": (Plan(PEOPLE, (BY_REGION, BY_SICK), (Residual(Total(UP), (0, 1)),)), ("add-remove",)),
+    "beside a whole key": (
+        Plan(PEOPLE, (BY_REGION, BY_SICK), (Residual(Total(WEIGHT), (0, 1), whole=(0,)),)),
+        ("add-remove",),
+    ),
+}
 TIGHT: Final = {
+    **MARGINS,
     **{f"{key}, {measure}": Plan(PEOPLE, KEYS[key], (MEASURES[measure],)) for key in KEYS for measure in MEASURES},
     **{name: summed(value) for name, value in VALUES.items()},
     **{name: over(Filter(PEOPLE, where), Total(UP)) for name, where in CONDITIONS.items()},
@@ -247,8 +267,17 @@ def test_some_pair_reaches_the_bound(name: str, setting: str) -> None:
         assert found.share_l2 == 1, str(found)
 
 
+@pytest.mark.parametrize("name", RESIDUALS)
+def test_some_pair_reaches_the_l2_bound_of_residuals(name: str) -> None:
+    plan, settings = RESIDUALS[name]
+    for setting in settings:
+        found = worst(plan, population(setting))
+        assert found.share_l2 == 1, f"{setting}: {found}"
+
+
 def test_every_node_has_a_bound_that_is_reached() -> None:
-    assert frozenset[str]().union(*(nodes_in(plan) for plan in TIGHT.values())) == EVERY_NODE
+    plans = [*TIGHT.values(), *(plan for plan, _ in RESIDUALS.values())]
+    assert frozenset[str]().union(*(nodes_in(plan) for plan in plans)) == EVERY_NODE
 
 
 @pytest.mark.parametrize(
@@ -330,8 +359,9 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 
 def instead(name: str, wrong: Callable[..., Any]) -> Patch:
     """The rule of that name replaced by one that is given the right rule and its arguments."""
-    right = getattr(calculus, name)
-    return lambda patch: patch.setattr(calculus, name, lambda *given, **named: wrong(right, *given, **named))
+    module = calculus if hasattr(calculus, name) else sensitivity
+    right = getattr(module, name)
+    return lambda patch: patch.setattr(module, name, lambda *given, **named: wrong(right, *given, **named))
 
 
 def by_moves_alone(found: Sensitivity) -> Sensitivity:

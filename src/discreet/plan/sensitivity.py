@@ -138,20 +138,20 @@ def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card]) -> Sensi
     for one in each:
         squared = one.l1**2 * alone
         if changes and one_sided:  # l1 is twice what one unit adds to a cell
-            squared = min(squared, (one.l1 / 2) ** 2 * _exchanged(spread))
+            squared = min(squared, (one.l1 / 2) ** 2 * _exchanged(spread, apart=bool(measure.whole)))
         l1 = one.l1 * prod(2 * (size - 1) for size in spread)
         found.append(_bound(l1, squared, f"{one.derivation}; taken along {_plural(len(spread), 'line')} of cells"))
     return Sensitivities(base.key if len(found) > 1 else None, tuple(found))
 
 
-def _exchanged(sizes: list[int]) -> Fraction:
+def _exchanged(sizes: list[int], *, apart: bool) -> Fraction:
     """The most that the squares of the residuals move when a unit leaves one cell and enters another, or only comes.
 
     The residual of a unit in a cell has as inner product with that of another, along a line of m cells, m(m-1) where
-    they agree and -m where they do not.
+    they agree and -m where they do not; `apart`, when they may differ in a key that has no lines, it is 0.
     """
     alone = prod(size * (size - 1) for size in sizes)
-    together = [alone]
+    together = [alone, *((0,) if apart else ())]
     for agree in product((True, False), repeat=len(sizes)):
         if any(not same and size == 1 for same, size in zip(agree, sizes, strict=True)):
             continue

@@ -93,7 +93,7 @@ def test_shares_can_be_given_and_must_add_up() -> None:
     pricing = price(statement, CARDS, epsilon=Decimal(1), shares=[Decimal("0.9"), Decimal("0.1")])
     assert pricing.measures[1].mechanisms == (DiscreteLaplace(scale=Fraction(600)),)
     for shares in (["0.9", "0.2"], ["1", "0"], ["0.5"]):
-        with pytest.raises(ParameterInvalid, match="add up to epsilon"):
+        with pytest.raises(ParameterInvalid, match="add up to the whole"):
             price(statement, CARDS, epsilon=Decimal(1), shares=[Decimal(share) for share in shares])
 
 
