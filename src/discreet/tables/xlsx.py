@@ -1,0 +1,285 @@
+"""A published table as a workbook: the cross-tabulation, the long list of figures, and notes that say what they mean.
+
+Every text is written as a string under a style with `quotePrefix`, so that `=`, `+`, `-`, `@`, a tab or a carriage
+return never make a formula of it, even after somebody edits the cell. The same table gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any, Final
+
+from discreet.data.columns import Labels
+from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.tables.crosstab import Grid, arrange, name_stand
+from discreet.tables.listing import Column, Sort, list_columns
+from discreet.tables.notes import list_notes, warn_reader
+from discreet.tables.table import Entry, Quality, Shown, Table
+
+__all__ = ["check_size", "to_xlsx"]
+
+_MOST_ROWS: Final = 1_048_576
+_MOST_COLUMNS: Final = 16_384
+_TOP_ROWS: Final = 6  # titles, warning, blank line and headings above the figures, at most
+_WIDEST: Final = 48
+_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_OPTIONS: Final = {"strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
+_LARGE: Final = 100_000  # figures from which rows go to the disk at once
+_EPOCH: Final = datetime(1980, 1, 1, tzinfo=UTC)
+
+_SHEETS: Final = (Labels("Table", "Tableau"), Labels("Figures", "Chiffres"), Labels("Notes", "Notes"))
+_LEGEND: Final = Labels(
+    "* use with caution   ** unreliable   – suppressed, because it would not be reliable",
+    "* à utiliser avec prudence   ** peu fiable   – supprimé, faute de fiabilité",
+)
+_MARKS: Final = {Quality.CAUTION: '" *"_*', Quality.UNRELIABLE: '" **"'}
+_LEGENDARY: Final = frozenset({*_MARKS, Quality.SUPPRESSED})
+_UNMARKED: Final = "_ _*_*"  # as wide as the marks, so that digits stand below digits
+
+_QUALITIES: Final = {
+    "good": Labels("good", "bonne"),
+    "caution": Labels("use with caution", "à utiliser avec prudence"),
+    "unreliable": Labels("unreliable", "peu fiable"),
+    "suppressed": Labels("suppressed", "supprimé"),
+    "not rated": Labels("not rated", "non évaluée"),
+}
+
+
+def check_size(*, figures: int, columns: int) -> None:
+    """Refuse what no sheet can hold: so many figures in a list, so many columns side by side."""
+    if figures + _TOP_ROWS > _MOST_ROWS or columns > _MOST_COLUMNS:
+        raise ParameterInvalid(
+            parameter="a table for XLSX",
+            rule=f"has at most {_MOST_ROWS - _TOP_ROWS:,} figures and {_MOST_COLUMNS:,} columns (Parquet and CSV have "
+            "no such limit)",
+            came=f"one with {figures:,} figures and {columns:,} columns",
+        )
+
+
+def to_xlsx(table: Table, language: str) -> bytes:
+    """The whole file."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise ExtraMissing(needed_for="the format xlsx", extra="tables") from None
+    grid = arrange(table)
+    figures = len(table.cells) + len(table.margins)
+    check_size(figures=figures, columns=len(grid.down) + len(grid.columns))
+    out = io.BytesIO()
+    # Both ways give every part a fixed time stamp.
+    book = xlsxwriter.Workbook(out, {**_OPTIONS, "constant_memory" if figures > _LARGE else "in_memory": True})
+    book.set_properties({"title": _clean(table.title.text(language)), "created": _created(table)})
+    writer = _Writer(book, table, language)
+    writer.write_cross_tabulation(grid)
+    writer.write_list()
+    writer.write_notes()
+    book.close()
+    return out.getvalue()
+
+
+def _clean(text: str) -> str:
+    """XML has no way to hold some characters."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def _created(table: Table) -> datetime:
+    """Fixed where the table does not say, so that the bytes never depend on the clock."""
+    try:
+        created = datetime.fromisoformat(table.created)
+    except ValueError:
+        return _EPOCH
+    return created.astimezone(UTC) if created.tzinfo else created.replace(tzinfo=UTC)
+
+
+# --- looks -----------------------------------------------------------------------------------------------------------
+
+
+_HEAD: Final = {"bold": True, "bg_color": "#E7ECF2", "bottom": 1, "text_wrap": True, "valign": "top"}
+_LOOKS: Final[Mapping[str, Mapping[str, object]]] = {
+    "title": {"bold": True, "font_size": 14},
+    "plain": {},
+    "warning": {"bold": True, "font_color": "#C00000"},
+    "head": _HEAD,
+    "head_right": {**_HEAD, "align": "right"},
+    "label": {"text_wrap": True, "valign": "top"},
+    "label_margin": {"text_wrap": True, "valign": "top", "bold": True},
+    "absent": {"align": "right", "valign": "top"},
+}
+
+
+class _Styles:
+    """Cell formats, each made once. Those of texts have quotePrefix."""
+
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._made: dict[tuple[str, bool], Any] = {}
+
+    def text(self, look: str) -> Any:
+        return self._once((look, False), {**_LOOKS[look], "quote_prefix": True})
+
+    def number(self, pattern: str, *, bold: bool = False) -> Any:
+        return self._once((pattern, bold), {"num_format": pattern, "bold": bold, "valign": "top"})
+
+    def _once(self, name: tuple[str, bool], properties: Mapping[str, object]) -> Any:
+        if name not in self._made:
+            self._made[name] = self._book.add_format(properties)
+        return self._made[name]
+
+
+def _pattern(step: str | None, *, finer: int = 0) -> str:
+    """Thousands apart, and the decimals of the step; means, which have no step, get three."""
+    decimals = finer + (3 if step is None else len(step.partition(".")[2]))
+    return "#,##0" + ("." + "0" * decimals if decimals else "")
+
+
+# --- sheets ----------------------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Writes the sheets of one table, in order."""
+
+    def __init__(self, book: Any, table: Table, language: str) -> None:
+        self._book = book
+        self._table = table
+        self._language = language
+        self._styles = _Styles(book)
+
+    def write_cross_tabulation(self, grid: Grid) -> None:
+        sheet, row = self._open(0)
+        left = len(grid.down)
+        if grid.across is not None:
+            self._text(sheet, row, left, self._title(grid.across), "head")
+            for column in range(left):
+                self._text(sheet, row, column, "", "head")
+            for column in range(left + 1, left + len(grid.columns)):
+                self._text(sheet, row, column, "", "head")
+            row += 1
+        for column, place in enumerate(grid.down):
+            self._text(sheet, row, column, self._title(place), "head")
+        for column, words in enumerate(self._tops(grid)):
+            self._text(sheet, row, left + column, words, "head_right")
+        first = row + 1
+        sheet.freeze_panes(first, left)
+        sheet.repeat_rows(row)
+        for number, line in enumerate(grid.lines):
+            for column, (place, stand) in enumerate(zip(grid.down, line, strict=True)):
+                words = name_stand(self._table.headings[place], stand, self._language)
+                self._text(sheet, first + number, column, words, "label_margin" if stand[0] else "label")
+            for column in range(len(grid.columns)):
+                if (entry := grid.figures.get((number, column))) is not None:
+                    self._figure(sheet, first + number, left + column, entry)
+        if any(entry.quality in _LEGENDARY for entry in grid.figures.values()):
+            self._text(sheet, first + len(grid.lines) + 1, 0, _LEGEND.text(self._language), "plain")
+        self._fit_grid(sheet, grid)
+
+    def write_list(self) -> None:
+        sheet, row = self._open(1)
+        columns = list_columns(self._table, self._language)
+        finer = _finer(columns) if self._table.step is not None else 0
+        styles = [self._number_style(column, finer) for column in columns]
+        for place, (column, style) in enumerate(zip(columns, styles, strict=True)):
+            title = column.title.text(self._language)
+            self._text(sheet, row, place, title, "head" if style is None else "head_right")
+            sheet.set_column(place, place, _width([title, *_widest(column.values)], least=9))
+        # Row by row, because a large workbook keeps only the last row in memory.
+        for line, values in enumerate(zip(*(column.values for column in columns), strict=True), start=row + 1):
+            for place, (value, style) in enumerate(zip(values, styles, strict=True)):
+                if style is not None:
+                    _write_number(sheet, line, place, value, style)
+                elif value not in (None, ""):
+                    self._text(sheet, line, place, self._say(columns[place], value), "plain")
+        last = row + len(columns[0].values)
+        sheet.freeze_panes(row + 1, 0)
+        sheet.repeat_rows(row)
+        sheet.autofilter(row, 0, last, len(columns) - 1)
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{last + 1}"})
+
+    def write_notes(self) -> None:
+        sheet, row = self._open(2)
+        sheet.set_column(0, 0, 30)
+        sheet.set_column(1, 1, 100)
+        for heading, sentence in list_notes(self._table, self._language):
+            self._text(sheet, row, 0, heading, "label_margin")
+            self._text(sheet, row, 1, sentence, "label")
+            row += 1
+
+    def _open(self, place: int) -> tuple[Any, int]:
+        """A sheet with its titles, and the first row below them."""
+        sheet = self._book.add_worksheet(_SHEETS[place].text(self._language))
+        sheet.set_landscape()
+        sheet.set_paper(9)
+        sheet.fit_to_pages(1, 0)
+        row = 0
+        if (warning := warn_reader(self._table, self._language)) is not None:
+            self._text(sheet, row, 0, warning, "warning")
+            row += 1
+        self._text(sheet, row, 0, self._table.title.text(self._language), "title")
+        self._text(sheet, row + 1, 0, self._table.statistic.text(self._language), "plain")
+        return sheet, row + 3
+
+    def _text(self, sheet: Any, row: int, column: int, text: str, look: str) -> None:
+        sheet.write_string(row, column, _clean(text), self._styles.text(look))
+
+    def _figure(self, sheet: Any, row: int, column: int, entry: Entry) -> None:
+        if entry.value is None:
+            self._text(sheet, row, column, "–", "absent")
+            return
+        pattern = _pattern(self._table.step) + _MARKS.get(entry.quality, _UNMARKED)
+        _write_number(sheet, row, column, entry.value, self._styles.number(pattern, bold=bool(entry.over)))
+
+    def _number_style(self, column: Column, finer: int) -> Any:
+        """How the numbers of a column are shown; None for a column of texts."""
+        if column.sort in (Sort.CODE, Sort.WORDS):
+            return None
+        return self._styles.number(_pattern(self._table.step, finer=finer if column.sort is Sort.ESTIMATE else 0))
+
+    def _say(self, column: Column, value: Shown) -> str:
+        if column.name == "quality" and value in _QUALITIES:
+            return _QUALITIES[str(value)].text(self._language)
+        return str(value)
+
+    def _title(self, place: int) -> str:
+        return self._table.headings[place].title.text(self._language)
+
+    def _tops(self, grid: Grid) -> list[str]:
+        if grid.across is None:
+            return [self._table.statistic.text(self._language)]
+        heading = self._table.headings[grid.across]
+        return [name_stand(heading, stand, self._language) for stand in grid.columns]
+
+    def _fit_grid(self, sheet: Any, grid: Grid) -> None:
+        for column, place in enumerate(grid.down):
+            names = {name_stand(self._table.headings[place], line[column], self._language) for line in grid.lines}
+            sheet.set_column(column, column, _width([self._title(place), *names], least=12))
+        figures = max(map(len, _widest([entry.value for entry in grid.figures.values()])), default=0)
+        for column, words in enumerate(self._tops(grid), start=len(grid.down)):
+            # Headings are broken between words, so that a long one does not make its column wide.
+            longest = max(map(len, words.split()), default=0)
+            sheet.set_column(column, column, min(max(12, figures + 5, longest + 2), _WIDEST))
+
+
+def _write_number(sheet: Any, row: int, column: int, value: Shown, style: Any) -> None:
+    if isinstance(value, (int, float)) and isfinite(value):
+        sheet.write_number(row, column, value, style)
+
+
+def _finer(columns: list[Column]) -> int:
+    """One more decimal for estimates that are not whole steps."""
+    estimates = (value for column in columns if column.sort is Sort.ESTIMATE for value in column.values)
+    return int(any(isinstance(value, float) and not value.is_integer() for value in estimates))
+
+
+def _widest(values: Sequence[Shown]) -> Iterator[str]:
+    """What may be the widest of a column: every text once, the least and the largest number."""
+    yield from {value for value in values if isinstance(value, str)}
+    numbers = [value for value in values if isinstance(value, (int, float))]
+    if numbers:
+        yield from (f"{number:,.2f}" for number in (min(numbers), max(numbers)))
+
+
+def _width(texts: Iterable[str], *, least: int) -> int:
+    return min(max(least, max(map(len, texts)) + 2), _WIDEST)

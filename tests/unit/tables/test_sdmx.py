@@ -1,0 +1,90 @@
+"""SDMX-CSV: the names and codes that offices expect, read back by pysdmx itself."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from pysdmx.io.csv.sdmx20.reader import read
+from pysdmx.model.dataset import ActionType
+
+from discreet.data.columns import Labels
+from discreet.errors import ExtraMissing
+from discreet.tables.sdmx import to_sdmx_csv
+from discreet.tables.table import Table
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tables"
+
+
+def read_rows(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(to_sdmx_csv(table, "en"), newline="")))
+
+
+def test_the_text_is_the_golden_one(counted: Table) -> None:
+    assert to_sdmx_csv(counted, "en").encode() == (GOLDEN / "counted.sdmx.csv").read_bytes()
+
+
+def test_pysdmx_reads_it_back(counted: Table) -> None:
+    (dataset,) = read(to_sdmx_csv(counted, "en"))
+    assert dataset.structure == "DataStructure=DISCREET:SURVEY_BY_PROVINCE_SMOKING(1.0)"
+    assert dataset.action == ActionType.Information
+    data = dataset.data
+    assert list(data["PROVINCE"].unique()) == ["10", "24", "=59", "_T"]
+    assert list(data["SMOKING"].unique()) == ["1", "2", "-3", "@4", "_U", "_T"]
+    values = ["NaN" if entry.value is None else str(entry.value) for entry in counted.entries()]
+    assert list(data["OBS_VALUE"]) == values
+
+
+def test_status_and_bounds(counted: Table) -> None:
+    rows = read_rows(counted)
+    assert [row["OBS_STATUS"] for row in rows[:15]] == list("AAAAUAAAAUQUAUU")
+    assert {row["CONF_STATUS"] for row in rows} == {"F"}
+    assert (rows[4]["LOWER_BOUND"], rows[4]["UPPER_BOUND"]) == ("-60.0", "34.0")
+    assert (rows[10]["OBS_VALUE"], rows[10]["LOWER_BOUND"]) == ("NaN", "")
+    assert {row["UNIT_MEASURE"] for row in rows} == {"NUMBER"}
+    assert {row["DECIMALS"] for row in rows} == {"0"}
+
+
+def test_a_release_without_proof_says_so_on_every_line(bootstrapped: Table) -> None:
+    rows = read_rows(bootstrapped)
+    assert all(row["GUARANTEE"].startswith("not differentially private") for row in rows)
+    assert {row["LOWER_BOUND"] for row in rows} == {""}
+
+
+def test_decimals_and_units_follow_the_table(counted: Table) -> None:
+    cells = [dataclasses.replace(entry, value=1.5) for entry in counted.cells]
+    table = dataclasses.replace(counted, cells=cells, margins=[], step="0.01", description={"value": "height"})
+    row = read_rows(table)[0]
+    assert (row["OBS_VALUE"], row["DECIMALS"], row["UNIT_MEASURE"]) == ("1.5", "2", "_U")
+    means = read_rows(dataclasses.replace(table, step=None, description={"unit_measure": "MTR"}))[0]
+    assert (means["DECIMALS"], means["UNIT_MEASURE"]) == ("", "MTR")
+
+
+def test_names_and_codes_that_are_taken_give_way(counted: Table) -> None:
+    headings = (dataclasses.replace(counted.headings[0], name="action"), counted.headings[1])
+    cells = [dataclasses.replace(entry, codes=("_T", entry.codes[1])) for entry in counted.cells[:5]]
+    rows = read_rows(dataclasses.replace(counted, headings=headings, cells=cells))
+    assert rows[0]["ACTION"] == "I"
+    assert rows[0]["ACTION_"] == "_T"
+    assert rows[-1]["ACTION_"] == "_T_"
+
+
+@pytest.mark.parametrize("code", ["010", "NaN", "nan", "None", "#N/A", "1e5", 'a,"b"', "é", " x "])
+def test_codes_are_exactly_those_of_the_card(counted: Table, code: str) -> None:
+    cells = [dataclasses.replace(counted.cells[0], codes=(code, "1"))]
+    assert read_rows(dataclasses.replace(counted, cells=cells, margins=[]))[0]["PROVINCE"] == code
+
+
+def test_titles_are_neutralised(counted: Table) -> None:
+    table = dataclasses.replace(counted, title=Labels("=1+1", "=1+1"))
+    assert read_rows(table)[0]["TITLE"].startswith("'=1+1")
+
+
+def test_without_the_extra_it_says_which(counted: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pysdmx.io.csv.sdmx20.writer", None)
+    with pytest.raises(ExtraMissing, match=r"discreet\[tables\]"):
+        to_sdmx_csv(counted, "en")

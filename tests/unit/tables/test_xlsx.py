@@ -1,0 +1,163 @@
+"""The workbook: golden parts, no formula anywhere, numbers that are numbers, notes that say what they mean."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.tables import xlsx
+from discreet.tables.table import Table
+from discreet.tables.xlsx import check_size, to_xlsx
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tables"
+RED = "FFC00000"
+
+
+def open_book(table: Table, language: str = "en") -> Any:
+    return openpyxl.load_workbook(io.BytesIO(to_xlsx(table, language)))
+
+
+def read_parts(content: bytes) -> str:
+    """The parts that hold cells and their looks, one element on a line."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = ["xl/sharedStrings.xml", "xl/styles.xml", *(f"xl/worksheets/sheet{place}.xml" for place in (1, 2, 3))]
+        return "".join(f"=== {name}\n{archive.read(name).decode().replace('><', f'>{chr(10)}<')}\n" for name in names)
+
+
+def find_cells(sheet: Any, **where: object) -> list[Any]:
+    cells = [cell for row in sheet.iter_rows() for cell in row if cell.value is not None]
+    return [cell for cell in cells if all(getattr(cell, name) == value for name, value in where.items())]
+
+
+def make_smaller(table: Table) -> Table:
+    """Two provinces, three types of smoker: enough for every look, and a golden file one can read."""
+    kept = [entry for entry in table.cells if entry.codes[0] != "24" and entry.codes[1] in ("1", "@4", None)]
+    margins = [entry for entry in table.margins if entry.codes[0] != "24" and entry.codes[1] in ("@4", None)]
+    return dataclasses.replace(table, cells=kept, margins=margins)
+
+
+def test_the_parts_are_the_golden_ones(counted: Table) -> None:
+    assert read_parts(to_xlsx(make_smaller(counted), "en")) == (GOLDEN / "counted.xlsx.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_no_cell_is_a_formula_and_every_text_is_quoted(counted: Table, language: str) -> None:
+    for sheet in open_book(counted, language):
+        assert not find_cells(sheet, data_type="f")
+        texts = find_cells(sheet, data_type="s")
+        assert len(texts) > 10
+        assert all(cell.quotePrefix for cell in texts)
+        assert all(isinstance(cell.value, (int, float)) for cell in find_cells(sheet, data_type="n"))
+
+
+def test_the_cross_tabulation_ends_with_its_margins(counted: Table) -> None:
+    sheet = open_book(counted)["Table"]
+    assert sheet.freeze_panes == "B6"
+    assert [cell.value for cell in sheet[5]][0::6] == ["Province", "All"]
+    assert [cell.value for cell in sheet[9]] == ["All", 961303, 313600, 2254891, 3521807, 12, 7051613]
+    assert sheet["B8"].value == "–"
+    assert sheet["B6"].number_format == "#,##0_ _*_*"
+    assert sheet["C8"].number_format == '#,##0" **"'
+    assert sheet["D8"].number_format == '#,##0" *"_*'
+    assert sheet["A11"].value.startswith("* use with caution")
+
+
+def test_the_figures_are_a_list_with_a_filter(counted: Table) -> None:
+    sheet = open_book(counted)["Figures"]
+    assert sheet.auto_filter.ref == "A4:J28"
+    assert sheet.freeze_panes == "A5"
+    first = [cell.value for cell in sheet[5]]
+    assert first == ["10", "Newfoundland and Labrador", "1", "+Daily", None, 57300, 57311, 57264, 57358, "good"]
+    assert sheet["G9"].value == -13
+    assert sheet["G9"].number_format == "#,##0.0"
+    assert sheet["F9"].number_format == "#,##0"
+    assert open_book(counted, "fr")["Chiffres"]["J9"].value == "peu fiable"
+
+
+@pytest.mark.parametrize(
+    ("step", "pattern"), [("1", "#,##0"), ("0.01", "#,##0.00"), ("0.5", "#,##0.0"), (None, "#,##0.000")]
+)
+def test_number_formats_follow_the_step(counted: Table, step: str | None, pattern: str) -> None:
+    assert open_book(dataclasses.replace(counted, step=step))["Figures"]["F5"].number_format == pattern
+
+
+def test_the_notes_say_what_the_figures_mean(counted: Table) -> None:
+    sheet = open_book(counted)["Notes"]
+    notes = {row[0].value: row[1].value for row in sheet.iter_rows(min_row=4)}
+    assert notes["Guarantee"] == "pure DP, epsilon = 0.5"
+    assert notes["Protected unit"] == "person_id (at most 1 row each)"
+    assert notes["Neighbours"] == "add-remove"
+    assert notes["Charged"] == "ε = 0.5, δ = 0"
+    assert notes["Strategy"] == "cells and margins"
+    assert notes["Date"] == "2026-03-01T12:00:00+00:00"
+    assert notes["Plan hash"] == "a" * 64
+    assert notes["What an interval covers"].startswith("Privacy noise only")
+    assert notes["Quality is judged by"] == "privacy noise"
+    assert notes["Warning"] == "Bounds were chosen by the custodian."
+    assert notes["Margins"] == "=Sums of the cells."
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "Not differentially"), ("fr", "Sans confidentialité")])
+def test_a_release_without_proof_says_so_in_red_on_every_sheet(bootstrapped: Table, language: str, words: str) -> None:
+    book = open_book(bootstrapped, language)
+    assert len(book.sheetnames) == 3
+    for sheet in book:
+        assert sheet["A1"].value.startswith(words)
+        assert sheet["A1"].font.color.rgb == RED
+
+
+def test_a_private_release_has_no_red_line(counted: Table) -> None:
+    assert open_book(counted)["Table"]["A1"].value == counted.title.en
+
+
+def test_the_bytes_follow_from_the_table_alone(counted: Table) -> None:
+    assert to_xlsx(counted, "en") == to_xlsx(counted, "en")
+    undated = dataclasses.replace(counted, created="")
+    assert to_xlsx(undated, "en") == to_xlsx(undated, "en")
+    assert open_book(counted).properties.created.isoformat() == "2026-03-01T12:00:00"
+
+
+def test_a_large_workbook_holds_the_same(counted: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = open_book(counted)
+    monkeypatch.setattr(xlsx, "_LARGE", 10)
+    assert to_xlsx(counted, "en") == to_xlsx(counted, "en")
+    for sheet, other in zip(small, open_book(counted), strict=True):
+        cells = [[(cell.value or None, cell.quotePrefix) for cell in row] for row in sheet.iter_rows()]
+        assert cells == [[(cell.value or None, cell.quotePrefix) for cell in row] for row in other.iter_rows()]
+        assert not find_cells(other, data_type="f")
+
+
+def test_columns_are_as_wide_as_what_they_hold(counted: Table) -> None:
+    sheet = open_book(counted)["Figures"]
+    assert sheet.column_dimensions["B"].width > len("Newfoundland and Labrador")
+
+
+def test_one_key_stands_down(counted: Table) -> None:
+    cells = [dataclasses.replace(entry, codes=entry.codes[:1]) for entry in counted.cells[::5]]
+    total = dataclasses.replace(counted.margins[-1], codes=(None,), over=(0,))
+    table = dataclasses.replace(counted, headings=counted.headings[:1], cells=cells, margins=[total])
+    sheet = open_book(table)["Table"]
+    assert [cell.value for cell in sheet[4]] == ["Province", "Weighted count"]
+    assert [cell.value for cell in sheet[8]] == ["All", 7051613]
+
+
+def test_what_no_sheet_can_hold_is_refused() -> None:
+    check_size(figures=1_048_570, columns=16_384)
+    with pytest.raises(ParameterInvalid, match=r"1,048,571 figures.*came"):
+        check_size(figures=1_048_571, columns=2)
+    with pytest.raises(ParameterInvalid, match="16,385 columns"):
+        check_size(figures=10, columns=16_385)
+
+
+def test_without_the_extra_it_says_which(counted: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(ExtraMissing, match=r"discreet\[tables\]"):
+        to_xlsx(counted, "en")
