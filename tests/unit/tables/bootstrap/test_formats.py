@@ -1,0 +1,24 @@
+"""A bootstrap table says in every format that it is not differentially private, and its noise in none."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from discreet.tables.files import FORMATS, write_table
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_says_what_it_is(build: Callable[..., Any], format: str) -> None:
+    house = build()
+    file = house.folder / "written"
+    write_table(house.release(), file, format=format, language="en")
+    content = file.read_bytes()
+    if format == "xlsx":
+        with zipfile.ZipFile(file) as parts:
+            content = b"".join(parts.read(name) for name in parts.namelist())
+    assert b"not differentially private" in content.lower()
+    assert b"sensitivity" not in content.lower()
