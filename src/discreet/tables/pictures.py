@@ -1,0 +1,49 @@
+"""Pictures of a published table, and a picture as a file of its own.
+
+Every picture names the guarantee, epsilon and what intervals cover; a release that is not differentially private says
+so in red on the picture itself.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+from discreet.errors import PathInvalid
+from discreet.pages.page import Drawn
+from discreet.tables.barchart import draw_bars
+from discreet.tables.heatmap import draw_heat_map
+
+__all__ = ["draw_bars", "draw_heat_map", "picture_file", "write_picture"]
+
+_HEADER: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_BACKGROUND: Final = '<rect width="100%" height="100%" fill="#ffffff"/>'
+
+
+def picture_file(drawn: Drawn) -> str:
+    """The text of a stand-alone SVG file: the drawing on white, a picture to those who hear it read."""
+    svg = drawn.svg.replace("<svg ", '<svg role="img" ', 1)
+    # The title must come first in the drawing to be its title; the paper goes right behind the words.
+    head, mark, body = svg.partition("</desc>")
+    if not mark:
+        head, mark, body = svg.partition(">")
+    return f"{_HEADER}{head}{mark}\n{_BACKGROUND}{body}\n"
+
+
+def write_picture(drawn: Drawn, path: Path) -> None:
+    """Write the file whole, or leave what was there."""
+    if not path.parent.is_dir():
+        raise PathInvalid(f"there is no folder '{path.parent}'. Create it, or name another file.", file=str(path))
+    # In the same folder, because only there is a rename one step.
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+    try:
+        partial.write_text(picture_file(drawn), encoding="utf-8", newline="\n")
+        partial.replace(path)
+    except OSError as error:
+        raise PathInvalid(
+            f"'{path}' could not be written ({error.strerror}); what was there still is. Name another file.",
+            file=str(path),
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)

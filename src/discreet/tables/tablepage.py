@@ -1,0 +1,292 @@
+"""A published table as one HTML page: what it is, figures with intervals and quality, pictures, what it promises.
+
+Everything in it comes from the published table; nothing is fetched and nothing runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from discreet.data.columns import Labels
+from discreet.pages.lettering import clean, tell_number
+from discreet.pages.markup import Markup, bullets, element, join
+from discreet.pages.page import show_figure, write_page
+from discreet.tables.crosstab import Grid, Stand, arrange, name_stand
+from discreet.tables.figurewords import MARKS, MEANINGS, NOT_PRIVATE, Writing, name_keys, tell_basis, tell_guarantee
+from discreet.tables.panels import SUMMED
+from discreet.tables.pictures import draw_bars, draw_heat_map
+from discreet.tables.table import Entry, Quality, Table
+
+__all__ = ["write_table_page"]
+
+_MOST_LINES: Final = 2000
+_MOST_COLUMNS: Final = 40
+# Above this many figures a cross-tabulation would be mostly cut away.
+_MOST_ARRANGED: Final = 50_000
+
+_WORDS: Final = {
+    "figures": Labels("Figures", "Chiffres"),
+    "pictures": Labels("Pictures", "Images"),
+    "notes": Labels("What these figures are", "Ce que sont ces chiffres"),
+    "record": Labels("Record of the release", "Fiche de la diffusion"),
+    "warnings": Labels("Warnings", "Avertissements"),
+    "value": Labels("Value", "Valeur"),
+    "interval": Labels("Interval", "Intervalle"),
+    "quality": Labels("Quality", "Qualité"),
+    "calibrated": Labels("Calibrated", "Calé"),
+    "guarantee": Labels("Guarantee", "Garantie"),
+    "basis": Labels("Quality counts", "La qualité tient compte de"),
+    "created": Labels("Made on", "Produit le"),
+}
+_FACTS: Final = {
+    "unit": Labels("Unit that is protected", "Unité protégée"),
+    "neighbours": Labels("Neighbours", "Voisins"),
+    "population": Labels("Population", "Population"),
+    "charge": Labels("Charged", "Budget dépensé"),
+    "level": Labels("Level of intervals", "Niveau des intervalles"),
+    "interval_meaning": Labels("Intervals", "Intervalles"),
+    "strategy": Labels("Strategy", "Stratégie"),
+    "dataset": Labels("Dataset", "Jeu de données"),
+    "version": Labels("Version", "Version"),
+    "plan_hash": Labels("Plan", "Plan"),
+    "request_id": Labels("Request", "Demande"),
+}
+
+
+def write_table_page(table: Table, language: str) -> str:
+    """The whole page in one language."""
+    title = clean(table.title.text(language))
+    body = [
+        *_notice(table, language),
+        element("header", element("h1", title, dir="auto"), element("p", _lead(table, language), class_="lead")),
+        element("main", *_sections(table, language)),
+    ]
+    return write_page(title, *body, language=language)
+
+
+def _notice(table: Table, language: str) -> list[Markup]:
+    if table.guarantee.differentially_private:
+        return []
+    said = clean(tell_guarantee(table, language).partition(":")[2])
+    strong = element("strong", NOT_PRIVATE.text(language))
+    return [element("p", strong, f" {said[:1].upper()}{said[1:]}", class_="notice alarm")]
+
+
+def _lead(table: Table, language: str) -> str:
+    keys = name_keys(table, tuple(range(len(table.headings))), language)
+    by = f" {'par' if language == 'fr' else 'by'} {keys}" if keys else ""
+    said = f"{clean(table.statistic.text(language))}{by}."
+    if not table.guarantee.differentially_private:
+        return said
+    guarantee = clean(tell_guarantee(table, language))
+    return f"{said} {guarantee[:1].upper()}{guarantee[1:]}."
+
+
+def _sections(table: Table, language: str) -> Iterator[Markup]:
+    yield element("section", _heading("figures", language), *_figures(table, language), id="figures")
+    yield element(
+        "section",
+        _heading("pictures", language),
+        show_figure(draw_heat_map(table, language)),
+        show_figure(draw_bars(table, language)),
+        id="pictures",
+    )
+    yield element("section", _heading("notes", language), *_notes(table, language), id="notes")
+
+
+def _heading(word: str, language: str) -> Markup:
+    return element("h2", _WORDS[word].text(language))
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def _figures(table: Table, language: str) -> Iterator[Markup]:
+    writing = Writing.of(table, language)
+    if reading := _tell_reading(table, language):
+        yield element("p", reading, class_="caption")
+    number = len(table.cells) + len(table.margins)
+    across = len({entry.codes[-1] for entry in table.cells}) if len(table.headings) > 1 else 1
+    if number <= _MOST_ARRANGED and across <= _MOST_COLUMNS:
+        grid = arrange(table)
+        yield _cross_table(table, grid, writing)
+        left = len(grid.lines) - _MOST_LINES
+    else:
+        yield _long_table(table, writing)
+        left = number - _MOST_LINES
+    if left > 0:
+        yield element("p", _tell_left(left, language))
+
+
+def _tell_reading(table: Table, language: str) -> str:
+    """How to read a cell: the interval below it, and the letters that occur."""
+    french = language == "fr"
+    said = []
+    if any(entry.low is not None or entry.high is not None for entry in table.entries()):
+        said.append(
+            f"Sous chaque valeur, l’intervalle de niveau {table.level.replace('.', ',')} de l’estimation brute "
+            "(bruit de confidentialité seul)."
+            if french
+            else f"Below each figure, the interval of its raw estimate at level {table.level} (privacy noise only)."
+        )
+    present = {entry.quality for entry in table.entries()}
+    marks = [f"{mark} {MEANINGS[quality].text(language)}" for quality, mark in MARKS.items() if quality in present]
+    if marks:
+        said.append(f"{'; '.join(marks)}.")
+    return " ".join(said)
+
+
+def _tell_left(left: int, language: str) -> str:
+    number = tell_number(left, language)
+    if language == "fr":
+        return f"{number} lignes de plus ne sont pas montrées ici; les fichiers CSV, Parquet et JSON les ont toutes."
+    return f"{number} more lines are not shown here; the CSV, Parquet and JSON files have all of them."
+
+
+def _cross_table(table: Table, grid: Grid, writing: Writing) -> Markup:
+    """The last key across, the others down; a line's names are written once for all lines that share them."""
+    language = writing.language
+    heads = [
+        element("th", _title(table, place, language), scope="col", dir="auto", class_="key") for place in grid.down
+    ]
+    if grid.across is None:
+        tops = [element("th", clean(table.statistic.text(language)), scope="col")]
+    else:
+        heading = table.headings[grid.across]
+        tops = [_name(name_stand(heading, one, language), "col", summed=one == SUMMED) for one in grid.columns]
+        across = element("th", _title(table, grid.across, language), scope="colgroup", colspan=str(len(tops)))
+    top = [element("tr", *heads, *tops)]
+    if grid.across is not None:
+        top.insert(0, element("tr", element("td", colspan=str(len(heads))), across))
+    lines = grid.lines[:_MOST_LINES]
+    body = [element("tr", *_cross_line(table, grid, row, lines, writing)) for row in range(len(lines))]
+    return _scrolling(element("thead", *top), element("tbody", *body))
+
+
+def _cross_line(
+    table: Table, grid: Grid, row: int, lines: Sequence[tuple[Stand, ...]], writing: Writing
+) -> Iterator[Markup]:
+    line = lines[row]
+    for depth, (place, stand) in enumerate(zip(grid.down, line, strict=True)):
+        if row == 0 or lines[row - 1][: depth + 1] != line[: depth + 1]:
+            name = name_stand(table.headings[place], stand, writing.language)
+            yield _name(name, "row", summed=stand == SUMMED, span=_count_alike(lines, row, depth + 1))
+    summed = SUMMED in line
+    for column, stand in enumerate(grid.columns):
+        aside = summed or (grid.across is not None and stand == SUMMED)
+        yield _figure(grid.figures.get((row, column)), writing, summed=aside)
+
+
+def _count_alike(lines: Sequence[tuple[Stand, ...]], row: int, keys: int) -> int:
+    """How many lines from this one on agree in their first keys."""
+    after = row + 1
+    while after < len(lines) and lines[after][:keys] == lines[row][:keys]:
+        after += 1
+    return after - row
+
+
+def _figure(entry: Entry | None, writing: Writing, *, summed: bool) -> Markup:
+    classes = {"class_": "margin"} if summed else {}
+    if entry is None:
+        return element("td", **classes)
+    if entry.value is None:
+        return element("td", MARKS[Quality.SUPPRESSED], title=MEANINGS[Quality.SUPPRESSED].text(writing.language))
+    mark = MARKS.get(entry.quality, "")
+    interval = writing.interval(entry)
+    below = [interval] if interval else []
+    if entry.calibrated is not None:
+        below.append(f"{_WORDS['calibrated'].text(writing.language).lower()} {_calibrated(entry, writing)}")
+    return element(
+        "td",
+        writing.value(entry),
+        *([element("sup", mark, title=MEANINGS[entry.quality].text(writing.language))] if mark else []),
+        *(part for words in below for part in (element("br"), element("small", words))),
+        **classes,
+    )
+
+
+def _name(name: str, scope: str, *, summed: bool, span: int = 1) -> Markup:
+    more = {"rowspan": str(span)} if span > 1 else {}
+    return element("th", clean(name), scope=scope, dir="auto", **more, **({"class_": "margin"} if summed else {}))
+
+
+def _title(table: Table, place: int, language: str) -> str:
+    return clean(table.headings[place].title.text(language))
+
+
+def _scrolling(*parts: Markup) -> Markup:
+    return element("div", element("table", *parts, class_="figures"), class_="scroll")
+
+
+def _long_table(table: Table, writing: Writing) -> Markup:
+    """One line for each figure, cells first."""
+    language = writing.language
+    keys = [_title(table, place, language) for place in range(len(table.headings))]
+    figures = ["value", "interval", "quality", *(["calibrated"] if table.calibration is not None else [])]
+    heads = [*keys, *(_WORDS[word].text(language) for word in figures)]
+    top = element("thead", element("tr", *(element("th", head, scope="col", dir="auto") for head in heads)))
+    lines = []
+    for entry in islice(table.entries(), _MOST_LINES):
+        names = [table.label(entry, place, language) for place in range(len(keys))]
+        cells = [writing.value(entry), writing.interval(entry), _quality(entry, language)]
+        if table.calibration is not None:
+            cells.append(_calibrated(entry, writing))
+        headed = [_name(name, "row", summed=place in entry.over) for place, name in enumerate(names)]
+        lines.append(element("tr", *headed, *(element("td", cell) for cell in cells)))
+    return _scrolling(top, element("tbody", *lines))
+
+
+def _quality(entry: Entry, language: str) -> str:
+    meaning = MEANINGS.get(entry.quality)
+    return "" if meaning is None else meaning.text(language)
+
+
+def _calibrated(entry: Entry, writing: Writing) -> str:
+    if entry.calibrated is None:
+        return "–"
+    return tell_number(entry.calibrated, writing.language, decimals=writing.decimals)
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _notes(table: Table, language: str) -> Iterator[Markup]:
+    warnings = table.release.get("warnings")
+    if isinstance(warnings, list | tuple) and warnings:
+        told = bullets([clean(str(warning)) for warning in warnings])
+        yield element("div", element("strong", _WORDS["warnings"].text(language)), told, class_="notice")
+    terms = [
+        part
+        for heading, sentence in table.notes
+        for part in (element("dt", heading.text(language)), element("dd", clean(sentence.text(language))))
+    ]
+    if terms:
+        yield element("dl", *terms)
+    facts = [
+        element("tr", element("th", clean(name), scope="row"), element("td", clean(fact)))
+        for name, fact in _facts(table, language)
+    ]
+    record = element("div", element("table", element("tbody", *facts), class_="setting"), class_="scroll")
+    yield join([element("h3", _WORDS["record"].text(language)), record])
+
+
+def _facts(table: Table, language: str) -> Iterator[tuple[str, str]]:
+    """What the release says of itself, in a fixed order; what it does not say is left out."""
+    yield _WORDS["guarantee"].text(language), tell_guarantee(table, language)
+    yield _WORDS["basis"].text(language), tell_basis(table, language)
+    known = {**table.description, **table.release}
+    for name, label in _FACTS.items():
+        if (fact := known.get(name)) not in (None, ""):
+            yield label.text(language), _tell_fact(fact)
+    if table.created:
+        yield _WORDS["created"].text(language), table.created
+
+
+def _tell_fact(fact: object) -> str:
+    if isinstance(fact, Mapping):
+        return ", ".join(f"{name} = {_tell_fact(one)}" for name, one in fact.items())
+    if isinstance(fact, list | tuple):
+        return ", ".join(map(_tell_fact, fact))
+    return str(fact)
