@@ -138,11 +138,18 @@ def best_shares(goal: Goal) -> dict[Margin, Fraction]:
             if better[0] >= mean[0] * (1 - SAME):
                 break
             mean, shares = better, other
-    cells = np.array([margin == goal.parts.layout.cells for margin in goal.candidates])
-    chosen = np.flatnonzero((shares[0] * PARTS >= LEAST) | cells)  # nothing else says all of the cells
-    fewer = goal.only(chosen.tolist())
-    _, settled = _descend(fewer, shares[:, chosen] / shares[:, chosen].sum(), LONG)
-    return _round(fewer.candidates, settled[0])
+    return _round(*_prune(goal, shares))
+
+
+def _prune(goal: Goal, shares: Array) -> tuple[tuple[Margin, ...], Array]:
+    """Leave out what has too small a share, and share its part among the others, until nothing is too small."""
+    while True:
+        cells = np.array([margin == goal.parts.layout.cells for margin in goal.candidates])
+        chosen = np.flatnonzero((shares[0] * PARTS >= LEAST) | cells)  # nothing else says all of the cells
+        if len(chosen) == len(goal.candidates):
+            return goal.candidates, shares[0]
+        goal = goal.only(chosen.tolist())
+        _, shares = _descend(goal, shares[:, chosen] / shares[:, chosen].sum(), LONG)
 
 
 def _sift(goal: Goal, starts: Array) -> tuple[Array, Array]:
