@@ -162,12 +162,11 @@ class Published:
     steady: bool
     found: bool = True
 
-    def values(self, margin: Margin) -> list[Any]:
-        """The margin as nested lists, None for what is left out."""
+    def values(self, margin: Margin) -> Any:
+        """The margin as nested lists, the grand total as a number; None for what is left out."""
         shown = self.figures[margin].astype(object)
         shown[self.hidden[margin]] = None
-        listed: list[Any] = shown.tolist()
-        return listed
+        return shown.tolist()
 
     def additive(self) -> bool:
         """Whether every shown margin is the sum of its cells, where all of those are shown."""
