@@ -3,7 +3,7 @@
 Guarantee: post-processing; costs nothing.
 Requires:  the noises of all observed values are independent and have the variances that are given.
 Proof:     docs/proofs/marginals.md
-Refs:      [BCDKMT07]; [XHZK23] Section 5 for residuals.
+Refs:      margins that agree [BCDKMT07]; residuals [XHZK23].
 
 Nothing here is larger than the table itself: each component of the cells (`components`) is estimated in closed form.
 The coefficient of an observed value in a figure depends only on which keys the two agree in, so the noise of a figure

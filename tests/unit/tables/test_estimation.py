@@ -14,7 +14,7 @@ def lay_out(*sizes: int, slicing: int | None = None) -> Layout:
 
 
 def listed(terms: list[Term]) -> list[tuple[int, int, float, int]]:
-    return [(one.observation, one.slice_place, one.coefficient, one.count) for one in terms]
+    return [(one.observation, one.slice_place, round(one.coefficient, 9), one.count) for one in terms]
 
 
 def test_cells_alone_are_what_was_observed() -> None:
@@ -23,7 +23,7 @@ def test_cells_alone_are_what_was_observed() -> None:
     estimator = Estimator(layout, [Observation((0, 1), False, (2.0,))])
     np.testing.assert_array_equal(estimator.estimate([values.reshape(-1)]), values)
     np.testing.assert_allclose(estimator.variances(()), [24.0])
-    assert listed(estimator.terms((0,))) == [(0, 0, pytest.approx(1.0), 4)]
+    assert listed(estimator.terms((0,))) == [(0, 0, 1.0, 4)]
 
 
 def test_a_total_is_shared_equally_among_cells() -> None:
@@ -33,9 +33,9 @@ def test_a_total_is_shared_equally_among_cells() -> None:
     np.testing.assert_allclose(estimator.variances(()), [2 / 3])
     np.testing.assert_allclose(estimator.variances((0,)), [2 / 3])
     assert listed(estimator.terms((0,))) == [
-        (0, 0, pytest.approx(-1 / 3), 1),
-        (0, 0, pytest.approx(2 / 3), 1),
-        (1, 0, pytest.approx(1 / 3), 1),
+        (0, 0, round(-1 / 3, 9), 1),
+        (0, 0, round(2 / 3, 9), 1),
+        (1, 0, round(1 / 3, 9), 1),
     ]
 
 
@@ -52,9 +52,9 @@ def test_slices_with_the_same_noise_are_taken_together() -> None:
     layout = lay_out(3, slicing=0)
     estimator = Estimator(layout, [Observation((0,), False, (1.0, 1.0, 1.0)), Observation((), False, (1.0,))])
     assert listed(estimator.terms((0,), 2)) == [
-        (0, 0, pytest.approx(-0.25), 2),
-        (0, 0, pytest.approx(0.75), 1),
-        (1, 0, pytest.approx(0.25), 1),
+        (0, 0, -0.25, 2),
+        (0, 0, 0.75, 1),
+        (1, 0, 0.25, 1),
     ]
 
 
