@@ -25,6 +25,7 @@ _THIN: Final = frozenset("\u2009\u200a\u202f")
 # Two or three parts in a hundred more than Arial and Helvetica need; DejaVu, wider still, is not asked for.
 _EM: Final = {"narrow": 0.32, "wide": 0.88, "thin": 0.2, "digit": 0.57, "upper": 0.71, "other": 0.56, "full": 1.02}
 _BOLD: Final = 1.07
+_LEFTWARDS: Final = frozenset({"R", "AL", "AN"})
 
 _SCIENTIFIC: Final = 10**15
 _SUPERSCRIPT: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -37,7 +38,7 @@ def clean(text: str) -> str:
 
 def isolate(text: str) -> str:
     """A label inside a sentence, so that one written from right to left does not turn the words around it."""
-    return f"\u2068{text}\u2069" if any(unicodedata.bidirectional(one) in "R AL AN" for one in text) else text
+    return f"\u2068{text}\u2069" if any(unicodedata.bidirectional(one) in _LEFTWARDS for one in text) else text
 
 
 # --- widths -----------------------------------------------------------------------------------------------------------
