@@ -10,7 +10,7 @@ Margins are sums of what is published here, so they add up whatever happens in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite, prod, sqrt
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-__all__ = ["project", "publish", "round_nested"]
+__all__ = ["project", "publish", "round_nested", "weigh_margins"]
 
 TOLERANCE: Final = 1e-7
-MOST_ROUNDS: Final = 1500
+MOST_ROUNDS: Final = 1000
 
 _OVERSHOOT: Final = 1.7
 _LOOK_EVERY: Final = 20
@@ -39,9 +39,19 @@ def publish(raw: NDArray[float64], *, weights: Mapping[Margin, float], nonnegati
 
     The result has int64 values, or Python's own integers where a sum could pass 2^62. It is deterministic, and a table
     that is already whole (and not negative, where that is asked) comes back as it is. `weights` say how much a figure
-    of each margin counts: one over its variance.
+    of each margin counts (`weigh_margins`).
     """
     return round_nested(project(raw, weights=weights) if nonnegative else _checked(raw))
+
+
+def weigh_margins(sizes: tuple[int, ...], variances: Mapping[Margin, float]) -> dict[Margin, float]:
+    """How much a figure of each margin counts: 1 over its variance, times the root of how many cells it adds up.
+
+    By their variances alone the few coarse figures are outvoted by the many fine ones, all of which non-negativity
+    pushes the same way: grand totals of sparse tables then come out several standard deviations too high.
+    """
+    folds = _folds(sizes, variances)
+    return {margin: sqrt(folds[margin]) / variance for margin, variance in variances.items()}
 
 
 def project(raw: NDArray[float64], *, weights: Mapping[Margin, float]) -> NDArray[float64]:
@@ -110,7 +120,7 @@ class _Form:
             raise ValueError("weights are finite and not negative, and that of the cells is positive")
         one = weights[tuple(places)]
         self.coefficients = {margin: weights.get(margin, 0.0) / one for margin in margins}
-        self._folds = {margin: prod(sizes[place] for place in places if place not in margin) for margin in margins}
+        self._folds = _folds(sizes, margins)
         self.eigenvalues = {part: self._above(part, self.coefficients) for part in margins}
 
     def _above(self, part: Margin, coefficients: Mapping[Margin, float]) -> float:
@@ -128,17 +138,23 @@ class _Form:
         return made
 
 
-def _apply(coefficients: Mapping[Margin, float], table: NDArray[float64]) -> NDArray[float64]:
-    """The sum over margins of coefficient times the margin's figures, each figure at all the cells it adds up."""
+def _folds(sizes: tuple[int, ...], margins: Iterable[Margin]) -> dict[Margin, int]:
+    """How many cells a figure of each margin adds up."""
+    return {margin: prod(size for place, size in enumerate(sizes) if place not in margin) for margin in margins}
 
-    def descend(summed: NDArray[float64], place: int, kept: Margin) -> NDArray[float64]:
-        if place == table.ndim:
-            return summed * coefficients[kept]
-        with_key = descend(summed, place + 1, (*kept, place))
-        with_key += descend(summed.sum(axis=place, keepdims=True), place + 1, kept)
-        return with_key
 
-    return descend(table, 0, ())
+def _apply(
+    coefficients: Mapping[Margin, float], table: NDArray[float64], place: int = 0, kept: Margin = ()
+) -> NDArray[float64]:
+    """The sum over margins of coefficient times the margin's figures, each figure at all the cells it adds up.
+
+    Keys from `place` on are still to be kept or summed over; those before it were, and `kept` says which are left.
+    """
+    if place == table.ndim:
+        return table * coefficients[kept]
+    made = _apply(coefficients, table, place + 1, (*kept, place))
+    made += _apply(coefficients, table.sum(axis=place, keepdims=True), place + 1, kept)
+    return made
 
 
 def _nearest_above(bounds: NDArray[float64], form: _Form, *, tolerance: float) -> NDArray[float64]:

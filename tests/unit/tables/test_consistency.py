@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.tables.consistency import project, publish, round_nested
+from discreet.tables.consistency import project, publish, round_nested, weigh_margins
 from discreet.tables.layout import Margin, every_margin
 
 
@@ -102,13 +104,19 @@ def test_what_is_refused(raw: NDArray[np.float64], weights: dict[Margin, float],
         publish(raw, weights=weights, nonnegative=True)
 
 
+def test_a_coarse_figure_counts_more_than_its_variance_says() -> None:
+    found = weigh_margins((4, 9), {(0, 1): 2.0, (0,): 5.0, (): 12.0})
+    assert found == pytest.approx({(0, 1): 0.5, (0,): 0.6, (): 0.5})
+
+
 def test_margins_of_sparse_tables_are_far_nearer_than_by_clipping() -> None:
     random = np.random.default_rng(5)
     truth = np.where(random.random((13, 5, 16)) < 0.1, random.poisson(6, (13, 5, 16)), 0)
     raw = truth + random.laplace(scale=8, size=truth.shape)
-    weights = {margin: 1 / np.prod([truth.shape[i] for i in range(3) if i not in margin]) for margin in every_margin(3)}
-    weights[()] = 1.0  # measured as finely as a cell
-    made = publish(raw, weights=weights, nonnegative=True)
+    variances = {
+        margin: 128.0 * prod(truth.shape[i] for i in range(3) if i not in margin) for margin in every_margin(3)
+    }
+    made = publish(raw, weights=weigh_margins(truth.shape, variances), nonnegative=True)
     clipped = np.maximum(raw, 0)
     for over in ((0, 1, 2), (1, 2), (0, 2), (0, 1)):
         ours, theirs = (np.abs(table.sum(axis=over) - truth.sum(axis=over)).mean() for table in (made, clipped))
