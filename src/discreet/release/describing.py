@@ -10,8 +10,9 @@ from decimal import Decimal
 
 from discreet.data.card import Card
 from discreet.guarantees.numbers import text
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Measure, Quantile
+from discreet.plan.algebra import Extreme, Marginal, Measure, Quantile, Residual, reduced
 from discreet.plan.sensitivity import Sensitivity, sensitivities
 from discreet.plan.statement import Statement
 from discreet.release.noising import NoisyMeasure
@@ -45,11 +46,15 @@ def describe_mechanisms(
         {
             "measure": face.text,
             **_described(statement, cards, place, measures[place], level),
-            "epsilon": text(measures[place].epsilon),
+            **_share(measures[place]),
             "step": str(face.step),
         }
         for place, face in enumerate(statement.measures)
     ]
+
+
+def _share(measure: NoisyMeasure | MeasurePrice) -> dict[str, str]:
+    return {"rho": text(measure.rho)} if measure.rho else {"epsilon": text(measure.epsilon)}
 
 
 def _described(
@@ -61,7 +66,8 @@ def _described(
     ends = candidates_of(plan, measure, cards)
     if noisy.key is None:
         return _entry(noisy.mechanisms[0], found.each[0], measure, ends, level)
-    face, cells = statement.keys[noisy.key], plan.keys[noisy.key].cells or ()
+    place_of_key = measure.kept[noisy.key] if isinstance(measure, Marginal | Residual) else noisy.key
+    face, cells = statement.keys[place_of_key], plan.keys[place_of_key].cells or ()
     slices = [
         {"cell": face.shown(cell), **_entry(mechanism, moved, measure, ends, level)}
         for cell, mechanism, moved in zip(cells, noisy.mechanisms, found.each, strict=True)
@@ -78,9 +84,11 @@ def _entry(
     level: Decimal,
 ) -> dict[str, object]:
     entry: dict[str, object] = {"name": "exact-public"} if mechanism is None else _named(mechanism)
+    gaussian = isinstance(mechanism, DiscreteGaussian)
     if isinstance(mechanism, NoisyMax) and ends is not None:
         entry |= _rank_accuracy(mechanism, measure, ends, level)
-    return {**entry, "sensitivity": str(moved.l1), "derivation": moved.derivation}
+    bound = {"squared_sensitivity": str(moved.squared_l2)} if gaussian else {"sensitivity": str(moved.l1)}
+    return {**entry, **bound, "derivation": moved.derivation}
 
 
 def _rank_accuracy(mechanism: NoisyMax, measure: Measure, ends: tuple[int, int], level: Decimal) -> dict[str, object]:
@@ -103,11 +111,15 @@ def _named(mechanism: UsedMechanism) -> dict[str, object]:
 def ledger_mechanisms(statement: Statement, pricing: Pricing) -> tuple[dict[str, str], ...]:
     """The exact parameters of a charge as text, short however many cells there are."""
     threshold = pricing.threshold
-    cells = "open" if statement.plan.open else str(statement.plan.cell_count)
+    plan = statement.plan
     found = [
-        {"measure": type(measure).__name__.lower(), "epsilon": text(priced.epsilon), "cells": cells}
-        | dict(_parameters(priced))
-        for measure, priced in zip(statement.plan.measures, pricing.measures, strict=True)
+        {
+            "measure": type(measure).__name__.lower(),
+            **_share(priced),
+            "cells": "open" if plan.open else str(reduced(plan, measure).cell_count),
+            **dict(_parameters(priced)),
+        }
+        for measure, priced in zip(plan.measures, pricing.measures, strict=True)
     ]
     if threshold is not None:
         kept = {"least": str(threshold.least), "keys": str(threshold.keys), "delta": text(threshold.delta)}

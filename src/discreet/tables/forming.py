@@ -59,7 +59,7 @@ class Formed:
     @property
     def output(self) -> Output:
         """What a cell shows of the measures."""
-        shown = self.statement.presentation.columns[-1].shows
+        shown = self.statement.presentation.columns[len(self.request.by)].shows
         assert not isinstance(shown, KeyShown)
         return shown
 
@@ -101,7 +101,7 @@ def form_table(request: TableRequest, workspace: Workspace) -> Formed:
         ),
         title=_title(request, card),
         statistic=_statistic(request, card),
-        step=_step(statement),
+        step=_step(statement, request),
     )
     return formed
 
@@ -119,7 +119,11 @@ def _require_form(statement: Statement, request: TableRequest) -> None:
     """A condition that closes its bracket and goes on would ask for something else than a table."""
     shown = statement.presentation
     plain = shown.having is None and shown.limit is None and not shown.offset and not shown.order
-    if len(statement.plan.keys) != len(request.by) or len(shown.columns) != len(request.by) + 1 or not plain:
+    if (
+        len(statement.plan.keys) != len(request.by)
+        or len(shown.columns) != len(request.by) + 1 + (request.sampling is not None)
+        or not plain
+    ):
         raise QueryRefused("the condition of a table is a single condition, as after WHERE.", part="where")
     if statement.plan.open:
         raise QueryRefused("a table needs keys whose values the card lists.", part="by")
@@ -141,8 +145,8 @@ def _face(face: KeyFace, request: TableRequest, card: Card, name: str) -> KeyFac
     return KeyFace(name, tuple(band.code for band in bands), tuple(band.label for band in bands))
 
 
-def _step(statement: Statement) -> Fraction | None:
-    shown = statement.presentation.columns[-1].shows
+def _step(statement: Statement, request: TableRequest) -> Fraction | None:
+    shown = statement.presentation.columns[len(request.by)].shows
     return shown.step if isinstance(shown, Noted) else None
 
 

@@ -40,7 +40,8 @@ class TableRequest:
     """A table by the keys `by`: people (or rows), the total of `value`, or its mean; weighted or not.
 
     `margins` lists the published margins by the keys they keep, `()` being the grand total; None means all of them.
-    `edges` cut integers and numbers into bands, before those that the card declares.
+    `edges` cut integers and numbers into bands, before those that the card declares. `sampling` names a column with
+    the variance of each row's weight over replicate weights: part of the budget then measures what sampling adds.
     """
 
     dataset: str
@@ -51,6 +52,7 @@ class TableRequest:
     where: str | None = None
     edges: Mapping[str, tuple[Decimal, ...]] = field(default_factory=dict)
     margins: tuple[tuple[str, ...], ...] | None = None
+    sampling: str | None = None
 
     def __post_init__(self) -> None:
         if not self.by:
@@ -63,6 +65,10 @@ class TableRequest:
             raise ParameterInvalid(parameter="by", rule="must name each column once", came=f"'{twice[0]}' twice")
         if self.mean and self.value is None:
             raise ParameterInvalid(parameter="mean", rule="needs a value to take the mean of", came="no value")
+        if self.sampling is not None and (self.mean or not self.weighted):
+            raise ParameterInvalid(
+                parameter="sampling", rule="goes with weighted counts and totals", came="another table"
+            )
         if stray := sorted(set(self.edges) - set(self.by)):
             raise ParameterInvalid(
                 parameter="edges", rule="must be those of a column of the table", came=f"'{stray[0]}'"
@@ -89,7 +95,8 @@ class TableRequest:
         keys = ", ".join(f'{self._key(card.column(name))} AS "{name}"' for name in self.by)
         where = "" if self.where is None else f" WHERE ({self.where}\n)"
         places = ", ".join(str(place) for place in range(1, len(self.by) + 1))
-        return f'SELECT {keys}, {self._aggregate(card)} AS "figure" FROM "{card.dataset}"{where} GROUP BY {places}'
+        figures = ", ".join(f'{one} AS "figure {place}"' for place, one in enumerate(self._aggregates(card), start=1))
+        return f'SELECT {keys}, {figures} FROM "{card.dataset}"{where} GROUP BY {places}'
 
     def _key(self, column: Column) -> str:
         bands = self.bands(column)
@@ -117,6 +124,15 @@ class TableRequest:
         return tuple(
             _band(column, low, high, last=place == len(ends)) for place, (low, high) in enumerate(ends, start=1)
         )
+
+    def _aggregates(self, card: Card) -> list[str]:
+        """What is shown of a cell; then, with replicate weights, the variance that sampling gives it."""
+        if self.sampling is None:
+            return [self._aggregate(card)]
+        spread = f'SUM("{card.column(self.sampling).name}"'
+        if self.value is not None:
+            spread += f' * "{self.value}" * "{self.value}"'
+        return [self._aggregate(card), f"{spread})"]
 
     def _aggregate(self, card: Card) -> str:
         weight = self._weight(card)

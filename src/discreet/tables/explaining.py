@@ -1,0 +1,159 @@
+"""What a table would cost and how far off it would be, told before it is asked. No row is looked at.
+
+Every strategy is shown with its expected error for each published margin, so that the choice can be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from discreet.guarantees.numbers import text
+from discreet.ledger.standing import PopulationStanding
+from discreet.plan.wording import word_statement
+from discreet.release.explanation import about, percent
+from discreet.release.noising import NoisyMeasure
+from discreet.release.outlook import Outlook, foresee
+from discreet.release.pricing import Pricing
+from discreet.tables.figures import Estimated
+from discreet.tables.layout import Margin
+from discreet.tables.measuring import Component, Design
+from discreet.tables.wording import INTERVALS, describe_design, name_margin, strategy_rows, tell_strategy
+
+__all__ = ["TableExplanation", "explain_table"]
+
+
+@dataclass(frozen=True)
+class TableExplanation:
+    """What asking would do. It depends on the request, the cards and the ledger's totals alone.
+
+    `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest.
+    """
+
+    design: Design
+    plan: tuple[str, ...]
+    level: Decimal
+    half_widths: tuple[Mapping[Margin, tuple[float, float]], ...]
+    outlook: Outlook
+
+    def to_dict(self) -> dict[str, object]:
+        formed = self.design.formed
+        return {
+            "plan": list(self.plan),
+            "plan_hash": self.design.statement.plan.hash,
+            "sql": formed.request.to_sql(formed.card),
+            "table": describe_design(self.design, None),
+            "cells": int(np.prod(formed.sizes)),
+            "level": text(self.level),
+            "interval_meaning": INTERVALS,
+            "expected_error_is": "the mean over published margins, the cells among them, of the variance of a figure",
+            "measures": [
+                {
+                    "measure": component.face.text,
+                    "part": float(component.part),
+                    "chosen": component.chosen.name,
+                    "noise": component.chosen.noise,
+                    "strategies": strategy_rows(formed, component),
+                    "half_widths": [
+                        {
+                            "keeps": [formed.request.by[place] for place in margin],
+                            "least": low * float(component.face.step),
+                            "largest": high * float(component.face.step),
+                        }
+                        for margin, (low, high) in widths.items()
+                    ],
+                }
+                for component, widths in zip(self.design.components, self.half_widths, strict=True)
+            ],
+            "charge": self.outlook.cost(),
+            "guarantee": str(self.outlook.guarantee),
+            **self.outlook.to_dict(),
+            "notes": [] if self.outlook.refusal is None else [self.outlook.refusal],
+        }
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """For people, one screen for a usual table."""
+        card = self.design.formed.card
+        sections = [
+            ("Plan", list(self.plan)),
+            ("Protects", [f"{card.unit}; neighbours: {card.neighbours}; population '{card.population}'"]),
+        ]
+        for component, widths in zip(self.design.components, self.half_widths, strict=True):
+            title = f"Strategies for {component.face.text}: expected standard error of a figure, by margin"
+            sections.append((title, [*self._strategies(component), *self._chosen(component, widths)]))
+        sections += [("Budget", self.outlook.lines()), ("Plan hash", [self.design.statement.plan.hash])]
+        return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections)
+
+    def _strategies(self, component: Component) -> list[str]:
+        """A small table: one line for each strategy, one column for each margin, the chosen one marked."""
+        formed, step = self.design.formed, float(component.face.step)
+        head = ["", *(name_margin(formed, margin) for margin in component.layout.margins), "mean variance"]
+        rows = [
+            [
+                f"{'→ ' if strategy == component.chosen else '  '}{strategy.name}, {strategy.noise}",
+                *(about(strategy.expected[margin] ** 0.5 * step) for margin in component.layout.margins),
+                about(strategy.mean * step**2),
+            ]
+            for strategy in component.strategies
+        ]
+        if len(head) > _WIDEST:
+            head, rows = [head[0], head[-1]], [[row[0], row[-1]] for row in rows]
+        widths = [max(len(line[column]) for line in [head, *rows]) for column in range(len(head))]
+        return [
+            "  ".join(
+                [
+                    line[0].ljust(widths[0]),
+                    *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+                ]
+            )
+            for line in [head, *rows]
+        ]
+
+    def _chosen(self, component: Component, widths: Mapping[Margin, tuple[float, float]]) -> list[str]:
+        formed, step = self.design.formed, float(component.face.step)
+        spans = "; ".join(
+            f"{name_margin(formed, margin)} ± {_span(low * step, high * step)}"
+            for margin, (low, high) in widths.items()
+        )
+        return [tell_strategy(formed, component), f"{percent(self.level)} intervals: {spans}"]
+
+
+_WIDEST = 10
+"""More columns than this do not fit a screen; the JSON form has them all."""
+
+
+def _span(low: float, high: float) -> str:
+    return about(low) if about(low) == about(high) else f"{about(low)} to {about(high)}"
+
+
+def explain_table(design: Design, *, level: Decimal, standing: PopulationStanding, analyst: str) -> TableExplanation:
+    """What asking for the table would do; that the budget would be exceeded is a note, not a refusal."""
+    pricing = design.price()
+    return TableExplanation(
+        design=design,
+        plan=word_statement(design.formed.statement, design.formed.cards),
+        level=level,
+        half_widths=tuple(_half_widths(design, pricing, level)),
+        outlook=foresee(pricing.guarantee, standing, analyst),
+    )
+
+
+def _half_widths(design: Design, pricing: Pricing, level: Decimal) -> Sequence[Mapping[Margin, tuple[float, float]]]:
+    """Known before any noise: they follow from the mechanisms alone."""
+    found, place = [], 0
+    for component in design.components:
+        unseen = [
+            NoisyMeasure("", priced.epsilon, priced.sensitivities.key, priced.mechanisms, (), priced.rho)
+            for priced in pricing.measures[place : place + len(component.chosen.measured)]
+        ]
+        place += len(unseen)
+        estimated = Estimated(component.layout, component.chosen.measured, unseen)
+        reach = {margin: estimated.half_widths(margin, level) for margin in component.layout.margins}
+        found.append({margin: (float(one.min()), float(one.max())) for margin, one in reach.items()})
+    return found

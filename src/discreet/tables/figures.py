@@ -1,0 +1,105 @@
+"""Every figure of a table from the stored noise: the linear estimate, its intervals, and what is published of it.
+
+Post-processing of a stored answer: the same noisy values always give the same table, and nothing is charged for it.
+Estimates are held in whole steps of the measure; noise is known by the mechanisms that were stored with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.release.noising import NoisyMeasure
+from discreet.tables.consistency import publish
+from discreet.tables.estimation import Estimator
+from discreet.tables.halfwidths import Part, half_width
+from discreet.tables.layout import Layout, Margin, Observation
+from discreet.tables.noiselaws import variance
+from discreet.tables.strategies import Measured
+
+__all__ = ["Estimated", "keep"]
+
+Floats = NDArray[np.float64]
+
+
+def keep(cells: NDArray[Any], margin: Margin) -> NDArray[Any]:
+    """The cells summed over all keys but those of a margin."""
+    over = tuple(place for place in range(cells.ndim) if place not in margin)
+    return np.asarray(cells.sum(axis=over)) if over else cells
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """One measure of a table, estimated from what was observed of it."""
+
+    layout: Layout
+    measured: Sequence[Measured]
+    noisy: Sequence[NoisyMeasure]
+
+    @cached_property
+    def estimator(self) -> Estimator:
+        return Estimator(self.layout, [self._observation(place) for place in range(len(self.measured))])
+
+    def _observation(self, place: int) -> Observation:
+        one = self.measured[place]
+        slices = self.layout.slices if self.layout.keeps_slices(one.kept) else 1
+        found = tuple(variance(self._mechanism(place, number)) for number in range(slices))
+        return Observation(one.kept, one.residual, found)
+
+    def _mechanism(self, place: int, slice_place: int) -> Any:
+        """The mechanism behind a value: one for all, or the slice's own."""
+        mechanisms = self.noisy[place].mechanisms
+        mechanism = mechanisms[slice_place if len(mechanisms) > 1 else 0]
+        assert mechanism is not None
+        assert not isinstance(mechanism, NoisyMax), "tables are made of counts and totals"
+        return mechanism
+
+    @cached_property
+    def raw(self) -> Floats:
+        """The unbiased estimate of every cell."""
+        values = [
+            np.array([float(value) for value in noisy.values]).reshape(self.layout.shape(one.kept))
+            for one, noisy in zip(self.measured, self.noisy, strict=True)
+        ]
+        return self.estimator.estimate(values)
+
+    def published(self, *, nonnegative: bool) -> NDArray[Any]:
+        """Whole steps near the estimate, in the margins too, and not negative where they must not be.
+
+        Every margin weighs by its precision and as much as any other, however few figures it has: so the many small
+        cells of a sparse table, all raised to 0, do not carry its margins along.
+        """
+        weights = {
+            margin: 1 / (float(np.mean(self.estimator.variances(margin))) * self.layout.count(margin))
+            for margin in self.layout.margins
+        }
+        return publish(self.raw, weights=weights, nonnegative=nonnegative)
+
+    def half_widths(self, margin: Margin, level: Decimal) -> Floats:
+        """How far off the figures of a margin may be at this level, in the margin's shape."""
+        slices = self.layout.slices if self.layout.keeps_slices(margin) else 1
+        return self._spread(margin, [half_width(self._parts(margin, place), level) for place in range(slices)])
+
+    def standard_errors(self, margin: Margin) -> Floats:
+        """The standard error of the figures of a margin, in the margin's shape."""
+        return self._spread(margin, np.sqrt(self.estimator.variances(margin)))
+
+    def _parts(self, margin: Margin, slice_place: int) -> list[Part]:
+        return [
+            Part(term.coefficient, self._mechanism(term.observation, term.slice_place), term.count)
+            for term in self.estimator.terms(margin, slice_place)
+        ]
+
+    def _spread(self, margin: Margin, figures: Sequence[float] | Floats) -> Floats:
+        """One figure for each slice, or for all cells, in the margin's shape."""
+        shape = [1] * len(margin)
+        if self.layout.slicing is not None and self.layout.slicing in margin:
+            shape[margin.index(self.layout.slicing)] = self.layout.slices
+        return np.broadcast_to(np.asarray(figures, dtype=np.float64).reshape(shape), self.layout.shape(margin))

@@ -1,0 +1,204 @@
+"""What is measured of a table: the strategy of each of its measures, and the statement that the ledger charges.
+
+Decided from the request, the cards and the budget's terms alone, before anything is charged. Where the cells alone are
+measured, the statement is that of the same question in SQL, and either may replay the other's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final, Literal
+
+from discreet.errors import ParameterInvalid, QueryRefused
+from discreet.guarantees.budget import Budget
+from discreet.guarantees.numbers import floor_to_grid, from_units, text, to_units
+from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
+from discreet.plan.algebra import Marginal, Measure, Residual, Rows, Total
+from discreet.plan.sensitivity import sensitivities
+from discreet.plan.statement import MeasureFace, Statement
+from discreet.release.pricing import Pricing, price, price_gaussian
+from discreet.tables.forming import Formed
+from discreet.tables.layout import Layout, Margin
+from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies
+
+__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "design_table"]
+
+NoiseChoice = Literal["auto", "laplace", "gaussian"]
+NOISES: Final[tuple[NoiseChoice, ...]] = ("auto", "laplace", "gaussian")
+
+# A mean is a centred total over a size, and its error follows the total; a variance only grades what is beside it.
+_MOST_TO_THE_FIRST: Final = (Fraction(4, 5), Fraction(1, 5))
+
+
+@dataclass(frozen=True)
+class Component:
+    """One measure of the cells, the part of the budget it gets, and every strategy there was for it."""
+
+    measure: Rows | Total
+    face: MeasureFace
+    part: Fraction
+    layout: Layout
+    strategies: tuple[Strategy, ...]
+    chosen: Strategy
+
+    def measures(self) -> tuple[Measure, ...]:
+        """What the chosen strategy measures, in its order."""
+        return tuple(_measure(self.measure, self.layout, one) for one in self.chosen.measured)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A table ready to be asked: the statement with all that is measured, and how the budget is split over it."""
+
+    formed: Formed
+    components: tuple[Component, ...]
+    statement: Statement
+    epsilon: Decimal
+    rho: Decimal | None
+    shares: tuple[Decimal, ...]
+
+    def price(self) -> Pricing:
+        """What is charged, and every mechanism."""
+        cards = self.formed.cards
+        if self.rho is not None:
+            return price_gaussian(self.statement, cards, rho=self.rho, shares=self.shares)
+        return price(self.statement, cards, epsilon=self.epsilon, shares=self.shares)
+
+
+def design_table(formed: Formed, *, epsilon: Decimal, budget: Budget, noise: NoiseChoice = "auto") -> Design:
+    """The best strategy for every measure by its expected error; all of them with one kind of noise.
+
+    Under an (epsilon, delta) budget a pure answer at epsilon weighs rho = epsilon²/2; Gaussian noise is offered at that
+    same weight, where the budget could ever pay it.
+    """
+    _require_noise(formed, epsilon)
+    rho = _gaussian_weight(epsilon, budget, noise)
+    parts = _MOST_TO_THE_FIRST if len(formed.plan.measures) > 1 else (Fraction(1),)
+    offers = [_offer(formed, place, part, epsilon, rho) for place, part in enumerate(parts)]
+    kinds = ("laplace", "gaussian") if noise == "auto" else (noise,)
+    chosen = min(
+        (
+            [choose_strategy([one for one in offer if one.noise == kind]) for offer in offers]
+            for kind in kinds
+            if kind == "laplace" or rho
+        ),
+        key=lambda picked: sum(one.mean for one in picked),
+    )
+    components = tuple(
+        Component(_of(formed, place), formed.statement.measures[place], part, _layout(formed, place), offer, strategy)
+        for place, (part, offer, strategy) in enumerate(zip(parts, offers, chosen, strict=True))
+    )
+    gaussian = chosen[0].noise == "gaussian"
+    whole = rho if gaussian else epsilon
+    assert whole is not None
+    return Design(
+        formed=formed,
+        components=components,
+        statement=_widened(formed, components),
+        epsilon=epsilon,
+        rho=rho if gaussian else None,
+        shares=_split(whole, [one.part * measured.share for one in components for measured in one.chosen.measured]),
+    )
+
+
+def _require_noise(formed: Formed, epsilon: Decimal) -> None:
+    """What nobody can move is refused as in SQL; where the card lets it out exactly, SQL gives it too."""
+    moved = [sensitivities(formed.plan, measure, formed.cards) for measure in formed.plan.measures]
+    if all(one.l1 for found in moved for one in found.each):
+        return
+    price(formed.statement, formed.cards, epsilon=epsilon)
+    raise QueryRefused(
+        "this table is fixed by what is public, at least in part, and its card lets it be published exactly: ask for "
+        "it with `discreet query`, which gives it without noise.",
+        part="by",
+    )
+
+
+def _gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Decimal | None:
+    if noise == "laplace":
+        return None
+    if budget.pure:
+        if noise == "gaussian":
+            raise ParameterInvalid(
+                parameter="noise",
+                rule="must be laplace under a pure budget: Gaussian noise has a delta, and this budget has none",
+                came="gaussian",
+            )
+        return None
+    rho = floor_to_grid(Fraction(epsilon) ** 2 / 2)
+    affordable = min(rho_cap(cap) for cap in caps(budget)) * RHO_UNIT
+    if noise == "auto" and not 0 < Fraction(rho) <= affordable:
+        return None
+    if not rho:
+        raise ParameterInvalid(
+            parameter="epsilon", rule="must be at least 0.0001 for Gaussian noise", came=text(epsilon)
+        )
+    return rho
+
+
+def _of(formed: Formed, place: int) -> Rows | Total:
+    measure = formed.plan.measures[place]
+    assert isinstance(measure, Rows | Total)
+    return measure
+
+
+def _layout(formed: Formed, place: int) -> Layout:
+    return formed.layout(sensitivities(formed.plan, formed.plan.measures[place], formed.cards).key)
+
+
+def _offer(formed: Formed, place: int, part: Fraction, epsilon: Decimal, rho: Decimal | None) -> tuple[Strategy, ...]:
+    """Every strategy for one measure, with its expected error in squared whole steps."""
+    measure, layout = _of(formed, place), _layout(formed, place)
+
+    def moved(kept: Margin, residual: bool) -> Sequence[tuple[Fraction, Fraction]]:
+        asked = _measure(measure, layout, Measured(kept, residual, Fraction(1)))
+        found = sensitivities(formed.plan, asked, formed.cards)
+        if not layout.keeps_slices(kept):
+            return [(found.largest.l1, found.largest.squared_l2)]
+        each = found.each if found.key is not None else found.each * layout.slices
+        return [(one.l1, one.squared_l2) for one in each]
+
+    own = Decimal(part.numerator) / Decimal(part.denominator)
+    return list_strategies(layout, moved=moved, epsilon=epsilon * own, rho=None if rho is None else rho * own)
+
+
+def _measure(measure: Rows | Total, layout: Layout, one: Measured) -> Measure:
+    if one.residual:
+        whole = tuple(place for place in one.kept if place == layout.slicing)
+        return Residual(measure, one.kept, whole)
+    return measure if one.kept == layout.cells else Marginal(measure, one.kept)
+
+
+def _widened(formed: Formed, components: Sequence[Component]) -> Statement:
+    """The statement of the cells with every margin that is measured beside them, or instead of them."""
+    measures = tuple(measure for component in components for measure in component.measures())
+    faces = tuple(
+        MeasureFace(_face(formed, component, one), component.face.step)
+        for component in components
+        for one in component.chosen.measured
+    )
+    statement = formed.statement
+    return replace(statement, plan=replace(statement.plan, measures=measures), measures=faces)
+
+
+def _face(formed: Formed, component: Component, one: Measured) -> str:
+    if one.kept == component.layout.cells and not one.residual:
+        return component.face.text
+    names = ", ".join(formed.request.by[place] for place in one.kept) or "all"
+    return f"{component.face.text} {'residual ' if one.residual else ''}by {names}"
+
+
+def _split(whole: Decimal, shares: Sequence[Fraction]) -> tuple[Decimal, ...]:
+    """Parts on the grid that add up to the whole; what rounding leaves goes to the largest."""
+    units = [int(to_units(whole) * share) for share in shares]
+    if not all(units):
+        raise QueryRefused(
+            f"epsilon {text(whole)} is shared by {len(shares)} measurements of the table, and a share is at least "
+            "1e-9. Ask with a larger epsilon, or for fewer margins.",
+            part="epsilon",
+        )
+    units[units.index(max(units))] += to_units(whole) - sum(units)
+    return tuple(from_units(unit) for unit in units)

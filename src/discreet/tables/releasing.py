@@ -1,0 +1,275 @@
+"""A table from the answer that the ledger holds: figures with intervals and quality, and the words beside them.
+
+The answer was charged and drawn by `release.asking`, like any other; what happens here is post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.guarantees.numbers import text
+from discreet.plan.outputs import Mean
+from discreet.release.answers import Answer
+from discreet.release.evaluation import enclose, joint_level, round_out
+from discreet.tables.calibration import Calibrated, Target, calibrate
+from discreet.tables.figures import Estimated, keep
+from discreet.tables.forming import Formed, may_be_negative
+from discreet.tables.layout import Margin
+from discreet.tables.measuring import Design
+from discreet.tables.quality import basis, leave_out, rate_many, suppress_many
+from discreet.tables.table import Entry, Number, Shown, Table
+from discreet.tables.wording import describe_design, facts_of_table, notes_of
+
+__all__ = ["read_table"]
+
+_NORMAL: Final = 1.959963984540054
+"""Half a 95% interval of a normal law, in standard errors: turns the width of a mean's interval into one."""
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """The figures of one margin, flat: what is published, what it was estimated from, its ends and standard errors.
+
+    `sampling` are variances that sampling adds, where they were measured.
+    """
+
+    values: Sequence[Number]
+    raw: Sequence[Number]
+    low: Sequence[Number]
+    high: Sequence[Number]
+    errors: NDArray[np.float64]
+    sampling: NDArray[np.float64] | None = None
+
+
+def read_table(
+    design: Design,
+    answer: Answer,
+    *,
+    level: Decimal,
+    suppress_above: Decimal | None = None,
+    targets: Sequence[Target] = (),
+) -> Table:
+    """The table of a stored answer. With `suppress_above`, figures whose relative error is larger are left out.
+
+    With `targets`, calibrated figures stand beside the published ones.
+    """
+    formed = design.formed
+    estimated = _estimated(design, answer)
+    if formed.mean is not None:
+        figures = dict(_means(formed, estimated[0], estimated[1], level))
+    else:
+        figures = dict(_totals(formed, estimated, level))
+    raked = _calibrated(formed, estimated[0], targets) if targets else None
+    entries = {
+        margin: list(_entries(formed, margin, found, raked, suppress_above)) for margin, found in figures.items()
+    }
+    cells = tuple(range(len(formed.sizes)))
+    said = basis(sampling=formed.request.sampling is not None)
+    table = Table(
+        dataset=formed.card.dataset,
+        title=formed.title,
+        statistic=formed.statistic,
+        headings=formed.headings,
+        cells=entries.pop(cells),
+        margins=[entry for found in entries.values() for entry in found],
+        step=None if formed.step is None else _decimal(formed.step),
+        level=text(level),
+        guarantee=answer.noisy.guarantee,
+        quality_basis=said,
+        release=facts_of_table(formed, answer),
+        notes=notes_of(design, suppress_above=suppress_above, calibrated=bool(targets)),
+        created=datetime.now(UTC).date().isoformat(),
+        description=describe_design(design, suppress_above),
+    )
+    return table if raked is None else replace(table, calibration=_describe(formed, targets, raked))
+
+
+def _estimated(design: Design, answer: Answer) -> list[Estimated]:
+    """What was stored for each measure of the table, ready to be estimated from."""
+    stored = iter(answer.noisy.in_order_of(design.statement.plan))
+    return [
+        Estimated(component.layout, component.chosen.measured, [next(stored) for _ in component.chosen.measured])
+        for component in design.components
+    ]
+
+
+# --- counts and totals ----------------------------------------------------------------------------------------------
+
+
+def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> Iterator[tuple[Margin, _Figures]]:
+    one, step = estimated[0], formed.step
+    assert step is not None
+    nonnegative = not may_be_negative(formed)
+    published = one.published(nonnegative=nonnegative)
+    for margin in formed.request.kept():
+        raw, reach = keep(one.raw, margin).ravel(), one.half_widths(margin, level).ravel()
+        low, high = raw - reach, raw + reach
+        if nonnegative:
+            low, high = np.maximum(low, 0), np.maximum(high, 0)
+        yield (
+            margin,
+            _Figures(
+                values=_in_units(keep(published, margin).ravel().tolist(), step),
+                raw=_estimates(raw, step),
+                low=_ends(low, step, up=False),
+                high=_ends(high, step, up=True),
+                errors=one.standard_errors(margin).ravel() * float(step),
+                sampling=_sampling(formed, estimated, margin),
+            ),
+        )
+
+
+def _sampling(formed: Formed, estimated: Sequence[Estimated], margin: Margin) -> NDArray[np.float64] | None:
+    """The variance that sampling adds to the figures of a margin, as measured; not below 0."""
+    if formed.request.sampling is None:
+        return None
+    step = float(formed.statement.measures[1].step)
+    return np.maximum(keep(estimated[1].raw, margin).ravel() * step, 0)
+
+
+def _in_units(steps: Sequence[int], step: Fraction) -> list[Number]:
+    """Whole steps as published: whole numbers where the step is one, else the nearest floats."""
+    if step.denominator == 1:
+        return [value * step.numerator for value in steps]
+    return [value * step.numerator / step.denominator for value in steps]
+
+
+def _estimates(raw: NDArray[np.float64], step: Fraction) -> list[Number]:
+    """Estimates as they are; whole where they happen to be, as those of cells that were measured alone."""
+    if step.denominator == 1:
+        return [int(value) if value.is_integer() else value for value in (raw * step.numerator).tolist()]
+    return (raw * step.numerator / step.denominator).tolist()  # type: ignore[no-any-return]
+
+
+def _ends(ends: NDArray[np.float64], step: Fraction, *, up: bool) -> list[Number]:
+    """Ends of intervals, rounded outwards to whole steps: what is estimated lies on them."""
+    whole = np.ceil(ends - _SLACK * np.abs(ends)) if up else np.floor(ends + _SLACK * np.abs(ends))
+    return _in_units([int(value) for value in whole.tolist()], step)
+
+
+_SLACK: Final = 1e-12
+"""What floating point may add to an end that is whole: it must not cost a whole step."""
+
+
+# --- means ----------------------------------------------------------------------------------------------------------
+
+
+def _means(formed: Formed, total: Estimated, size: Estimated, level: Decimal) -> Iterator[tuple[Margin, _Figures]]:
+    """A mean of every figure from its own total and size, and what it takes inside the box of both intervals."""
+    mean, joint = formed.mean, joint_level(level, 2)
+    assert mean is not None
+    for margin in formed.request.kept():
+        totals, sizes = keep(total.raw, margin).ravel(), keep(size.raw, margin).ravel()
+        values = [_mean(mean, t, n) for t, n in zip(totals.tolist(), sizes.tolist(), strict=True)]
+        if joint is None:
+            ends = [(float(mean.low), float(mean.high))] * len(values)
+        else:
+            reach = (total.half_widths(margin, joint).ravel(), size.half_widths(margin, joint).ravel())
+            boxes = zip(*_box(totals, reach[0]), *_box(sizes, reach[1]), strict=True)
+            ends = [_mean_ends(mean, box) for box in boxes]
+        low, high = zip(*ends, strict=True)
+        yield margin, _Figures(values, values, low, high, (np.array(high) - np.array(low)) / (2 * _NORMAL))
+
+
+def _box(centres: NDArray[np.float64], reach: NDArray[np.float64]) -> tuple[list[int], list[int]]:
+    low, high = np.floor(centres - reach).tolist(), np.ceil(centres + reach).tolist()
+    return [int(value) for value in low], [int(value) for value in high]
+
+
+def _mean(mean: Mean, total: float, size: float) -> float:
+    value = float(mean.centre) + total * float(mean.total_step) / max(size * float(mean.size_step), float(mean.floor))
+    return min(max(value, float(mean.low)), float(mean.high))
+
+
+def _mean_ends(mean: Mean, box: tuple[int, int, int, int]) -> tuple[float, float]:
+    low, high = enclose(mean, {mean.total: (box[0], box[1]), mean.size: (box[2], box[3])})
+    assert low is not None
+    assert high is not None
+    return (
+        float(round_out(low.numerator, low.denominator, up=False)),
+        float(round_out(high.numerator, high.denominator, up=True)),
+    )
+
+
+# --- entries --------------------------------------------------------------------------------------------------------
+
+
+def _entries(
+    formed: Formed, margin: Margin, found: _Figures, raked: Calibrated | None, suppress_above: Decimal | None
+) -> Iterator[Entry]:
+    over = tuple(place for place in range(len(formed.sizes)) if place not in margin)
+    qualities = rate_many(found.values, found.errors, found.sampling)
+    hidden = (
+        [False] * len(found.values)
+        if suppress_above is None
+        else suppress_many(found.values, found.errors, found.sampling, above=suppress_above).tolist()
+    )
+    calibrated: Sequence[Number | None] = (
+        [None] * len(found.values) if raked is None else keep(raked.values, margin).ravel().tolist()
+    )
+    figures = zip(
+        _codes(formed, margin),
+        found.values,
+        found.raw,
+        found.low,
+        found.high,
+        qualities,
+        calibrated,
+        hidden,
+        strict=True,
+    )
+    for codes, value, raw, low, high, quality, raked_value, left_out in figures:
+        entry = Entry(codes, over, value, raw, low, high, quality, raked_value)
+        yield leave_out(entry) if left_out else entry
+
+
+def _codes(formed: Formed, margin: Margin) -> Iterator[tuple[Shown, ...]]:
+    """The codes of a margin's figures, the last key varying fastest; None for what is summed over."""
+    shown: list[list[Shown]] = []
+    for place, (heading, key) in enumerate(zip(formed.headings, formed.plan.keys, strict=True)):
+        cells = key.cells or ()
+        shown.append([heading.code(cell) for cell in cells] if place in margin else [None])
+    return product(*shown)
+
+
+# --- calibration ----------------------------------------------------------------------------------------------------
+
+
+def _calibrated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> Calibrated:
+    step = formed.step
+    assert step is not None, "means are not calibrated"
+    published: NDArray[Any] = estimated.published(nonnegative=not may_be_negative(formed))
+    return calibrate(published.astype(np.float64) * float(step), targets)
+
+
+def _describe(formed: Formed, targets: Sequence[Target], raked: Calibrated) -> Mapping[str, object]:
+    return {
+        "to": [
+            {"totals": target.name, "by": [formed.request.by[place] for place in target.kept]} for target in targets
+        ],
+        "converged": raked.converged,
+        "largest_gap": raked.gap,
+        "unmatched": [
+            {
+                "totals": targets[place].name,
+                "keys": {
+                    formed.request.by[key]: formed.headings[key].code((formed.plan.keys[key].cells or ())[position])
+                    for key, position in zip(targets[place].kept, at, strict=True)
+                },
+            }
+            for place, at in raked.unmatched
+        ],
+    }
+
+
+def _decimal(step: Fraction) -> str:
+    return text(Decimal(step.numerator) / Decimal(step.denominator))

@@ -1,0 +1,197 @@
+"""What is said beside the figures of a table: how it was made, what its intervals hold, what to mind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from discreet.data.columns import Labels
+from discreet.guarantees.numbers import text
+from discreet.release.answers import Answer
+from discreet.tables.forming import Formed, may_be_negative
+from discreet.tables.measuring import Component, Design
+from discreet.tables.strategies import Measured
+
+__all__ = [
+    "INTERVALS",
+    "describe_design",
+    "facts_of_table",
+    "name_margin",
+    "notes_of",
+    "strategy_rows",
+    "tell_strategy",
+]
+
+INTERVALS = (
+    "privacy noise only: each interval belongs to the raw estimate and holds, with at least the stated probability, "
+    "what the prepared data give (values clamped, weights capped, rows bounded per unit), figure by figure; sampling "
+    "and measurement error come on top"
+)
+
+Note = tuple[Labels, Labels]
+
+_COVERS: Final[Note] = (
+    Labels("What an interval covers", "Ce que couvre un intervalle"),
+    Labels(
+        INTERVALS,
+        "bruit de confidentialité seulement : chaque intervalle se rapporte à l’estimation brute et contient, avec au "
+        "moins la probabilité indiquée, ce que donnent les données préparées (valeurs bornées, poids plafonnés, lignes "
+        "limitées par unité), chiffre par chiffre ; l’erreur d’échantillonnage et de mesure s’y ajoute",
+    ),
+)
+_SUMS: Final[Note] = (
+    Labels("Margins", "Marges"),
+    Labels(
+        "Every margin is exactly the sum of the published cells. The raw estimates are unbiased.",
+        "Chaque marge est exactement la somme des cellules publiées. Les estimations brutes sont sans biais.",
+    ),
+)
+_MEANS: Final[Note] = (
+    Labels("Margins", "Marges"),
+    Labels(
+        "The mean of a margin is that of all its people, not the mean of its cells.",
+        "La moyenne d’une marge est celle de toutes ses personnes, et non la moyenne de ses cellules.",
+    ),
+)
+_SMALL: Final[Note] = (
+    Labels("Small figures", "Petits chiffres"),
+    Labels(
+        "Published figures are not negative, which makes sums of many small ones too large on average; for such sums "
+        "take the raw estimates.",
+        "Les chiffres publiés ne sont pas négatifs, ce qui rend les sommes de nombreux petits chiffres trop grandes en "
+        "moyenne ; pour de telles sommes, prendre les estimations brutes.",
+    ),
+)
+_WEIGHTS: Final[Note] = (
+    Labels("Weights", "Poids"),
+    Labels(
+        "Weights are cut at their cap; what is cut off is missing from the figures and outside the intervals.",
+        "Les poids sont plafonnés ; ce qui dépasse manque aux chiffres et n’est pas dans les intervalles.",
+    ),
+)
+_CALIBRATED: Final[Note] = (
+    Labels("Calibration", "Calage"),
+    Labels(
+        "Calibrated figures were raked to public totals; the intervals belong to the figures before that.",
+        "Les chiffres calés l’ont été sur des totaux publics ; les intervalles se rapportent aux chiffres d’avant le "
+        "calage.",
+    ),
+)
+
+
+def facts_of_table(formed: Formed, answer: Answer) -> dict[str, object]:
+    """The release fields of the answer, its intervals told as those of a table."""
+    return {**answer.facts(), "interval_meaning": INTERVALS, "method": "dp", "sql": formed.request.to_sql(formed.card)}
+
+
+def describe_design(design: Design, suppress_above: Decimal | None) -> dict[str, object]:
+    """What was asked for and how it was measured, for machines."""
+    request = design.formed.request
+    return {
+        "by": list(request.by),
+        "value": request.value,
+        "mean": request.mean,
+        "weighted": request.weighted,
+        "where": request.where,
+        "margins": [[request.by[place] for place in margin] for margin in request.kept()[1:]],
+        **({} if request.sampling is None else {"sampling": request.sampling}),
+        **({} if suppress_above is None else {"suppressed_above": text(suppress_above)}),
+        "strategy": [describe_component(design.formed, component) for component in design.components],
+    }
+
+
+def describe_component(formed: Formed, component: Component) -> dict[str, object]:
+    """The chosen strategy of one measure."""
+    return {
+        "measure": component.face.text,
+        "name": component.chosen.name,
+        "noise": component.chosen.noise,
+        "measured": [
+            {
+                "keeps": [formed.request.by[place] for place in one.kept],
+                "residual": one.residual,
+                "share": float(component.part * one.share),
+            }
+            for one in component.chosen.measured
+        ],
+    }
+
+
+def name_margin(formed: Formed, kept: tuple[int, ...]) -> str:
+    """province × smoking, or total."""
+    return " × ".join(formed.request.by[place] for place in kept) or "total"
+
+
+def tell_strategy(formed: Formed, component: Component) -> str:
+    """The strategy in one sentence."""
+    measured = component.chosen.measured
+    kind = f"{component.chosen.noise.capitalize()} noise"
+    if len(measured) == 1 and not measured[0].residual:
+        return f"{kind} on the cells alone; margins are sums of cells"
+    if measured[0].residual or any(one.residual for one in measured):
+        return (
+            f"{kind} on what each of {len(measured)} margins adds to those below it; cells and margins follow from all"
+        )
+    return f"{kind} on {', '.join(_shared(formed, one) for one in measured)}; every figure follows from all of them"
+
+
+def _shared(formed: Formed, one: Measured) -> str:
+    return f"{name_margin(formed, one.kept)} ({float(one.share):.1%})"
+
+
+def notes_of(design: Design, *, suppress_above: Decimal | None, calibrated: bool) -> tuple[Note, ...]:
+    """For people: what the figures are, beyond the facts that every release states."""
+    formed = design.formed
+    notes = [_COVERS]
+    for component in design.components:
+        told = tell_strategy(formed, component)
+        notes.append((Labels("Strategy", "Stratégie"), Labels(told, told)))
+    notes.append(_SUMS if formed.mean is None else _MEANS)
+    if formed.mean is None and not may_be_negative(formed):
+        notes.append(_SMALL)
+    if formed.request.weighted:
+        notes.append(_WEIGHTS)
+    if calibrated:
+        notes.append(_CALIBRATED)
+    if suppress_above is not None:
+        limit = f"{float(suppress_above):.1%}"
+        said = Labels(
+            f"Figures whose relative error is above {limit} are left out because they are unreliable, judged by noisy "
+            "values alone.",
+            f"Les chiffres dont l’erreur relative dépasse {limit} sont supprimés parce que peu fiables, d’après les "
+            "seules valeurs bruitées.",
+        )
+        notes.append((Labels("Left out", "Supprimé"), said))
+    return tuple(notes)
+
+
+def strategy_rows(formed: Formed, component: Component) -> list[Mapping[str, object]]:
+    """Every strategy of one measure with its expected error for each published margin, the chosen one marked."""
+    step = float(component.face.step)
+    return [
+        {
+            "name": strategy.name,
+            "noise": strategy.noise,
+            "chosen": strategy is component.chosen or strategy == component.chosen,
+            "mean_expected_variance": strategy.mean * step**2,
+            "margins": [
+                {
+                    "keeps": [formed.request.by[place] for place in margin],
+                    "figures": component.layout.count(margin),
+                    "expected_variance": variance * step**2,
+                    "standard_error": variance**0.5 * step,
+                }
+                for margin, variance in strategy.expected.items()
+            ],
+            "measured": [
+                {
+                    "keeps": [formed.request.by[place] for place in one.kept],
+                    "residual": one.residual,
+                    "share": float(one.share),
+                }
+                for one in strategy.measured
+            ],
+        }
+        for strategy in component.strategies
+    ]
