@@ -119,7 +119,7 @@ def _find_look(view: View, writing: Writing) -> _Look:
     line = 16.0 if len(view.lines) > 30 else 28.0 if printed else 20.0
     # Names are turned where a column holds hardly a word.
     turned = cell < 46 and longest + 4 > cell
-    broken = max(len(wrap(head, cell - 4, _HEADS, lines=4)) for head in heads)
+    broken = max(len(wrap(head, cell - 2, _HEADS, lines=4)) for head in heads)
     above = (min(longest, 140.0) if turned else 12.0 * broken) + 8 if any(heads) else 0.0
     below = _widest(view, writing, panels, [SUMMED], view.columns) if view.has_margin(lines=True) else 0.0
     last_line = 0.0 if not below else line if below + 6 <= cell else below + 12
@@ -244,7 +244,7 @@ def _draw_heads(canvas: Canvas, x: float, y: float, view: View, look: _Look, lan
         if look.turned:
             canvas.text(middle + 4, bottom, shorten(name, look.heads - 6, _HEADS), size=_HEADS, turned=True)
             continue
-        lines = wrap(name, look.cell - 4, _HEADS, lines=4)
+        lines = wrap(name, look.cell - 2, _HEADS, lines=4)
         first = bottom - 12 * (len(lines) - 1)
         canvas.paragraph(middle, first, lines, leading=12, size=_HEADS, anchor="middle")
     if look.last_column:
