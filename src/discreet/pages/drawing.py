@@ -62,8 +62,9 @@ class Scale:
             raise ValueError("a scale runs from a finite value to a larger one")
 
     def __call__(self, value: float) -> float:
-        # Halves first: the distance of two large numbers may itself be too large for a float.
-        part = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+        # The distance of two large numbers may itself be too large for a float, and half of a tiny one nothing.
+        size = 0.5 if math.isinf(self.high - self.low) else 1.0
+        part = (value * size - self.low * size) / (self.high * size - self.low * size)
         return self.start + min(max(part, 0.0), 1.0) * (self.end - self.start)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from discreet.pages.drawing import INK, PAPER, Canvas, Scale, contrast_ink, find_ticks, shade
@@ -16,6 +16,8 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(FINITE, FINITE, st.integers(3, 12))
+@example(0.0, 5e-324, 3)
+@example(-1.7e308, 1.7e308, 6)
 def test_ticks_enclose_every_range(one: float, other: float, most: int) -> None:
     low, high = sorted((one, other))
     ticks = find_ticks(low, high, most=most)
