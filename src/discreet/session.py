@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from discreet.release.explanation import Explanation
     from discreet.release.runs import WorkloadAnswer
     from discreet.release.workloads import Workload
+    from discreet.tables.desk import TableDesk
+    from discreet.tables.table import Table
 
 __all__ = ["Session", "default_analyst", "open_session"]
 
@@ -343,6 +345,47 @@ class Session:
         if confirm is not None and not confirm(planned):
             raise Refused("Not asked. Nothing was released or charged.")
         return run_workload(planned, self.ledger, request_id=_request_name(request_id), open_engine=self._engine)
+
+    @property
+    def tables(self) -> TableDesk:
+        """Where tables are asked for with all their options, explained, examined and compared."""
+        from discreet.tables.desk import TableDesk
+
+        return TableDesk(self.workspace, self.ledger, lambda formed: self._engine(formed.datasets), default_analyst())
+
+    def table(
+        self,
+        dataset: str,
+        *,
+        by: Sequence[str] | str,
+        epsilon: ExactLike,
+        value: str | None = None,
+        mean: bool = False,
+        weighted: bool = False,
+        where: str | None = None,
+        edges: Mapping[str, Sequence[ExactLike]] | None = None,
+        margins: bool | Sequence[Sequence[str] | str] = True,
+        method: str = "dp",
+        analyst: str | None = None,
+        request_id: str | None = None,
+        level: ExactLike = "0.95",
+        fresh: bool = False,
+    ) -> Table:
+        """A protected table: cells and margins that add up, with an interval on each. `epsilon` is what it costs.
+
+        `margins` are all of them, none, or those that keep the named columns, as in ["province", "total"].
+        """
+        from discreet.tables.request import table_request
+
+        asked = table_request(
+            dataset, by, value=value, mean=mean, weighted=weighted, where=where, edges=edges, margins=margins
+        )
+        name = _request_name(request_id)
+        if method == "bootstrap":
+            return self.tables.bootstrap(asked, epsilon=epsilon, analyst=analyst, request_id=name)
+        if method != "dp":
+            raise ParameterInvalid(parameter="method", rule="must be dp or bootstrap", came=f"'{method[:20]}'")
+        return self.tables.release(asked, epsilon=epsilon, analyst=analyst, request_id=name, level=level, fresh=fresh)
 
     def _engine(self, datasets: Mapping[str, Dataset]) -> Engine:
         """One engine per set of versions, kept open: opening it takes longer than most questions."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, local, methods, planning, public, reproduce, study
+from discreet.cli import asking, custody, local, methods, planning, public, reproduce, study, tables
 
 __all__ = ["app"]
 
@@ -34,6 +34,7 @@ def discreet(
 custody.register(app)
 public.register(app)
 asking.register(app)
+tables.register(app)
 planning.register(app)
 local.register(app)
 study.register(app)

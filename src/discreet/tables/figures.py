@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.release.noising import NoisyMeasure
-from discreet.tables.consistency import publish
+from discreet.tables.consistency import publish, weigh_margins
 from discreet.tables.estimation import Estimator
 from discreet.tables.halfwidths import Part, half_width
 from discreet.tables.layout import Layout, Margin, Observation
@@ -71,15 +71,9 @@ class Estimated:
         return self.estimator.estimate(values)
 
     def published(self, *, nonnegative: bool) -> NDArray[Any]:
-        """Whole steps near the estimate, in the margins too, and not negative where they must not be.
-
-        Every margin weighs by its precision and as much as any other, however few figures it has: so the many small
-        cells of a sparse table, all raised to 0, do not carry its margins along.
-        """
-        weights = {
-            margin: 1 / (float(np.mean(self.estimator.variances(margin))) * self.layout.count(margin))
-            for margin in self.layout.margins
-        }
+        """Whole steps near the estimate, in the margins too, and not negative where they must not be."""
+        variances = {margin: float(np.mean(self.estimator.variances(margin))) for margin in self.layout.margins}
+        weights = weigh_margins(self.layout.sizes, variances)
         return publish(self.raw, weights=weights, nonnegative=nonnegative)
 
     def half_widths(self, margin: Margin, level: Decimal) -> Floats:

@@ -7,20 +7,19 @@ release that is not differentially private says so in every format.
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.errors import ExtraMissing, ParameterInvalid, PathInvalid
+from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.release.exports import neutralise
 from discreet.tables.crosstab import arrange, name_stand
 from discreet.tables.layout import Layout
 from discreet.tables.listing import Column, Sort, list_columns
 from discreet.tables.table import Entry, Number, Shown, Table
+from discreet.tables.writing import check_path, replace_file
 
 if TYPE_CHECKING:
     import pyarrow
@@ -68,7 +67,7 @@ def check_output(path: Path | None, *, format: str, layout: Layout | None = None
         if format in _BINARY:
             raise _file_needed(format)
     else:
-        _check_path(path)
+        check_path(path)
     if format == "xlsx" and layout is not None:
         from discreet.tables.xlsx import check_size
 
@@ -80,8 +79,8 @@ def check_output(path: Path | None, *, format: str, layout: Layout | None = None
 def write_table(table: Table, path: Path, *, format: str, language: str) -> None:
     """Write the whole file, or leave what was there."""
     _check_format(format)
-    _check_path(path)
-    _replace(path, _content(table, format, language))
+    check_path(path)
+    replace_file(path, _content(table, format, language))
 
 
 def render_text(table: Table, format: str, language: str) -> str:
@@ -121,34 +120,6 @@ def _check_format(format: str) -> None:
 
 def _file_needed(format: str) -> ParameterInvalid:
     return ParameterInvalid(parameter="the format", rule="is no text and needs a file to be written to", came=format)
-
-
-# --- one write -------------------------------------------------------------------------------------------------------
-
-
-def _check_path(path: Path) -> None:
-    if path.is_dir():
-        raise PathInvalid(f"'{path}' is a folder. Name a file in it.", file=str(path))
-    if not path.parent.is_dir():
-        raise PathInvalid(f"there is no folder '{path.parent}'. Create it, or name another file.", file=str(path))
-
-
-def _replace(path: Path, content: bytes) -> None:
-    # In the same folder, because only there is a rename one step.
-    beside = path.parent / f".{secrets.token_hex(8)}.partial"
-    try:
-        with beside.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
-    except OSError as error:
-        raise PathInvalid(
-            f"'{path}' could not be written ({error.strerror}); what was there still is. Name another file.",
-            file=str(path),
-        ) from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 # --- CSV -------------------------------------------------------------------------------------------------------------

@@ -6,14 +6,13 @@ so in red on the picture itself.
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import Final
 
-from discreet.errors import PathInvalid
 from discreet.pages.page import Drawn
 from discreet.tables.barchart import draw_bars
 from discreet.tables.heatmap import draw_heat_map
+from discreet.tables.writing import replace_file
 
 __all__ = ["draw_bars", "draw_heat_map", "picture_file", "write_picture"]
 
@@ -33,17 +32,4 @@ def picture_file(drawn: Drawn) -> str:
 
 def write_picture(drawn: Drawn, path: Path) -> None:
     """Write the file whole, or leave what was there."""
-    if not path.parent.is_dir():
-        raise PathInvalid(f"there is no folder '{path.parent}'. Create it, or name another file.", file=str(path))
-    # In the same folder, because only there is a rename one step.
-    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
-    try:
-        partial.write_text(picture_file(drawn), encoding="utf-8", newline="\n")
-        partial.replace(path)
-    except OSError as error:
-        raise PathInvalid(
-            f"'{path}' could not be written ({error.strerror}); what was there still is. Name another file.",
-            file=str(path),
-        ) from None
-    finally:
-        partial.unlink(missing_ok=True)
+    replace_file(path, picture_file(drawn).encode())

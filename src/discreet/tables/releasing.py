@@ -112,7 +112,7 @@ def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> I
     published = one.published(nonnegative=nonnegative)
     for margin in formed.request.kept():
         raw, reach = keep(one.raw, margin).ravel(), one.half_widths(margin, level).ravel()
-        low, high = raw - reach, raw + reach
+        low, high = _within(raw - reach, raw + reach)
         if nonnegative:
             low, high = np.maximum(low, 0), np.maximum(high, 0)
         yield (
@@ -120,8 +120,8 @@ def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> I
             _Figures(
                 values=_in_units(keep(published, margin).ravel().tolist(), step),
                 raw=_estimates(raw, step),
-                low=_ends(low, step, up=False),
-                high=_ends(high, step, up=True),
+                low=_in_units([int(end) for end in low.tolist()], step),
+                high=_in_units([int(end) for end in high.tolist()], step),
                 errors=one.standard_errors(margin).ravel() * float(step),
                 sampling=_sampling(formed, estimated, margin),
             ),
@@ -150,14 +150,19 @@ def _estimates(raw: NDArray[np.float64], step: Fraction) -> list[Number]:
     return (raw * step.numerator / step.denominator).tolist()  # type: ignore[no-any-return]
 
 
-def _ends(ends: NDArray[np.float64], step: Fraction, *, up: bool) -> list[Number]:
-    """Ends of intervals, rounded outwards to whole steps: what is estimated lies on them."""
-    whole = np.ceil(ends - _SLACK * np.abs(ends)) if up else np.floor(ends + _SLACK * np.abs(ends))
-    return _in_units([int(value) for value in whole.tolist()], step)
+def _within(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The whole steps inside intervals: what is estimated is a whole step, so no other end is needed.
+
+    Where rounding leaves none, the interval keeps the whole steps around it.
+    """
+    slack = _SLACK * np.maximum(np.abs(low), np.abs(high))
+    first, last = np.ceil(low - slack), np.floor(high + slack)
+    narrow = first > last
+    return np.where(narrow, np.floor(low), first), np.where(narrow, np.ceil(high), last)
 
 
 _SLACK: Final = 1e-12
-"""What floating point may add to an end that is whole: it must not cost a whole step."""
+"""What floating point may take from an end that is whole: it must not cost a whole step."""
 
 
 # --- means ----------------------------------------------------------------------------------------------------------

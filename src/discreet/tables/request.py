@@ -15,10 +15,10 @@ from typing import Final
 from discreet.data.card import Card, Column, Kind, Labels
 from discreet.data.columns import edge_fault
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
-from discreet.guarantees.numbers import text
+from discreet.guarantees.numbers import ExactLike, text
 from discreet.tables.layout import Margin, every_margin
 
-__all__ = ["MOST_KEYS", "TOTAL", "Band", "TableRequest", "read_edges"]
+__all__ = ["MOST_KEYS", "TOTAL", "Band", "TableRequest", "read_edges", "table_request"]
 
 MOST_KEYS: Final = 6
 TOTAL: Final = "total"
@@ -173,6 +173,43 @@ def _band(column: Column, low: Decimal, high: Decimal, *, last: bool) -> Band:
     if last:
         return Band(code, Labels(f"{text(low)} to {text(high)}", f"{text(low)} à {text(high)}"), high, last)
     return Band(code, Labels(f"{text(low)} to under {text(high)}", f"{text(low)} à moins de {text(high)}"), high, last)
+
+
+def table_request(
+    dataset: str,
+    by: Sequence[str] | str,
+    *,
+    value: str | None = None,
+    mean: bool = False,
+    weighted: bool = False,
+    where: str | None = None,
+    edges: Mapping[str, Sequence[ExactLike]] | None = None,
+    margins: bool | Sequence[Sequence[str] | str] = True,
+    sampling: str | None = None,
+) -> TableRequest:
+    """A request as people write it: columns with commas between them, margins by name, `total` for all summed up."""
+    cut = {name: tuple(Decimal(str(edge)) for edge in numbers) for name, numbers in (edges or {}).items()}
+    return TableRequest(
+        dataset=dataset,
+        by=_names(by),
+        value=value,
+        mean=mean,
+        weighted=weighted,
+        where=where,
+        edges=cut,
+        margins=None if margins is True else () if margins is False else tuple(_kept(one) for one in margins),
+        sampling=sampling,
+    )
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    parts = given.split(",") if isinstance(given, str) else given
+    return tuple(name.strip() for name in parts if name.strip())
+
+
+def _kept(given: Sequence[str] | str) -> tuple[str, ...]:
+    names = _names(given)
+    return () if names == (TOTAL,) else names
 
 
 def read_edges(given: Sequence[str]) -> dict[str, tuple[Decimal, ...]]:

@@ -1,0 +1,464 @@
+"""Protected tables: released, explained, drawn; and, for the custodian, beside what agencies do today."""
+
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.options import Custodian, Language, LanguageOption, WorkspaceOption
+from discreet.cli.progress import show_progress
+from discreet.cli.screen import on_terminal, show_banner, show_estimates, show_json, show_note, show_table
+from discreet.errors import CustodianOnly, UsageError
+
+if TYPE_CHECKING:
+    from discreet.session import Session
+    from discreet.tables.bootstrap.examining import Examination
+    from discreet.tables.explaining import TableExplanation
+    from discreet.tables.request import TableRequest
+    from discreet.tables.table import Table
+    from discreet.tables.today.comparison import Comparison
+
+__all__ = ["register"]
+
+_MOST_LINES = 600
+
+
+class TableFormat(StrEnum):
+    """Formats in which a table leaves."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    XLSX = "xlsx"
+    PARQUET = "parquet"
+    SDMX_CSV = "sdmx-csv"
+    HTML = "html"
+
+
+class MethodName(StrEnum):
+    """How a table is protected."""
+
+    DP = "dp"
+    BOOTSTRAP = "bootstrap"
+
+
+class NoiseName(StrEnum):
+    """Which noise may be used; auto takes what errs least within the budget's terms."""
+
+    AUTO = "auto"
+    LAPLACE = "laplace"
+    GAUSSIAN = "gaussian"
+
+
+class Split(StrEnum):
+    """How a bootstrap table shares its epsilon over cells: maximum, per cell, public membership, or pairs."""
+
+    MAXIMUM = "i"
+    EACH = "ii"
+    MEMBERSHIP = "iii"
+    PAIR = "pair"
+
+
+class PoolName(StrEnum):
+    """What a file of other individuals is."""
+
+    SUB_POPULATION = "sub-population"
+    SYNTHETIC = "synthetic"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        "table",
+        epilog="Examples: discreet table -w office survey --by province,smoking --weighted --epsilon 0.5 "
+        "--out smoking.xlsx · discreet table -w office survey --by province --value height --mean --epsilon 0.3 · "
+        "discreet table -w office survey --by province,smoking --epsilon 0.5 --explain",
+    )(table)
+
+
+def table(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The dataset's name.")],
+    by: Annotated[
+        str, typer.Option("--by", metavar="COLUMN,…", help="The keys: columns whose values the card lists, or bands.")
+    ],
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="The total this table may cost, as a decimal.")
+    ] = None,
+    value: Annotated[str | None, typer.Option(metavar="COLUMN", help="Add up this number instead of counting.")] = None,
+    mean: Annotated[bool, typer.Option("--mean", help="The mean of --value instead of its total.")] = False,
+    weighted: Annotated[bool, typer.Option("--weighted", help="With the survey weight of the card.")] = False,
+    where: Annotated[
+        str | None, typer.Option(metavar="CONDITION", help="Only these rows, as after WHERE in SQL.")
+    ] = None,
+    edges: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=E,E,…", help="Cut a number into bands, as in age=0,15,65,120. Repeatable."),
+    ] = None,
+    margins: Annotated[bool, typer.Option("--margins/--no-margins", help="All margins, or the cells alone.")] = True,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN,…", help="Only this margin, by the columns it keeps; 'total' for all. Repeatable."
+        ),
+    ] = None,
+    method: Annotated[
+        MethodName, typer.Option(help="dp; or bootstrap, which is not differentially private and needs an opt-in.")
+    ] = MethodName.DP,
+    noise: Annotated[NoiseName, typer.Option(help="Gaussian noise needs an (epsilon, delta) budget.")] = NoiseName.AUTO,
+    suppress_above: Annotated[
+        str | None, typer.Option(metavar="R", help="Leave out figures whose relative error is larger, such as 0.333.")
+    ] = None,
+    calibrate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE.COLUMN", help="Rake to totals in a stored public table. Repeatable."),
+    ] = None,
+    sampling: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="A column with the variance of each weight over its replicates."),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show every strategy, its expected error and the cost; ask nothing.")
+    ] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Beside what agencies do today, attacked; for the custodian.")
+    ] = False,
+    trials: Annotated[int, typer.Option(metavar="N", help="People planted in the attack of --compare.")] = 200,
+    split: Annotated[Split, typer.Option("--bootstrap-method", help="For --method bootstrap.")] = Split.MAXIMUM,
+    membership_public: Annotated[
+        bool,
+        typer.Option("--membership-public", help="State that anyone may know who is in which cell (bootstrap iii)."),
+    ] = False,
+    pool: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Other individuals from whom bootstrap neighbours are drawn.")
+    ] = None,
+    pool_kind: Annotated[PoolName, typer.Option(help="What the pool is.")] = PoolName.SUB_POPULATION,
+    examine: Annotated[
+        bool, typer.Option("--examine", help="What bootstrap would do to this table and leak; for the custodian.")
+    ] = False,
+    custodian: Custodian = False,
+    analyst: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
+    ] = None,
+    request_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Asking again under one id returns the same table and costs nothing more."),
+    ] = None,
+    level: Annotated[str, typer.Option(help="Coverage of the intervals.")] = "0.95",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")
+    ] = None,
+    heat_map: Annotated[
+        Path | None, typer.Option("--heat-map", metavar="FILE.svg", help="Draw the table as a heat map.")
+    ] = None,
+    bars: Annotated[
+        Path | None, typer.Option("--bars", metavar="FILE.svg", help="Draw the table as bars with error bars.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    output: Annotated[
+        TableFormat | None, typer.Option("--format", help="Default: by the name of --out, else a table for people.")
+    ] = None,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Release a protected table: cells and margins that add up, with an interval on every figure.
+
+    Columns of kind category and public columns are keys as they are; integers and numbers by their bands (edges in the
+    card, or --edges). On a terminal, cost and expected error are shown first and confirmed.
+    """
+    from discreet.session import open_session
+    from discreet.tables.request import read_edges, table_request
+
+    request = table_request(
+        dataset,
+        by,
+        value=value,
+        mean=mean,
+        weighted=weighted,
+        where=where,
+        edges=read_edges(edges or ()),
+        margins=list(margin) if margin else margins,
+        sampling=sampling,
+    )
+    session = open_session(workspace)
+    if compare:
+        _compare(session, request, epsilon, trials, analyst, output, custodian=custodian)
+        return
+    if examine:
+        _examine(session, request, epsilon, pool, pool_kind, output, custodian=custodian, public=membership_public)
+        return
+    if epsilon is None:
+        raise UsageError("say what the table may cost with --epsilon E.")
+    chosen = _format(output, out)
+    if method is MethodName.BOOTSTRAP:
+        _check_files(session, request, chosen, out, heat_map, bars)
+        released = session.tables.bootstrap(
+            request,
+            epsilon=epsilon,
+            method=split,
+            membership_public=membership_public,
+            pool=pool,
+            pool_kind=pool_kind,
+            analyst=analyst,
+            request_id=request_id,
+        )
+    else:
+        asked = session.tables.read(
+            request,
+            epsilon=epsilon,
+            analyst=analyst,
+            level=level,
+            noise=noise,
+            suppress_above=suppress_above,
+            calibrate=calibrate or (),
+        )
+        if explain:
+            _explain(session.tables.explain(asked), output)
+            return
+        _check_files(session, request, chosen, out, heat_map, bars)
+        confirm = _confirm if on_terminal() and not yes else None
+        released = session.tables.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
+    _deliver(released, chosen, out, heat_map, bars, lang)
+
+
+def _format(given: TableFormat | None, out: Path | None) -> TableFormat:
+    from discreet.tables.files import infer_format
+
+    if given is not None:
+        return given
+    return TableFormat.TABLE if out is None else TableFormat(infer_format(out))
+
+
+def _check_files(
+    session: "Session",
+    request: "TableRequest",
+    chosen: TableFormat,
+    out: Path | None,
+    heat_map: Path | None,
+    bars: Path | None,
+) -> None:
+    """What would stop a file from being written is said before anything is charged."""
+    from discreet.tables.files import check_output
+    from discreet.tables.forming import form_table
+    from discreet.tables.writing import check_path
+
+    check_output(out, format=chosen, layout=form_table(request, session.workspace).layout())
+    for picture in (heat_map, bars):
+        if picture is not None:
+            check_path(picture)
+
+
+def _deliver(
+    released: "Table", chosen: TableFormat, out: Path | None, heat_map: Path | None, bars: Path | None, lang: str
+) -> None:
+    from discreet.tables.files import render_text, write_table
+
+    if out is not None:
+        write_table(released, out, format=chosen, language=lang)
+        _show_facts(released, lang)
+        typer.echo(f"wrote {out}")
+    elif chosen is TableFormat.TABLE:
+        _show(released, lang)
+    else:
+        typer.echo(render_text(released, chosen, lang), nl=False)
+    if heat_map is not None or bars is not None:
+        from discreet.tables.pictures import draw_bars, draw_heat_map, write_picture
+
+        for draw, path in ((draw_heat_map, heat_map), (draw_bars, bars)):
+            if path is not None:
+                write_picture(draw(released, lang), path)
+                show_note(f"wrote {path}")
+
+
+def _confirm(told: "TableExplanation") -> bool:
+    """Cost and expected error on a terminal, before anything is spent."""
+    show_note(told.to_text())
+    return typer.confirm("Ask?", default=False, err=True)
+
+
+def _explain(told: "TableExplanation", output: TableFormat | None) -> None:
+    if output is TableFormat.JSON:
+        show_json(told.to_dict())
+    else:
+        typer.echo(told.to_text())
+
+
+# --- for people -----------------------------------------------------------------------------------------------------
+
+
+def _show(released: "Table", lang: str) -> None:
+    """One line for each figure: its keys, the published value, its interval and quality; margins last."""
+    entries = [*released.cells, *released.margins]
+    shown = entries[:_MOST_LINES]
+    rated = any(entry.low is not None for entry in shown)
+    places = None if released.step is None else max(0, -int(Decimal(released.step).as_tuple().exponent))
+    values, intervals = show_estimates(
+        [entry.value for entry in shown], [(entry.low, entry.high) for entry in shown], decimals=places
+    )
+    columns = [[released.label(entry, place, lang) for entry in shown] for place in range(len(released.headings))]
+    headings = [(heading.name, "left") for heading in released.headings] + [("value", "right")]
+    columns.append(values)
+    if rated:
+        headings += [(f"{Decimal(released.level):%} interval".replace(".00%", "%"), "right"), ("quality", "left")]
+        columns += [intervals, [str(entry.quality) for entry in shown]]
+    if released.calibration is not None:
+        headings.append(("calibrated", "right"))
+        calibrated = [entry.calibrated for entry in shown]
+        columns.append(["–" if one is None else f"{one:,.{places or 0}f}" for one in calibrated])
+    left = len(entries) - len(shown)
+    footer = [*([f"… and {left:,} more figures; --out writes them all."] if left else []), *_facts(released, lang)]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    show_table(released.title.text(lang), headings, rows, footer=footer)
+
+
+def _show_facts(released: "Table", lang: str) -> None:
+    typer.echo(released.title.text(lang))
+    for line in _facts(released, lang):
+        typer.echo(line)
+
+
+def _facts(released: "Table", lang: str) -> list[str]:
+    """What was charged, what is promised, and what to mind when reading the figures."""
+    release = released.release
+    lines = []
+    charge, remaining = release.get("charge"), release.get("remaining")
+    if isinstance(charge, dict) and isinstance(remaining, dict):
+        paid = ", ".join(
+            f"{name} {charge[name]}" for name in ("epsilon", "rho", "delta") if charge.get(name, "0") != "0"
+        )
+        if release.get("replayed"):
+            paid = "nothing (a stored answer, the same as before)"
+        lines.append(
+            f"charged {paid or 'nothing'}; epsilon {remaining['analyst']['epsilon']} remains for you, "
+            f"{remaining['population']['epsilon']} for population '{release.get('population')}'"
+        )
+    lines.append(
+        f"guarantee: {released.guarantee}; protects {release.get('unit')}; neighbours: {release.get('neighbours')}"
+    )
+    lines += [f"{heading.text(lang)}: {text.text(lang)}" for heading, text in released.notes]
+    lines.append(f"quality is judged by {released.quality_basis}")
+    warnings = release.get("warnings")
+    return [*lines, *(warnings if isinstance(warnings, list) else [])]
+
+
+# --- for the custodian ----------------------------------------------------------------------------------------------
+
+
+def _compare(
+    session: "Session",
+    request: "TableRequest",
+    epsilon: str | None,
+    trials: int,
+    analyst: str | None,
+    output: TableFormat | None,
+    *,
+    custodian: bool,
+) -> None:
+    from discreet.guarantees.numbers import exact
+
+    if not custodian:
+        raise CustodianOnly(view="a comparison with the exact table")
+    middle = exact("0.5" if epsilon is None else epsilon, parameter="epsilon")
+    show_banner()
+    with show_progress() as told:
+        done = session.tables.compare(
+            request,
+            epsilons=[middle / 4, middle, middle * 4],
+            custodian=custodian,
+            analyst=analyst,
+            trials=trials,
+            progress=told,
+        )
+    if output is TableFormat.JSON:
+        show_json(done.to_dict())
+    else:
+        _show_comparison(done)
+
+
+def _show_comparison(done: "Comparison") -> None:
+    def amount(number: float | None) -> str:
+        return "–" if number is None else f"{number:,.1f}"
+
+    def share(number: float | None) -> str:
+        return "–" if number is None else f"{number:.0%}"
+
+    rows = [
+        [
+            line.title,
+            amount(line.mean_error),
+            amount(line.largest_error),
+            share(line.changed),
+            share(line.suppressed),
+            "–" if line.attack is None else f"{line.attack.sure} of {line.attack.trials}",
+            "–" if line.attack is None else f"{line.attack.rate:.0%}",
+        ]
+        for line in done.lines
+    ]
+    heads = ("method", "mean error", "largest", "cells changed", "suppressed", "surely recovered", "named rightly")
+    sides = ("left", *("right",) * 6)
+    footer = ["", *done.sentences()]
+    show_table(
+        "What agencies do today, and differential privacy", list(zip(heads, sides, strict=True)), rows, footer=footer
+    )
+
+
+def _examine(
+    session: "Session",
+    request: "TableRequest",
+    epsilon: str | None,
+    pool: Path | None,
+    pool_kind: PoolName,
+    output: TableFormat | None,
+    *,
+    custodian: bool,
+    public: bool,
+) -> None:
+    found = session.tables.examine(
+        request,
+        custodian=custodian,
+        epsilon=epsilon or "1",
+        membership_public=public,
+        pool=pool,
+        pool_kind=pool_kind,
+    )
+    show_banner()
+    if output is TableFormat.JSON:
+        show_json(found.to_dict())
+    else:
+        _show_examination(found)
+
+
+def _show_examination(found: "Examination") -> None:
+    names = {
+        place: " / ".join("–" if code is None else str(code) for code in cell.codes)
+        for place, cell in enumerate(found.cells)
+    }
+    rows = [
+        [
+            names[place],
+            f"{cell.summary.n:,}",
+            f"{cell.summary.spread:,}",
+            f"{cell.summary.reach:,}",
+            f"{cell.printed:,}",
+            f"{cell.corrected:,}",
+            "–" if cell.gain is None else f"{cell.gain:,.3f}",
+        ]
+        for place, cell in enumerate(found.cells)
+    ]
+    heads = (" / ".join(found.names), "rows", "V", "M", "sensitivity, as printed", "as it is", "gain")
+    whole = found.table
+    footer = [
+        f"whole table: sensitivity {whole.printed:,} as printed, {whole.corrected:,} as it is, {whole.public:,} by "
+        "public bounds",
+        f"with probability at least {1 - whole.gamma} no figure of (i) is off by more than {whole.error_bound:,.0f}",
+        *found.advice.table,
+        *(f"{names[place]}: {cell.advice}" for place, cell in enumerate(found.cells) if cell.advice),
+        *(f"{leak.kind}{': ' + ', '.join(leak.cells) if leak.cells else ''}: {leak.words}" for leak in found.leaks),
+        f"All in whole steps of {found.step}. Not for release: every number here is confidential.",
+    ]
+    sides = ("left", *("right",) * 6)
+    show_table(f"Bootstrap: {found.statistic}", list(zip(heads, sides, strict=True)), rows, footer=footer)

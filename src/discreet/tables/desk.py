@@ -1,0 +1,200 @@
+"""The desk where tables are asked for, with all their options; the command line and `Session.table` come through here.
+
+Whoever can read the workspace is its custodian; what only the custodian may see says so and is logged.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.data.workspace import Workspace
+from discreet.errors import CustodianOnly, ParameterInvalid
+from discreet.guarantees.numbers import ExactLike
+from discreet.ledger import Ledger
+from discreet.tables.asking import (
+    AskedTable,
+    OpenEngine,
+    ask_table,
+    compare_table,
+    explain_asked_table,
+    read_asked_table,
+)
+from discreet.tables.explaining import TableExplanation
+from discreet.tables.forming import Formed, form_table
+from discreet.tables.request import TableRequest
+from discreet.tables.table import Table
+
+if TYPE_CHECKING:
+    from discreet.tables.bootstrap.examining import Examination
+    from discreet.tables.bootstrap.log import LogEntry
+    from discreet.tables.bootstrap.pools import Pool
+    from discreet.tables.today.comparison import Comparison
+
+__all__ = ["TableDesk"]
+
+
+class TableDesk:
+    """Tables of one workspace. `analyst` asks unless another is named."""
+
+    def __init__(self, workspace: Workspace, ledger: Ledger, open_engine: OpenEngine, analyst: str) -> None:
+        self._workspace = workspace
+        self._ledger = ledger
+        self._open_engine = open_engine
+        self._analyst = analyst
+
+    def read(
+        self,
+        request: TableRequest,
+        *,
+        epsilon: ExactLike,
+        analyst: str | None = None,
+        level: ExactLike = "0.95",
+        noise: str = "auto",
+        suppress_above: ExactLike | None = None,
+        calibrate: Sequence[str] = (),
+    ) -> AskedTable:
+        """The request with everything that decides its price, checked. Nothing is charged and no row looked at."""
+        return read_asked_table(
+            request,
+            self._workspace,
+            self._ledger,
+            analyst=analyst or self._analyst,
+            epsilon=epsilon,
+            level=level,
+            noise=noise,
+            suppress_above=suppress_above,
+            calibrate=calibrate,
+        )
+
+    def release(
+        self,
+        request: TableRequest | AskedTable,
+        *,
+        epsilon: ExactLike | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+        level: ExactLike = "0.95",
+        fresh: bool = False,
+        confirm: Callable[[TableExplanation], bool] | None = None,
+    ) -> Table:
+        """A differentially private table. `confirm` sees cost and expected error first and may say no."""
+        if isinstance(request, TableRequest):
+            if epsilon is None:
+                raise ParameterInvalid(parameter="epsilon", rule="must say what the table may cost", came="nothing")
+            request = self.read(request, epsilon=epsilon, analyst=analyst, level=level)
+        return ask_table(
+            request,
+            self._ledger,
+            open_engine=self._open_engine,
+            request_id=request_id or uuid.uuid4().hex,
+            fresh=fresh,
+            confirm=confirm,
+        )
+
+    def explain(self, request: TableRequest | AskedTable, *, epsilon: ExactLike | None = None) -> TableExplanation:
+        """Every strategy with its expected error, and what asking would cost. The data are not opened."""
+        if isinstance(request, TableRequest):
+            request = self.read(request, epsilon="1" if epsilon is None else epsilon)
+        return explain_asked_table(request, self._ledger)
+
+    # --- not differentially private ---------------------------------------------------------------------------------
+
+    def bootstrap(
+        self,
+        request: TableRequest,
+        *,
+        epsilon: ExactLike,
+        method: str = "i",
+        membership_public: bool = False,
+        pool: Path | None = None,
+        pool_kind: str = "sub-population",
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> Table:
+        """A table with bootstrap differential privacy: opt-in in the card, and a permanent marker on the ledger."""
+        from discreet.tables.bootstrap.releasing import release_bootstrap
+
+        formed, drawn = self._pooled(request, pool, pool_kind)
+        return release_bootstrap(
+            formed,
+            self._open_engine(formed),
+            self._ledger,
+            self._workspace,
+            epsilon=epsilon,
+            method=method,
+            membership_public=membership_public,
+            pool=drawn,
+            analyst=analyst or self._analyst,
+            request_id=request_id or uuid.uuid4().hex,
+        )
+
+    def bootstrap_log(self) -> list[LogEntry]:
+        """Every bootstrap release of the workspace, in order."""
+        from discreet.tables.bootstrap.log import bootstrap_log
+
+        return bootstrap_log(self._workspace)
+
+    def examine(
+        self,
+        request: TableRequest,
+        *,
+        custodian: bool,
+        epsilon: ExactLike = 1,
+        membership_public: bool = False,
+        pool: Path | None = None,
+        pool_kind: str = "sub-population",
+    ) -> Examination:
+        """What bootstrap differential privacy would do to a table, and what it would leak. Logged."""
+        if not custodian:
+            raise CustodianOnly(view="the examination of a table")
+        from discreet.tables.bootstrap.examining import examine
+
+        formed, drawn = self._pooled(request, pool, pool_kind)
+        return examine(
+            formed,
+            self._open_engine(formed),
+            self._ledger,
+            epsilon=epsilon,
+            membership_public=membership_public,
+            pool=drawn,
+            who=self._analyst,
+        )
+
+    def compare(
+        self,
+        request: TableRequest,
+        *,
+        epsilons: Sequence[ExactLike],
+        custodian: bool,
+        analyst: str | None = None,
+        trials: int = 200,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Comparison:
+        """The table under what agencies do today and under differential privacy, attacked. Logged, and marked."""
+        if not custodian:
+            raise CustodianOnly(view="a comparison with the exact table")
+        return compare_table(
+            request,
+            self._workspace,
+            self._ledger,
+            epsilons=epsilons,
+            open_engine=self._open_engine,
+            analyst=analyst or self._analyst,
+            trials=trials,
+            progress=progress,
+        )
+
+    def _pooled(self, request: TableRequest, pool: Path | None, kind: str) -> tuple[Formed, Pool | None]:
+        from discreet.tables.bootstrap.observed import outline
+        from discreet.tables.bootstrap.pools import PoolKind, read_pool
+
+        formed = form_table(request, self._workspace)
+        if pool is None:
+            return formed, None
+        kinds = [str(one) for one in PoolKind]
+        if kind not in kinds:
+            raise ParameterInvalid(parameter="pool kind", rule=f"must be {' or '.join(kinds)}", came=f"'{kind[:20]}'")
+        return formed, read_pool(pool, formed.card, outline(formed).plan, self._workspace, kind=PoolKind(kind))
