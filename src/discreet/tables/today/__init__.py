@@ -4,4 +4,15 @@ Comparators for custodians only. None of them is differentially private; `differ
 from two tables that differ by one person, `comparison` puts every method on one page.
 """
 
-__all__ = ["comparison", "controlled", "differencing", "holdings", "restriction", "rounding", "suppression", "swapping"]
+__all__ = [
+    "auditing",
+    "comparison",
+    "controlled",
+    "differencing",
+    "holdings",
+    "restriction",
+    "rounding",
+    "suppression",
+    "swapping",
+    "trials",
+]

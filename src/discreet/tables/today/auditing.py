@@ -27,16 +27,22 @@ Figure = tuple[Margin, int]
 
 _SLACK = 1e-6
 _WITNESSES = 5
+_SHORTEST = 1e-3
+_SOLVED, _STOPPED = 0, 1
 
 
 def solve_program(
-    cost: NDArray[np.float64], equations: Any, right: NDArray[np.float64], *, nonnegative: bool
+    cost: NDArray[np.float64], equations: Any, right: NDArray[np.float64], *, nonnegative: bool, until: float = np.inf
 ) -> tuple[int, NDArray[np.float64] | None]:
-    """The status of a linear program and its solution; through `milp`, which has half the overhead of `linprog`."""
+    """The status of a linear program and its solution, if any, by the clock `until`.
+
+    Through `milp`, which has half the overhead of `linprog`.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     bounds = Bounds(0 if nonnegative else -np.inf, np.inf)
-    solved = milp(cost, constraints=LinearConstraint(equations, right, right), bounds=bounds)
+    options = {} if until == np.inf else {"time_limit": max(until - monotonic(), _SHORTEST)}
+    solved = milp(cost, constraints=LinearConstraint(equations, right, right), bounds=bounds, options=options)
     return int(solved.status), None if solved.x is None else np.asarray(solved.x)
 
 
@@ -65,7 +71,7 @@ class Pattern:
         lowest, highest = rows @ program.held, rows @ program.held
         for pattern in range(_WITNESSES if len(names) > 2 * _WITNESSES else 0):
             signs = 1.0 - 2 * (np.arange(len(names)) >> pattern & 1)
-            for found in (program.solve(signs @ rows, 1), program.solve(signs @ rows, -1)):
+            for found in (program.solve(signs @ rows, direction, until=until)[1] for direction in (1, -1)):
                 if found is not None:
                     lowest, highest = np.minimum(lowest, rows @ found), np.maximum(highest, rows @ found)
         narrow = []
@@ -73,12 +79,11 @@ class Pattern:
             for direction in (1, -1):
                 if highest[place] - lowest[place] >= asked[place] - _SLACK or monotonic() > until:
                     break
-                found = program.solve(rows[[place]].toarray()[0], direction)
+                status, found = program.solve(rows[[place]].toarray()[0], direction, until=until)
                 if found is None:
-                    highest[place] = np.inf
+                    highest[place] = highest[place] if status == _STOPPED else np.inf
                     break
-                seen = rows @ found
-                lowest, highest = np.minimum(lowest, seen), np.maximum(highest, seen)
+                lowest, highest = np.minimum(lowest, rows @ found), np.maximum(highest, rows @ found)
             else:
                 if highest[place] - lowest[place] < asked[place] - _SLACK:
                     narrow.append(name)
@@ -105,17 +110,20 @@ class _Program:
 
     def reach(self, figure: Figure, direction: int) -> float:
         row = self.rows([figure]).toarray()[0]
-        found = self.solve(row, direction)
+        _, found = self.solve(row, direction)
         return direction * np.inf if found is None else float(row @ found)
 
-    def solve(self, row: NDArray[np.float64], direction: int) -> NDArray[np.float64] | None:
-        """The hidden cells that make a figure largest (1) or least (−1); None where it has no end."""
+    def solve(
+        self, row: NDArray[np.float64], direction: int, *, until: float = np.inf
+    ) -> tuple[int, NDArray[np.float64] | None]:
+        """The hidden cells that make a figure largest (1) or least (−1).
+
+        The held cells are feasible, so a program without a solution that was not stopped is one without an end.
+        """
         if not row.any():
-            return self.held
-        # The held cells are feasible, so a program without a solution is one without an end.
-        return solve_program(
-            -direction * row, self._equations, self._equations @ self.held, nonnegative=self._nonnegative
-        )[1]
+            return _SOLVED, self.held
+        right = self._equations @ self.held
+        return solve_program(-direction * row, self._equations, right, nonnegative=self._nonnegative, until=until)
 
     def _state_equations(self, pattern: Pattern) -> Any:
         from scipy.sparse import vstack

@@ -179,9 +179,9 @@ def compare(
             progress(line.title, len(lines), total)
 
     for method in chosen:
-        apply = partial(method.apply, holdings, rng=drawn)
         random = isinstance(method, RandomRounding | RecordSwapping)
-        enter(_measure(holdings, [apply() for _ in range(_DRAWS if random else 1)], trial(method)))
+        published = [method.apply(holdings, rng=drawn) for _ in range(_DRAWS if random else 1)]
+        enter(_measure(holdings, published, trial(method, everyone=None if random else published[0])))
     for epsilon, promised in zip(epsilons, promises, strict=True):
         private = partial(publish_private, publish_dp, epsilon, guarantee=promised)
         most = success_ceiling(holdings, place, guarantee=promised, neighbours=neighbours) if holdings.people else None

@@ -62,11 +62,12 @@ class ControlledRounding:
         margins = holdings.layout.margins if cells is not None else ()
         figures: dict[Margin, Figures] = {margin: keep_keys(cells, margin) for margin in margins if cells is not None}
         exact = len(holdings.layout.sizes) <= 2
+        made = "become" if cells is not None else "would become"
         ended = f"The table is {search}." if cells is not None else f"Such a table was {search}."
         within = "" if exact else f" With more than two keys the search is limited to {self.seconds:g} s."
         return Published(
             method="controlled rounding",
-            did=f"Cells and margins become multiples of {self.base} beside them and still add up. {ended}{within}",
+            did=f"Cells and margins {made} multiples of {self.base} beside them that add up. {ended}{within}",
             parameters={"base": self.base, "seconds": self.seconds, "search": search},
             guarantee=Unproven("rounded figures; they bound every held figure within one base"),
             figures=figures,

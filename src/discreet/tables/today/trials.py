@@ -94,16 +94,19 @@ def attack(
     seconds: float,
     rng: np.random.Generator,
     ceiling: float | None = None,
+    everyone: Published | None = None,
 ) -> Attack | None:
     """Attack people drawn at random, at least one, until `trials` are done or time is over.
 
-    None where the method finds no table, or nobody is in it.
+    None where the method finds no table, or nobody is in it. `everyone` is the table of a method that draws nothing,
+    where it has been published already.
     """
     if not holdings.people:
         return None
     until, done, sure, right = monotonic() + seconds, 0, 0, 0
     known: dict[Person, Verdict | None] = {}
-    everyone = None if _draws(method) else _publish(method, holdings, rng)
+    if everyone is None and not _draws(method):
+        everyone = _publish(method, holdings, rng)
     while done < trials and (done == 0 or monotonic() <= until):
         person = holdings.draw_person(rng)
         if person not in known or _draws(method):
@@ -137,11 +140,13 @@ def attack_once(
         return _attack_swapped(method, holdings, person, target=target, rng=drawn)
     less = holdings.without(person)
     everyone = _publish(method, holdings, drawn) if everyone is None else everyone
+    if not everyone.found:
+        return None
     without = _publish(method, less, drawn)
     if callable(method):
         weigh = weigh_laplace(everyone=everyone, without=without, value=person.value)
         return deduce(everyone, without, person, target=target, weigh=weigh)
-    if not everyone.found or not without.found:
+    if not without.found:
         return None
     if isinstance(method, RandomRounding | ControlledRounding):
         law = weigh_rounding(base=method.base, value=person.value)
