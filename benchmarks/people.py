@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["PLACES", "PROVINCES", "House", "build_house"]
+__all__ = ["PLACES", "PROVINCES", "SPREAD", "House", "build_house"]
 
 PROVINCES = (10, 11, 12, 13, 24, 35, 46, 47, 48, 59, 60, 61, 62)
 PLACES = 100_000
@@ -32,7 +32,7 @@ columns:
   income: {{kind: number, bounds: [0, 250000], step: 0.01}}
   spending: {{kind: number, step: 0.01}}
 """
-_SPREAD = "CAST(hash(range + {seed}) % {size} AS BIGINT)"
+SPREAD = "CAST(hash(range + {seed}) % {size} AS BIGINT)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +52,24 @@ class House:
         return f"read_parquet('{self.workspace / 'datasets' / name / 'v1' / 'data.parquet'}')"
 
 
-def build_house(folder: Path, *, rows: int) -> House:
+def build_house(folder: Path, *, rows: int, maker: str = "benchmarks.people") -> House:
     """Generate and add in another process, so that the memory it takes is not counted for those started later."""
     os.environ["DISCREET_KEYS"] = str(folder / "keys")
     os.environ["DISCREET_ANALYST"] = "bench"
-    subprocess.run([sys.executable, "-m", "benchmarks.people", str(folder), str(rows)], check=True)
+    subprocess.run([sys.executable, "-m", maker, str(folder), str(rows)], check=True)
     return House(folder)
 
 
 def _write(folder: Path, name: str, *, rows: int, units: int) -> None:
     import duckdb
 
-    unit = "range" if units == rows else _SPREAD.format(seed=0, size=units)
+    unit = "range" if units == rows else SPREAD.format(seed=0, size=units)
     columns = [
         f"1 + {unit} AS id",
-        f"list_extract({list(PROVINCES)}, 1 + {_SPREAD.format(seed=7, size=len(PROVINCES))})::BIGINT AS province",
-        f"{_SPREAD.format(seed=3, size=PLACES)} AS place",
-        f"{_SPREAD.format(seed=1, size=20_000_000)} / 100.0 AS income",
-        f"{_SPREAD.format(seed=5, size=5_000_000)} / 100.0 AS spending",
+        f"list_extract({list(PROVINCES)}, 1 + {SPREAD.format(seed=7, size=len(PROVINCES))})::BIGINT AS province",
+        f"{SPREAD.format(seed=3, size=PLACES)} AS place",
+        f"{SPREAD.format(seed=1, size=20_000_000)} / 100.0 AS income",
+        f"{SPREAD.format(seed=5, size=5_000_000)} / 100.0 AS spending",
     ]
     with duckdb.connect(config={"threads": 2, "memory_limit": "1GB"}) as connection:
         connection.execute(

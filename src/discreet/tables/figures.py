@@ -70,11 +70,14 @@ class Estimated:
         ]
         return self.estimator.estimate(values)
 
-    def published(self, *, nonnegative: bool) -> NDArray[Any]:
-        """Whole steps near the estimate, in the margins too, and not negative where they must not be."""
+    def published(self, *, nonnegative: bool, fold: int = 1) -> NDArray[Any]:
+        """Whole numbers near the estimate, in the margins too, and not negative where they must not be.
+
+        Each stands for `fold` whole steps of the measure.
+        """
         variances = {margin: float(np.mean(self.estimator.variances(margin))) for margin in self.layout.margins}
         weights = weigh_margins(self.layout.sizes, variances)
-        return publish(self.raw, weights=weights, nonnegative=nonnegative)
+        return publish(self.raw / fold, weights=weights, nonnegative=nonnegative)
 
     def half_widths(self, margin: Margin, level: Decimal) -> Floats:
         """How far off the figures of a margin may be at this level, in the margin's shape."""

@@ -29,7 +29,8 @@ __all__ = ["Formed", "form_table", "may_be_negative"]
 class Formed:
     """A table as planned. `statement` measures the cells: one count or total, or a centred total and a size for means.
 
-    `step` is the grid on which figures are published; None for means.
+    `step` is the grid on which figures are published: that of the value, and whole people for weighted counts; None
+    for means.
     """
 
     request: TableRequest
@@ -147,7 +148,9 @@ def _face(face: KeyFace, request: TableRequest, card: Card, name: str) -> KeyFac
 
 def _step(statement: Statement, request: TableRequest) -> Fraction | None:
     shown = statement.presentation.columns[len(request.by)].shows
-    return shown.step if isinstance(shown, Noted) else None
+    if not isinstance(shown, Noted):
+        return None
+    return Fraction(1) if request.value is None and 1 % shown.step == 0 else shown.step
 
 
 def _title(request: TableRequest, card: Card) -> Labels:

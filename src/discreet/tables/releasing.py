@@ -106,26 +106,32 @@ def _estimated(design: Design, answer: Answer) -> list[Estimated]:
 
 
 def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> Iterator[tuple[Margin, _Figures]]:
-    one, step = estimated[0], formed.step
+    one, step, fold = estimated[0], formed.step, _fold(formed)
     assert step is not None
     nonnegative = not may_be_negative(formed)
-    published = one.published(nonnegative=nonnegative)
+    published = one.published(nonnegative=nonnegative, fold=fold)
     for margin in formed.request.kept():
         raw, reach = keep(one.raw, margin).ravel(), one.half_widths(margin, level).ravel()
-        low, high = _within(raw - reach, raw + reach)
+        low, high = _within(raw - reach, raw + reach, fold)
         if nonnegative:
             low, high = np.maximum(low, 0), np.maximum(high, 0)
         yield (
             margin,
             _Figures(
                 values=_in_units(keep(published, margin).ravel().tolist(), step),
-                raw=_estimates(raw, step),
+                raw=_estimates(raw / fold, step),
                 low=_in_units([int(end) for end in low.tolist()], step),
                 high=_in_units([int(end) for end in high.tolist()], step),
-                errors=one.standard_errors(margin).ravel() * float(step),
+                errors=one.standard_errors(margin).ravel() / fold * float(step),
                 sampling=_sampling(formed, estimated, margin),
             ),
         )
+
+
+def _fold(formed: Formed) -> int:
+    """How many whole steps of the measure one published step holds."""
+    assert formed.step is not None
+    return int(formed.step / formed.statement.measures[0].step)
 
 
 def _sampling(formed: Formed, estimated: Sequence[Estimated], margin: Margin) -> NDArray[np.float64] | None:
@@ -150,11 +156,14 @@ def _estimates(raw: NDArray[np.float64], step: Fraction) -> list[Number]:
     return (raw * step.numerator / step.denominator).tolist()  # type: ignore[no-any-return]
 
 
-def _within(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The whole steps inside intervals: what is estimated is a whole step, so no other end is needed.
-
-    Where rounding leaves none, the interval keeps the whole steps around it.
+def _within(
+    low: NDArray[np.float64], high: NDArray[np.float64], fold: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Intervals with ends on published steps. What is estimated is a whole step of the measure: where that is the
+    published one, no end between two of them is needed; else, or where rounding leaves none, they are rounded outwards.
     """
+    if fold > 1:
+        return np.floor(low / fold), np.ceil(high / fold)
     slack = _SLACK * np.maximum(np.abs(low), np.abs(high))
     first, last = np.ceil(low - slack), np.floor(high + slack)
     narrow = first > last
@@ -252,7 +261,7 @@ def _codes(formed: Formed, margin: Margin) -> Iterator[tuple[Shown, ...]]:
 def _calibrated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> Calibrated:
     step = formed.step
     assert step is not None, "means are not calibrated"
-    published: NDArray[Any] = estimated.published(nonnegative=not may_be_negative(formed))
+    published: NDArray[Any] = estimated.published(nonnegative=not may_be_negative(formed), fold=_fold(formed))
     return calibrate(published.astype(np.float64) * float(step), targets)
 
 

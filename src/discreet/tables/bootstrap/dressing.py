@@ -54,7 +54,7 @@ Steps = npt.NDArray[np.object_]
 def dress(formed: Formed, entry: LogEntry, ledger: Ledger, *, analyst: str, request_id: str, replayed: bool) -> Table:
     """The table of a log entry, as this analyst gets it now."""
     layout = formed.layout()
-    step = formed.step or Fraction(1)
+    step = formed.statement.measures[0].step
     cells: Steps = np.array(entry.values, dtype=object).reshape(layout.sizes)
     release = _release(formed, entry, ledger, analyst=analyst, request_id=request_id, replayed=replayed)
     require_silent(release)

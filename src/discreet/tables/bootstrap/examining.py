@@ -164,7 +164,7 @@ def examine(
         outside=outside,
         membership_public=public,
     )
-    step = formed.step or 1
+    step = formed.statement.measures[0].step
     return Examination(
         names=tuple(heading.name for heading in formed.headings),
         statistic=formed.statistic.en,
