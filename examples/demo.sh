@@ -33,7 +33,7 @@ say "4. Weighted daily smokers by province, with intervals"
 run query -w demo/office "$SMOKERS" --epsilon 0.3
 
 say "5. Mean height by province: weighted, around people whose height is known"
-run query -w demo/office "SELECT province, WAVG(height) AS height FROM survey GROUP BY province" --epsilon 0.5
+run query -w demo/office "SELECT province, WAVG(height) AS height FROM survey GROUP BY province" --epsilon 0.3
 
 say "6. A question about one person is refused, and so is one that does not fit into the budget"
 run query -w demo/office "SELECT COUNT(*) FROM survey WHERE person_id = 7" --epsilon 0.1 || echo "(exit code $?)"
@@ -44,18 +44,24 @@ run query -w demo/office "SELECT province AS p, SUM(weight) AS smokers FROM surv
   ORDER BY smokers DESC LIMIT 3" --epsilon 0.3 --lang fr
 run query -w demo/office "SELECT COUNT(*) AS people FROM survey WHERE smoking = 1" --within people=50 --format json
 
-say "8. What is left, and whether the ledger holds"
+say "8. A weighted table with margins that add up and an interval on every figure; then the same as a workbook and pictures"
+TABLE=(table -w demo/office survey --by smoking,sex --weighted --epsilon 0.3)
+run "${TABLE[@]}" --explain
+run "${TABLE[@]}"
+run "${TABLE[@]}" --out demo/smoking.xlsx --heat-map demo/smoking.svg --bars demo/smoking-bars.svg
+
+say "9. What is left, and whether the ledger holds"
 run budget -w demo/office
 run ledger verify -w demo/office
 
-say "9. A survey whose answers are protected before they leave: a signed manifest, one draw for each respondent, estimates"
+say "10. A survey whose answers are protected before they leave: a signed manifest, one draw for each respondent, estimates"
 run local init demo/data/survey.yaml --epsilon 2 --columns smoking --groups province --out demo/manifest.yaml
 run local keys --out demo/keys/survey.key
 run local sign demo/manifest.yaml --key demo/keys/survey.key --out demo/manifest.json
 run local encode demo/manifest.json demo/data/survey.parquet --out demo/reports.jsonl
 run local estimate demo/manifest.json demo/reports.jsonl
 
-say "10. Which model and which ε? A small study on the true rows, for the custodian alone"
+say "11. Which model and which ε? A small study on the true rows, for the custodian alone"
 run study run examples/study.yaml --out demo/study
 echo
 echo "Open the report in a browser: demo/study/report.html"

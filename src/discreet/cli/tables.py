@@ -121,7 +121,8 @@ def table(
         bool, typer.Option("--explain", help="Show every strategy, its expected error and the cost; ask nothing.")
     ] = False,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Beside what agencies do today, attacked; for the custodian.")
+        bool,
+        typer.Option("--compare", help="Beside what agencies do today, attacked; for the custodian; leaves a marker."),
     ] = False,
     trials: Annotated[int, typer.Option(metavar="N", help="People planted in the attack of --compare.")] = 200,
     split: Annotated[Split, typer.Option("--bootstrap-method", help="For --method bootstrap.")] = Split.MAXIMUM,
@@ -316,13 +317,20 @@ def _show(released: "Table", lang: str) -> None:
 
 
 def _show_facts(released: "Table", lang: str) -> None:
+    """What a person must know when the figures, and all that is said of them, went into a file."""
     typer.echo(released.title.text(lang))
-    for line in _facts(released, lang):
+    for line in _charged(released):
         typer.echo(line)
 
 
 def _facts(released: "Table", lang: str) -> list[str]:
     """What was charged, what is promised, and what to mind when reading the figures."""
+    notes = [f"{heading.text(lang)}: {text.text(lang)}" for heading, text in released.notes]
+    return [*_charged(released), *notes, f"quality is judged by {released.quality_basis}"]
+
+
+def _charged(released: "Table") -> list[str]:
+    """The charge, the guarantee and every warning."""
     release = released.release
     lines = []
     charge, remaining = release.get("charge"), release.get("remaining")
@@ -339,8 +347,6 @@ def _facts(released: "Table", lang: str) -> list[str]:
     lines.append(
         f"guarantee: {released.guarantee}; protects {release.get('unit')}; neighbours: {release.get('neighbours')}"
     )
-    lines += [f"{heading.text(lang)}: {text.text(lang)}" for heading, text in released.notes]
-    lines.append(f"quality is judged by {released.quality_basis}")
     warnings = release.get("warnings")
     return [*lines, *(warnings if isinstance(warnings, list) else [])]
 

@@ -155,6 +155,7 @@ def ask_table(
 
 # --- beside what agencies do today ----------------------------------------------------------------------------------
 
+_MOST_COMPARED = 20_000
 _REASON = "the exact table was compared with suppression, rounding, set-size restriction and swapping"
 
 
@@ -175,6 +176,11 @@ def compare_table(
     formed = form_table(request, workspace)
     if len(formed.plan.measures) != 1:
         raise QueryRefused("tables of counts and of totals are compared; a mean is two of them.", part="compare")
+    if formed.plan.cell_count > _MOST_COMPARED:
+        raise QueryRefused(
+            f"the table has {formed.plan.cell_count:,} cells; at most {_MOST_COMPARED:,} are compared. Take fewer keys.",
+            part="compare",
+        )
     check_terms(list(formed.cards.values()), ledger)
     ledger.require_analyst(analyst)
     budget = ledger.terms(formed.card.population).budget
