@@ -122,7 +122,7 @@ def table(
     ] = False,
     compare: Annotated[
         bool,
-        typer.Option("--compare", help="Beside what agencies do today, attacked; for the custodian; leaves a marker."),
+        typer.Option("--compare", help="Beside what agencies do today, attacked. For the custodian; leaves a mark."),
     ] = False,
     trials: Annotated[int, typer.Option(metavar="N", help="People planted in the attack of --compare.")] = 200,
     split: Annotated[Split, typer.Option("--bootstrap-method", help="For --method bootstrap.")] = Split.MAXIMUM,

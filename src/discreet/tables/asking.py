@@ -178,7 +178,7 @@ def compare_table(
         raise QueryRefused("tables of counts and of totals are compared; a mean is two of them.", part="compare")
     if formed.plan.cell_count > _MOST_COMPARED:
         raise QueryRefused(
-            f"the table has {formed.plan.cell_count:,} cells; at most {_MOST_COMPARED:,} are compared. Take fewer keys.",
+            f"the table has {formed.plan.cell_count:,} cells; at most {_MOST_COMPARED:,} are compared. Cut keys.",
             part="compare",
         )
     check_terms(list(formed.cards.values()), ledger)
