@@ -71,8 +71,11 @@ class TableExplanation:
             "charge": self.outlook.cost(),
             "guarantee": str(self.outlook.guarantee),
             **self.outlook.to_dict(),
-            "notes": [] if self.outlook.refusal is None else [self.outlook.refusal],
+            "notes": [*self._notes(), *([] if self.outlook.refusal is None else [self.outlook.refusal])],
         }
+
+    def _notes(self) -> list[str]:
+        return [] if self.design.rho is None else [_GAUSSIAN]
 
     def __str__(self) -> str:
         return self.to_text()
@@ -87,32 +90,32 @@ class TableExplanation:
         for component, widths in zip(self.design.components, self.half_widths, strict=True):
             title = f"Strategies for {component.face.text}: expected standard error of a figure, by margin"
             sections.append((title, [*self._strategies(component), *self._chosen(component, widths)]))
-        sections += [("Budget", self.outlook.lines()), ("Plan hash", [self.design.statement.plan.hash])]
+        sections += [
+            ("Budget", [*self.outlook.lines(), *self._notes()]),
+            ("Plan hash", [self.design.statement.plan.hash]),
+        ]
         return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections)
 
     def _strategies(self, component: Component) -> list[str]:
-        """A small table: one line for each strategy, one column for each margin, the chosen one marked."""
+        """A small table: one line for each margin, one column for each strategy, the chosen one marked."""
         formed, step = self.design.formed, float(component.face.step)
-        head = ["", *(name_margin(formed, margin) for margin in component.layout.margins), "mean variance"]
-        rows = [
-            [
-                f"{'→ ' if strategy == component.chosen else '  '}{strategy.name}, {strategy.noise}",
-                *(about(strategy.expected[margin] ** 0.5 * step) for margin in component.layout.margins),
-                about(strategy.mean * step**2),
-            ]
-            for strategy in component.strategies
+        offered = component.strategies
+        marks = ["→ " if strategy == component.chosen else "" for strategy in offered]
+        lines = [
+            ["", *(strategy.noise for strategy in offered)],
+            ["margin", *(f"{mark}{strategy.name}" for mark, strategy in zip(marks, offered, strict=True))],
         ]
-        if len(head) > _WIDEST:
-            head, rows = [head[0], head[-1]], [[row[0], row[-1]] for row in rows]
-        widths = [max(len(line[column]) for line in [head, *rows]) for column in range(len(head))]
+        for margin in component.layout.margins:
+            errors = [about(strategy.expected[margin] ** 0.5 * step) for strategy in offered]
+            lines.append([name_margin(formed, margin), *errors])
+        lines.append(["mean variance", *(about(strategy.mean * step**2) for strategy in offered)])
+        widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
         return [
             "  ".join(
-                [
-                    line[0].ljust(widths[0]),
-                    *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
-                ]
+                cell.rjust(width) if column else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(line, widths, strict=True))
             )
-            for line in [head, *rows]
+            for line in lines
         ]
 
     def _chosen(self, component: Component, widths: Mapping[Margin, tuple[float, float]]) -> list[str]:
@@ -124,8 +127,10 @@ class TableExplanation:
         return [tell_strategy(formed, component), f"{percent(self.level)} intervals: {spans}"]
 
 
-_WIDEST = 10
-"""More columns than this do not fit a screen; the JSON form has them all."""
+_GAUSSIAN = (
+    "Gaussian noise is charged in rho, here epsilon²/2, and no longer adds up in epsilon; --noise laplace charges the "
+    "epsilon itself and errs more."
+)
 
 
 def _span(low: float, high: float) -> str:
