@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from discreet.cli.options import (
+    AnalystOption,
     AnswerFormat,
     Custodian,
     Format,
     FormatOption,
+    FreshOption,
     Language,
     LanguageOption,
+    LevelOption,
+    RequestIdOption,
     WorkspaceOption,
+    YesOption,
 )
 from discreet.cli.screen import on_terminal, show_estimates, show_json, show_note, show_pairs, show_table
 from discreet.guarantees.numbers import text
@@ -150,19 +155,11 @@ def query(
         str | None,
         typer.Option(metavar="n=COUNT", help="Take this count per cell for granted where an expected error needs it."),
     ] = None,
-    analyst: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
-    ] = None,
-    request_id: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."),
-    ] = None,
-    level: Annotated[str, typer.Option(help="Coverage of the intervals.")] = "0.95",
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")] = False,
+    analyst: AnalystOption = None,
+    request_id: RequestIdOption = None,
+    level: LevelOption = "0.95",
+    fresh: FreshOption = False,
+    yes: YesOption = False,
     workspace: WorkspaceOption = None,
     output: Annotated[
         AnswerFormat,

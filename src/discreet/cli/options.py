@@ -7,14 +7,19 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "AnalystOption",
     "AnswerFormat",
     "Custodian",
     "Format",
     "FormatOption",
+    "FreshOption",
     "Language",
     "LanguageOption",
+    "LevelOption",
+    "RequestIdOption",
     "UnusedWorkspace",
     "WorkspaceOption",
+    "YesOption",
 ]
 
 
@@ -58,6 +63,19 @@ FormatOption = Annotated[Format, typer.Option("--format", help="A table for peop
 LanguageOption = Annotated[
     Language, typer.Option("--lang", envvar="DISCREET_LANG", show_envvar=False, help="Language of labels.")
 ]
+AnalystOption = Annotated[
+    str | None,
+    typer.Option("--analyst", metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
+]
+RequestIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--request-id", metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."
+    ),
+]
+LevelOption = Annotated[str, typer.Option("--level", help="Coverage of the intervals.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")]
 Custodian = Annotated[
     bool,
     typer.Option("--custodian", help="Act as the custodian: shows what depends on the rows, and is logged."),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import Format, FormatOption, Language, LanguageOption, WorkspaceOption
+from discreet.cli.options import Format, FormatOption, Language, LanguageOption, WorkspaceOption, YesOption
 from discreet.cli.screen import on_terminal, show_json, show_table
 from discreet.errors import QueryRefused
 from discreet.guarantees.numbers import text
@@ -37,7 +37,7 @@ def plan(
         str | None,
         typer.Option(metavar="ID", help="Running again under one id returns the same answers and costs nothing more."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")] = False,
+    yes: YesOption = False,
     workspace: WorkspaceOption = None,
     output: FormatOption = Format.TABLE,
     lang: LanguageOption = Language.EN,

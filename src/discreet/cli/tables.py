@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import Custodian, Language, LanguageOption, WorkspaceOption
+from discreet.cli.options import (
+    AnalystOption,
+    Custodian,
+    FreshOption,
+    Language,
+    LanguageOption,
+    LevelOption,
+    RequestIdOption,
+    WorkspaceOption,
+    YesOption,
+)
 from discreet.cli.progress import show_progress
 from discreet.cli.screen import on_terminal, show_banner, show_estimates, show_json, show_note, show_table
 from discreet.errors import CustodianOnly, UsageError
@@ -138,19 +148,11 @@ def table(
         bool, typer.Option("--examine", help="What bootstrap would do to this table and leak; for the custodian.")
     ] = False,
     custodian: Custodian = False,
-    analyst: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
-    ] = None,
-    request_id: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Asking again under one id returns the same table and costs nothing more."),
-    ] = None,
-    level: Annotated[str, typer.Option(help="Coverage of the intervals.")] = "0.95",
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")] = False,
+    analyst: AnalystOption = None,
+    request_id: RequestIdOption = None,
+    level: LevelOption = "0.95",
+    fresh: FreshOption = False,
+    yes: YesOption = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")
     ] = None,
@@ -302,6 +304,7 @@ def _show(released: "Table", lang: str) -> None:
     )
     columns = [[released.label(entry, place, lang) for entry in shown] for place in range(len(released.headings))]
     headings = [(heading.name, "left") for heading in released.headings] + [("value", "right")]
+    intervals = ["–" if entry.value is None else one for entry, one in zip(shown, intervals, strict=True)]
     columns.append(values)
     if rated:
         headings += [(f"{Decimal(released.level):%} interval".replace(".00%", "%"), "right"), ("quality", "left")]
