@@ -191,7 +191,13 @@ def _means(formed: Formed, total: Estimated, size: Estimated, level: Decimal) ->
             boxes = zip(*_box(totals, reach[0]), *_box(sizes, reach[1]), strict=True)
             ends = [_mean_ends(mean, box) for box in boxes]
         low, high = zip(*ends, strict=True)
-        yield margin, _Figures(values, values, low, high, (np.array(high) - np.array(low)) / (2 * _NORMAL))
+        yield margin, _Figures(values, values, low, high, _mean_errors(mean, np.array(low), np.array(high)))
+
+
+def _mean_errors(mean: Mean, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standard errors by the width of the intervals; infinite where an interval is the whole range and says nothing."""
+    nothing = (low <= float(mean.low)) & (high >= float(mean.high))
+    return np.where(nothing, np.inf, (high - low) / (2 * _NORMAL))
 
 
 def _box(centres: NDArray[np.float64], reach: NDArray[np.float64]) -> tuple[list[int], list[int]]:
