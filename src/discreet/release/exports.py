@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -19,16 +17,23 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["neutralise", "to_arrow", "to_csv", "to_pandas"]
+__all__ = ["neutralise", "quote", "to_arrow", "to_csv", "to_pandas"]
 
 _DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_QUOTED: Final = re.compile('[",\r\n]')
 _WIDEST_INTEGER: Final = 1 << 63
 
 
 def neutralise(text: str) -> str:
     """A leading apostrophe before what would be read as a formula."""
     return f"'{text}" if text.startswith(_DANGEROUS) and not _NUMBER.fullmatch(text) else text
+
+
+def quote(text: str) -> str:
+    """A field of a CSV file, in quotation marks where it needs them."""
+    # The csv module leaves a lone carriage return bare when lines end in a line feed.
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------
@@ -42,11 +47,10 @@ def to_csv(answer: Answer, language: str = "en") -> str:
     guarantee = answer.noisy.guarantee
     said = {} if guarantee.differentially_private else {"guarantee": str(guarantee)}
     columns = dict(_text_columns(answer, language))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([neutralise(name) for name in (*columns, *said)])
-    writer.writerows([*cells, *said.values()] for cells in zip(*columns.values(), strict=True))
-    return out.getvalue()
+    lines = [[neutralise(name) for name in (*columns, *said)]]
+    lines += ([*cells, *said.values()] for cells in zip(*columns.values(), strict=True))
+    # A line of one empty field would be read as no line at all.
+    return "".join((",".join(map(quote, line)) or '""') + "\n" for line in lines)
 
 
 def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, list[str]]]:

@@ -7,14 +7,13 @@ release that is not differentially private says so in every format.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid
-from discreet.release.exports import neutralise
+from discreet.release.exports import neutralise, quote
 from discreet.tables.crosstab import arrange, name_stand
 from discreet.tables.layout import Layout
 from discreet.tables.listing import Column, Sort, list_columns
@@ -40,7 +39,6 @@ _SUFFIXES: Final = {
 }
 _BINARY: Final = frozenset({"xlsx", "parquet"})
 _NEEDED: Final = {"xlsx": ("xlsxwriter",), "sdmx-csv": ("pysdmx", "pandas")}
-_QUOTED: Final = re.compile('[",\r\n]')
 _WIDEST_INTEGER: Final = 1 << 63
 
 
@@ -128,19 +126,14 @@ def _file_needed(format: str) -> ParameterInvalid:
 def _render_csv(table: Table, language: str) -> str:
     columns = list_columns(table, language)
     texts = [_csv_cells(column) for column in columns]
-    head = ",".join(_quote(neutralise(column.name)) for column in columns)
+    head = ",".join(quote(neutralise(column.name)) for column in columns)
     return "\n".join([head, *(",".join(line) for line in zip(*texts, strict=True)), ""])
 
 
 def _csv_cells(column: Column) -> list[str]:
     if column.sort in (Sort.CODE, Sort.WORDS):
-        return ["" if value is None else _quote(neutralise(str(value))) for value in column.values]
+        return ["" if value is None else quote(neutralise(str(value))) for value in column.values]
     return ["" if value is None else str(value) for value in column.values]
-
-
-def _quote(text: str) -> str:
-    # The csv module leaves a lone carriage return bare when lines end in a line feed.
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------------------

@@ -213,6 +213,15 @@ def test_csv_leaves_open_ends_empty_and_neutralises_open_keys() -> None:
     assert list(csv.reader(io.StringIO(to_csv(found))))[1] == ["'=1+1", "1.0", "", ""]
 
 
+@pytest.mark.parametrize("town", ["a\rb", "a\nb", 'a"b', "a,b", "\r=1+1"])
+def test_csv_keeps_every_key_in_one_field(town: str) -> None:
+    statement = make_statement(UNITS, keys=(BY_TOWN,))
+    found = answer(statement, (1,), keys=((town,),), threshold=Threshold(1, 3, Decimal("1e-7")))
+    lines = list(csv.reader(io.StringIO(to_csv(found), newline="")))
+    assert len(lines) == 2
+    assert lines[1][0] == neutralise(town)
+
+
 def test_what_is_not_private_says_so_on_every_line() -> None:
     found = answer(make_statement(COUNT, keys=(BY_PROVINCE,)), (7, -3, 12), unproven="bounds were read from the rows")
     lines = list(csv.reader(io.StringIO(to_csv(found))))
