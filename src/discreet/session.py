@@ -15,7 +15,6 @@ import getpass
 import os
 import re
 import shutil
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, Pat
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
+from discreet.ledger.records import check_name, name_request
 
 if TYPE_CHECKING:
     from discreet.data.publictables import PublicTable
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from discreet.tables.table import Table
 
 __all__ = ["Session", "default_analyst", "open_session"]
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}", re.ASCII)
 
 
 def open_session(path: str | Path | None = None) -> Session:
@@ -61,26 +59,6 @@ def default_analyst() -> str:
     except (KeyError, OSError):  # containers run under numbers without a name
         user = f"uid{os.getuid()}"
     return re.sub(r"[^A-Za-z0-9._@-]", "-", user).lstrip("._@-")[:63] or "analyst"
-
-
-def _analyst_name(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise ParameterInvalid(
-            parameter="analyst name",
-            rule="must be letters, digits and . _ @ - (at most 63, no spaces)",
-            came=f"'{name[:40]}'",
-        )
-    return name
-
-
-def _request_name(given: str | None) -> str:
-    """The id under which a question is asked; a new one unless it was given."""
-    name = given if given is not None else uuid.uuid4().hex
-    if not _NAME.fullmatch(name):
-        raise ParameterInvalid(
-            parameter="request id", rule="must be letters, digits and . _ @ - (at most 63)", came="another text"
-        )
-    return name
 
 
 class Session:
@@ -116,7 +94,7 @@ class Session:
         anchor: Path | None = None,
     ) -> Session:
         """A new workspace with an empty ledger, and the default analyst registered."""
-        analyst = _analyst_name(default_analyst())
+        analyst = check_name(default_analyst(), parameter="analyst name")
         store = "postgres" if ledger_dsn_env is not None else "sqlite"
         settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=key, anchor=anchor)
         workspace = Workspace.create(path, settings=settings)
@@ -201,7 +179,7 @@ class Session:
 
     def add_analyst(self, name: str) -> None:
         """Register an analyst; only registered analysts are answered."""
-        self.ledger.add_analyst(_analyst_name(name), who=default_analyst())
+        self.ledger.add_analyst(check_name(name, parameter="analyst name"), who=default_analyst())
 
     def change_population(self, card: Path, *, custodian: bool) -> PopulationTerms:
         """Let a card's terms replace those its population has: an event on the ledger."""
@@ -275,7 +253,7 @@ class Session:
             datasets=asked.datasets,
             open_engine=lambda: self._engine(asked.datasets),
             analyst=asked.analyst,
-            request_id=_request_name(request_id),
+            request_id=name_request(request_id),
             epsilon=asked.epsilon,
             delta=asked.delta,
             level=asked.level,
@@ -344,7 +322,7 @@ class Session:
         planned = self.plan(workload, epsilon=epsilon, analyst=analyst)
         if confirm is not None and not confirm(planned):
             raise Refused("Not asked. Nothing was released or charged.")
-        return run_workload(planned, self.ledger, request_id=_request_name(request_id), open_engine=self._engine)
+        return run_workload(planned, self.ledger, request_id=name_request(request_id), open_engine=self._engine)
 
     @property
     def tables(self) -> TableDesk:
@@ -380,12 +358,13 @@ class Session:
         asked = table_request(
             dataset, by, value=value, mean=mean, weighted=weighted, where=where, edges=edges, margins=margins
         )
-        name = _request_name(request_id)
         if method == "bootstrap":
-            return self.tables.bootstrap(asked, epsilon=epsilon, analyst=analyst, request_id=name)
+            return self.tables.bootstrap(asked, epsilon=epsilon, analyst=analyst, request_id=request_id)
         if method != "dp":
             raise ParameterInvalid(parameter="method", rule="must be dp or bootstrap", came=f"'{method[:20]}'")
-        return self.tables.release(asked, epsilon=epsilon, analyst=analyst, request_id=name, level=level, fresh=fresh)
+        return self.tables.release(
+            asked, epsilon=epsilon, analyst=analyst, request_id=request_id, level=level, fresh=fresh
+        )
 
     def _engine(self, datasets: Mapping[str, Dataset]) -> Engine:
         """One engine per set of versions, kept open: opening it takes longer than most questions."""

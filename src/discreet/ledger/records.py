@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from discreet.errors import QueryRefused
+from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
 from discreet.ledger.accounting import Balance, Cap, Totals, balance, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
 
-__all__ = ["BudgetState", "Marker", "Receipt", "SpendRequest", "StoredAnswer", "Verification"]
+__all__ = [
+    "BudgetState",
+    "Marker",
+    "Receipt",
+    "SpendRequest",
+    "StoredAnswer",
+    "Verification",
+    "check_name",
+    "name_request",
+]
 
 _HASH: Final = re.compile(r"[0-9a-f]{16,128}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}", re.ASCII)
+
+
+def check_name(name: str, *, parameter: str) -> str:
+    """A name that a person gives to an analyst or a request, or ParameterInvalid."""
+    if not _NAME.fullmatch(name):
+        rule = "must be letters, digits and . _ @ - (at most 63, no spaces)"
+        raise ParameterInvalid(parameter=parameter, rule=rule, came=ascii(name[:40]))
+    return name
+
+
+def name_request(given: str | None) -> str:
+    """The id under which a question is asked; a new one unless it was given."""
+    return uuid.uuid4().hex if given is None else check_name(given, parameter="request id")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ Whoever can read the workspace is its custodian; what only the custodian may see
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from discreet.data.workspace import Workspace
 from discreet.errors import CustodianOnly, ParameterInvalid
 from discreet.guarantees.numbers import ExactLike
 from discreet.ledger import Ledger
+from discreet.ledger.records import name_request
 from discreet.tables.asking import (
     AskedTable,
     OpenEngine,
@@ -89,7 +89,7 @@ class TableDesk:
             request,
             self._ledger,
             open_engine=self._open_engine,
-            request_id=request_id or uuid.uuid4().hex,
+            request_id=name_request(request_id),
             fresh=fresh,
             confirm=confirm,
         )
@@ -115,9 +115,11 @@ class TableDesk:
         request_id: str | None = None,
     ) -> Table:
         """A table with bootstrap differential privacy: opt-in in the card, and a permanent marker on the ledger."""
-        from discreet.tables.bootstrap.releasing import release_bootstrap
+        from discreet.tables.bootstrap.releasing import release_bootstrap, require_opt_in
 
-        formed, drawn = self._pooled(request, pool, pool_kind)
+        formed = form_table(request, self._workspace)
+        require_opt_in(formed.card)
+        drawn = self._pool(formed, pool, pool_kind)
         return release_bootstrap(
             formed,
             self._open_engine(formed),
@@ -128,7 +130,7 @@ class TableDesk:
             membership_public=membership_public,
             pool=drawn,
             analyst=analyst or self._analyst,
-            request_id=request_id or uuid.uuid4().hex,
+            request_id=name_request(request_id),
         )
 
     def bootstrap_log(self) -> list[LogEntry]:
@@ -143,24 +145,30 @@ class TableDesk:
         *,
         custodian: bool,
         epsilon: ExactLike = 1,
+        gamma: ExactLike = "0.05",
         membership_public: bool = False,
         pool: Path | None = None,
         pool_kind: str = "sub-population",
+        analyst: str | None = None,
     ) -> Examination:
-        """What bootstrap differential privacy would do to a table, and what it would leak. Logged."""
+        """What bootstrap differential privacy would do to a table, and what it would leak. Logged.
+
+        No error exceeds the bound that is shown, with probability 1 - `gamma` at least.
+        """
         if not custodian:
             raise CustodianOnly(view="the examination of a table")
         from discreet.tables.bootstrap.examining import examine
 
-        formed, drawn = self._pooled(request, pool, pool_kind)
+        formed = form_table(request, self._workspace)
         return examine(
             formed,
             self._open_engine(formed),
             self._ledger,
             epsilon=epsilon,
+            gamma=gamma,
             membership_public=membership_public,
-            pool=drawn,
-            who=self._analyst,
+            pool=self._pool(formed, pool, pool_kind),
+            who=analyst or self._analyst,
         )
 
     def compare(
@@ -187,14 +195,13 @@ class TableDesk:
             progress=progress,
         )
 
-    def _pooled(self, request: TableRequest, pool: Path | None, kind: str) -> tuple[Formed, Pool | None]:
+    def _pool(self, formed: Formed, file: Path | None, kind: str) -> Pool | None:
         from discreet.tables.bootstrap.observed import outline
         from discreet.tables.bootstrap.pools import PoolKind, read_pool
 
-        formed = form_table(request, self._workspace)
-        if pool is None:
-            return formed, None
         kinds = [str(one) for one in PoolKind]
         if kind not in kinds:
             raise ParameterInvalid(parameter="pool kind", rule=f"must be {' or '.join(kinds)}", came=f"'{kind[:20]}'")
-        return formed, read_pool(pool, formed.card, outline(formed).plan, self._workspace, kind=PoolKind(kind))
+        if file is None:
+            return None
+        return read_pool(file, formed.card, outline(formed).plan, self._workspace, kind=PoolKind(kind))

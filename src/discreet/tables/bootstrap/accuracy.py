@@ -152,6 +152,7 @@ def recommend(
     tiny = tuple(cell for cell, summary in summaries.items() if 0 < summary.n < _TINY)
     against = public.table(len(summaries))
     helps = comparison.mean(best) < against
+    own = noise_scales(summaries, method=best, statistic=statistic, outside=outside)
     return Advice(
         method=best,
         helps=helps,
@@ -162,7 +163,7 @@ def recommend(
             *_split_words(comparison, summaries, name),
             *_tiny_words(tiny, summaries, name, outside=outside),
         ),
-        cells={cell: _cell_words(comparison, best, cell) for cell in summaries},
+        cells={cell: _cell_words(comparison, best, cell, still=not own[cell]) for cell in summaries},
     )
 
 
@@ -218,12 +219,12 @@ def _tiny_words(
     ]
 
 
-def _cell_words(comparison: Comparison[CellName], best: Method, cell: CellName) -> str:
+def _cell_words(comparison: Comparison[CellName], best: Method, cell: CellName, *, still: bool) -> str:
     least = comparison.least_noisy(cell)
     scales = ", ".join(f"({method}) {_number(scales[cell])}" for method, scales in comparison.scales.items())
-    if comparison.scales[best][cell] == 0:
+    if still:
         return (
-            f"Scales at epsilon 1: {scales}. No row of the data moves this cell: it gets the noise of the whole table."
+            f"Scales at epsilon 1: {scales}. No row of the data moves this cell: it has no less noise than any other."
         )
     if best in least:
         return f"Scales at epsilon 1: {scales}. Method ({best}) is also the least noisy here."

@@ -1,7 +1,7 @@
 """A logged bootstrap release as the table that is published: figures without intervals, and words that say what it is.
 
-Margins are sums of the published cells. Figures are the noisy values as drawn: nothing is moved to 0, because what is
-moved would show where the noise is large.
+Margins are sums of the published cells. Figures are the noisy values as drawn: to move negative ones to 0 would make
+every margin too large.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet.tables.table import Entry, Number, Quality, Shown, Table
 
 __all__ = ["dress"]
 
-_QUALITY_BASIS: Final = "not rated: a bootstrap release does not show its noise"
+_QUALITY_BASIS: Final = "nothing: a bootstrap release does not show its noise"
 _METHODS: Final = {
     "i": Labels("one noise for the whole table", "un seul bruit pour tout le tableau"),
     "ii": Labels("epsilon split over the cells", "epsilon réparti entre les cellules"),

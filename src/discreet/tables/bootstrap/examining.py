@@ -6,6 +6,7 @@ somebody looked before the rows are read.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
@@ -24,6 +25,7 @@ from discreet.tables.bootstrap.sensitivity import (
     noise_scales,
     printed_cell_sensitivities,
     printed_table_sensitivity,
+    released_scales,
     table_sensitivity,
 )
 from discreet.tables.forming import Formed
@@ -55,7 +57,8 @@ class CellExamination:
 class TableExamination:
     """The whole table as one output, by method (i): as printed, as it is, and by public bounds.
 
-    With probability at least 1 - gamma no figure is off by more than `error_bound`, in whole steps.
+    With probability at least 1 - gamma no figure is off by more than `error_bound` whole steps, by the noise of a
+    release; `gamma_accuracy` is one over the bound before it is rounded up.
     """
 
     printed: int
@@ -63,8 +66,8 @@ class TableExamination:
     public: int
     gain: float | None
     gamma: Decimal
-    error_bound: float
-    gamma_accuracy: float | None
+    error_bound: int
+    gamma_accuracy: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,16 +195,18 @@ def _whole(
 ) -> TableExamination:
     corrected = table_sensitivity(cells, outside=outside)
     public = table.bounds.table(len(cells))
+    scales = released_scales(
+        cells, method=Method.MAXIMUM, statistic=table.statistic, public=table.bounds, outside=outside
+    )
+    noise = max(scales.values())
     return TableExamination(
         printed=printed_table_sensitivity(cells, statistic=table.statistic),
         corrected=corrected,
         public=public,
         gain=_ratio(public, corrected),
         gamma=gamma,
-        error_bound=error_bound(sensitivity=corrected, epsilon=epsilon, values=len(cells), gamma=gamma),
-        gamma_accuracy=None
-        if not corrected
-        else gamma_accuracy(sensitivity=corrected, epsilon=epsilon, values=len(cells), gamma=gamma),
+        error_bound=math.ceil(error_bound(sensitivity=noise, epsilon=epsilon, values=len(cells), gamma=gamma)),
+        gamma_accuracy=gamma_accuracy(sensitivity=noise, epsilon=epsilon, values=len(cells), gamma=gamma),
     )
 
 

@@ -3,7 +3,7 @@
 Refs: [P] Sections 3.1, 4.1 and 4.3.
 
 Two rules hold for every release. Its scales and sensitivities are not shown, because they are facts about single rows.
-No cell leaves exactly: one that no row of the data can move gets the noise of the whole table
+No cell leaves exactly: one that no row of the data can move gets no less noise than the whole table or any other cell
 (`sensitivity.released_scales`) and is not left out, because a gap would tell which cells are empty or hold one person.
 """
 
@@ -68,13 +68,14 @@ class Leak:
 
 _WORDS: Final = {
     LeakKind.EMPTY: "nobody is there. The paper releases the 0 exactly, because no row of the data can change it; here "
-    "such a cell gets the noise of the whole table. That its noise is large may still hint at it.",
+    "such a cell has no less noise than any other.",
     LeakKind.EVERYBODY: "every row of the data is there. The paper releases such a count exactly, which tells that "
-    "everybody has the property; here it gets the noise of the whole table.",
-    LeakKind.ONE_PERSON: "one row is there, so V is 0. With public membership the paper releases that one person's "
-    "value exactly; here it gets the noise of the whole table. Join the cell with another, or leave it out.",
+    "everybody has the property; here it has no less noise than any other cell.",
+    LeakKind.ONE_PERSON: "one row is there, so what is said of the cell is said of one person, and V is 0. With public "
+    "membership the paper releases that person's value exactly; here the cell then has no less noise than any other. "
+    "Join it with another, or leave it out.",
     LeakKind.EQUAL: "all rows there have one value, so V is 0. With public membership the paper releases the total "
-    "exactly, and with it everybody's value; here it gets the noise of the whole table.",
+    "exactly, and with it everybody's value; here the cell then has no less noise than any other.",
 }
 
 
@@ -104,7 +105,7 @@ def _kinds(summary: CellSummary, statistic: Statistic, *, everybody: bool) -> It
     if not summary.n:
         yield LeakKind.EMPTY
         return
-    if everybody:
+    if everybody and statistic is Statistic.COUNT:
         yield LeakKind.EVERYBODY
     if summary.n == 1:
         yield LeakKind.ONE_PERSON

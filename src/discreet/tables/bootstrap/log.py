@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from discreet.data.workspace import Workspace
-from discreet.errors import LedgerUnavailable, Refused
+from discreet.errors import DiscreetError, LedgerUnavailable, Refused
 from discreet.guarantees.numbers import exact, text
 
 __all__ = ["LOG_FILE", "BootstrapLog", "LogEntry", "Totals", "bootstrap_log", "nominal_totals"]
@@ -155,7 +155,7 @@ class BootstrapLog:
     def _entry(self, number: int, line: bytes) -> LogEntry:
         try:
             return LogEntry.from_line(line.decode("ascii"))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, DiscreetError):
             raise Refused(
                 f"line {number} of '{LOG_FILE}' cannot be read; restore the file from a copy. Nothing was released.",
                 file=LOG_FILE,

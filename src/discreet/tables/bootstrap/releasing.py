@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from discreet.data.card import Card
 from discreet.data.workspace import Workspace
 from discreet.engines.base import Engine, Prepared
 from discreet.errors import (
     DatasetSuspended,
     DiscreetError,
-    LedgerDamaged,
-    LedgerUnavailable,
     ParameterInvalid,
     QueryRefused,
     Refused,
@@ -37,11 +36,11 @@ from discreet.tables.bootstrap.dressing import dress
 from discreet.tables.bootstrap.log import BootstrapLog, LogEntry
 from discreet.tables.bootstrap.observed import Observed, Outline, observe, outline
 from discreet.tables.bootstrap.pools import Pool
-from discreet.tables.bootstrap.sensitivity import Method, Statistic, released_scales
+from discreet.tables.bootstrap.sensitivity import Method, Statistic, public_scale, released_scales
 from discreet.tables.forming import Formed
 from discreet.tables.table import Table
 
-__all__ = ["release_bootstrap"]
+__all__ = ["release_bootstrap", "require_opt_in"]
 
 BY_CARD = "public in the card"
 BY_STATEMENT = "declared public by the custodian"
@@ -88,6 +87,7 @@ def release_bootstrap(
     request = _read(formed, epsilon, _method(method), membership_public, pool, analyst, request_id)
     check_terms([formed.card], ledger)
     ledger.require_analyst(analyst)
+    _check_epsilon(request, ledger)
     log = BootstrapLog(workspace.path)
     with log.held():
         _check_request_id(request, log)
@@ -106,6 +106,17 @@ def release_bootstrap(
 # --- before the marker ----------------------------------------------------------------------------------------------
 
 
+def require_opt_in(card: Card) -> None:
+    """Refuse a dataset whose card does not permit bootstrap releases."""
+    if "bootstrap" not in card.allow:
+        raise Refused(
+            f"'{card.dataset}' does not permit bootstrap releases, which are not differentially private. The custodian "
+            "permits them with `allow: [bootstrap]` in the card and adds the dataset again with --replace. Nothing was "
+            "released, charged or marked.",
+            dataset=card.dataset,
+        )
+
+
 def _read(
     formed: Formed,
     epsilon: ExactLike,
@@ -115,14 +126,7 @@ def _read(
     analyst: str,
     request_id: str,
 ) -> _Request:
-    card = formed.card
-    if "bootstrap" not in card.allow:
-        raise Refused(
-            f"'{card.dataset}' does not permit bootstrap releases, which are not differentially private. The custodian "
-            "permits them with `allow: [bootstrap]` in the card and adds the dataset again with --replace. Nothing was "
-            "released, charged or marked.",
-            dataset=card.dataset,
-        )
+    require_opt_in(formed.card)
     table = outline(formed)
     request = _Request(
         formed=formed,
@@ -168,14 +172,19 @@ def _membership(table: Outline, method: Method, *, declared: bool) -> str:
 
 def _check_scale(request: _Request) -> None:
     """Refuse noise that cannot be drawn, by public bounds: whether it fails must not depend on the rows."""
-    bounds, cells = request.outline.bounds, request.outline.plan.cell_count
-    most = {
-        Method.MAXIMUM: bounds.table(cells),
-        Method.SPLIT: max(bounds.table(cells), cells * bounds.cell),
-        Method.MEMBERSHIP: bounds.table(cells),
-        Method.PAIR: max(bounds.table(cells), 2 * bounds.cell),
-    }[request.method]
-    DiscreteLaplace.calibrate(sensitivity=max(most, 1), epsilon=request.epsilon)
+    table = request.outline
+    most = public_scale(table.bounds, method=request.method, cells=table.plan.cell_count)
+    DiscreteLaplace.calibrate(sensitivity=most, epsilon=request.epsilon)
+
+
+def _check_epsilon(request: _Request, ledger: Ledger) -> None:
+    """Nothing is charged, so the budget alone would not stop an epsilon at which no noise is left."""
+    population = request.formed.card.population
+    budget = ledger.terms(population).budget
+    most = min(budget.epsilon, budget.per_analyst)
+    if request.epsilon > most:
+        rule = f"of a bootstrap release must be at most {text(most)}, what one analyst may spend on '{population}'"
+        raise ParameterInvalid(parameter="epsilon", rule=rule, came=text(request.epsilon))
 
 
 def _check_request_id(request: _Request, log: BootstrapLog) -> None:
@@ -231,8 +240,6 @@ def _draw(request: _Request, engine: Engine, ledger: Ledger) -> list[int]:
     """Measure and add noise. A failure suspends the dataset and is told in fixed words."""
     try:
         return _noise(request, observe(request.outline.plan, engine))
-    except (LedgerUnavailable, LedgerDamaged):
-        raise
     except Exception:
         # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
         name = request.formed.dataset.name

@@ -27,6 +27,7 @@ __all__ = [
     "noise_scales",
     "printed_cell_sensitivities",
     "printed_table_sensitivity",
+    "public_scale",
     "released_scales",
     "summarise",
     "table_sensitivity",
@@ -226,10 +227,17 @@ def released_scales(
 ) -> dict[CellName, int]:
     """The scales of a release at epsilon 1, none of them 0.
 
-    A cell that no row of the data can move gets the noise of the whole table, so that neither its exact value nor a gap
-    in its place tells that it is empty, holds one row, or holds equal rows. Where no row can move the table at all, the
-    public bounds decide.
+    A cell that no row of the data can move gets the noise of the whole table or of the noisiest cell, whichever is
+    larger, so that neither its exact value, nor a gap in its place, nor less noise than elsewhere tells that it is
+    empty, holds one row, or holds equal rows. Where no row can move the table at all, the public bounds decide.
     """
     scales = noise_scales(summaries, method=method, statistic=statistic, outside=outside)
-    whole = table_sensitivity(summaries, outside=outside) or max(public.table(len(summaries)), 1)
-    return {cell: scale or whole for cell, scale in scales.items()}
+    most = max(table_sensitivity(summaries, outside=outside), *scales.values())
+    still = most or public_scale(public, method=method, cells=len(summaries))
+    return {cell: scale or still for cell, scale in scales.items()}
+
+
+def public_scale(public: PublicBounds, *, method: Method, cells: int) -> int:
+    """The largest scale at epsilon 1 that any rows within the public bounds can lead to, and at least 1."""
+    each = {Method.SPLIT: cells, Method.PAIR: min(cells, 2)}.get(method, 0)
+    return max(public.table(cells), each * public.cell, 1)

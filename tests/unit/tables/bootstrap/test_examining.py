@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from discreet.engines.base import Measured
 from discreet.errors import Refused
+from discreet.plan.algebra import Extreme, Plan
+from discreet.tables.bootstrap.accuracy import recommend
 from discreet.tables.bootstrap.examining import Examination, examine
 from discreet.tables.bootstrap.leaks import LeakKind, find_leaks, require_silent
 from discreet.tables.bootstrap.observed import Observed
 from discreet.tables.bootstrap.pools import Pool, PoolKind
-from discreet.tables.bootstrap.sensitivity import CellSummary, Method, Statistic, count_summary, summarise
+from discreet.tables.bootstrap.sensitivity import (
+    CellSummary,
+    Method,
+    PublicBounds,
+    Statistic,
+    count_summary,
+    summarise,
+)
 
 Build = Callable[..., Any]
 
 
-def look(house: Any, **given: Any) -> Examination:
-    formed = house.form()
+class Still:
+    """An engine without a row."""
+
+    def measure(self, plan: Plan) -> Measured:
+        cells = plan.cell_count
+        return Measured(tuple([()] * cells if isinstance(one, Extreme) else [0] * cells for one in plan.measures))
+
+    def close(self) -> None:
+        pass
+
+
+def look(house: Any, formed: Any = None, **given: Any) -> Examination:
+    formed = formed or house.form()
     engine = house.engine(formed)
     try:
         return examine(formed, engine, house.session.ledger, who="ann", **given)
@@ -44,6 +66,30 @@ def test_an_examination_needs_no_opt_in_and_is_recorded(build: Build) -> None:
     assert shown["leave_out"] == [{"status": "share", "variety": "high"}, {"status": None, "variety": "high"}]
 
 
+def test_the_error_bound_is_that_of_a_release(build: Build) -> None:
+    found = look(build(), epsilon="2", gamma="0.1").table
+    assert found.error_bound == math.ceil(math.log(9 / 0.1) * 11000 / 2)
+    assert found.gamma_accuracy == pytest.approx(1 / found.error_bound, rel=1e-3)
+
+
+def test_where_nothing_moves_the_bound_is_that_of_public_bounds(build: Build) -> None:
+    house = build()
+    formed = house.form("status", value="output", where="output > 8000")
+    assert look(house, formed).table.corrected == 9000
+    engine = Still()
+    found = examine(formed, engine, house.session.ledger, who="ann").table
+    assert (found.corrected, found.gain) == (0, None)
+    assert found.error_bound == math.ceil(math.log(3 / 0.05) * 40000)
+
+
+def test_advice_names_what_nobody_moves() -> None:
+    cells = summarise({"a": [4, 90], "b": [5, 6], "c": [], "d": [1, 2]})
+    advice = recommend(cells, statistic=Statistic.TOTAL, public=PublicBounds(0, 500))
+    assert advice.method is Method.PAIR
+    assert "No row of the data moves this cell" in advice.cells["c"]
+    assert "No row" not in advice.cells["a"]
+
+
 def test_an_examination_warns_of_leaks(build: Build) -> None:
     found = {leak.kind: leak.cells for leak in look(build()).leaks}
     assert found[LeakKind.ONE_PERSON] == ("share, high", "(no value), high")
@@ -65,6 +111,11 @@ def test_everybody_in_one_cell() -> None:
     assert [leak.kind for leak in leaks[:2]] == [LeakKind.EVERYBODY, LeakKind.EMPTY]
     elsewhere = find_leaks({"a": count_summary(5)}, statistic=Statistic.COUNT, outside=True)
     assert [leak.kind for leak in elsewhere] == [LeakKind.SCALE, LeakKind.OUTSIDERS]
+
+
+def test_a_total_of_everybody_is_no_exact_count() -> None:
+    leaks = find_leaks(summarise({"a": [1, 2, 3], "b": []}), statistic=Statistic.TOTAL)
+    assert [leak.kind for leak in leaks] == [LeakKind.EMPTY, LeakKind.SCALE, LeakKind.OUTSIDERS]
 
 
 def test_equal_rows_leak_only_totals() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -25,6 +27,7 @@ from discreet.tables.bootstrap.log import LOG_FILE, BootstrapLog, bootstrap_log,
 from discreet.tables.bootstrap.observed import observe, outline
 from discreet.tables.bootstrap.releasing import _add_noise
 from discreet.tables.bootstrap.sensitivity import CellSummary, PublicBounds, Statistic, table_sensitivity
+from discreet.tables.request import TableRequest
 from discreet.tables.table import Quality
 
 Build = Callable[..., Any]
@@ -164,6 +167,7 @@ def test_without_the_opt_in_nothing_happens(build: Build) -> None:
     [
         ({"epsilon": "-1"}, ParameterInvalid),
         ({"epsilon": "1e9"}, ParameterInvalid),
+        ({"epsilon": "3.000000001"}, ParameterInvalid),
         ({"epsilon": "nan"}, ParameterInvalid),
         ({"method": "iv"}, ParameterInvalid),
         ({"method": "iii"}, QueryRefused),
@@ -259,6 +263,46 @@ def test_a_damaged_log_stops_releases(build: Build) -> None:
     with pytest.raises(Refused, match="line 1"):
         house.release()
     assert house.markers() == 1
+
+
+@pytest.mark.parametrize("fault", [{"epsilon": "-1"}, {"epsilon": None}, {"values": [0.5]}, {"who": None, "more": 1}])
+def test_a_line_that_says_nonsense_is_damage(build: Build, fault: dict[str, object]) -> None:
+    house = build()
+    house.release()
+    log = house.session.workspace.path / LOG_FILE
+    log.write_text(json.dumps({**json.loads(log.read_text()), **fault}) + "\n")
+    with pytest.raises(Refused, match="line 1"):
+        bootstrap_log(house.session.workspace)
+
+
+def test_one_question_asked_at_once_is_drawn_once(build: Build) -> None:
+    house = build()
+    script = (
+        "import sys, discreet\n"
+        "with discreet.open(sys.argv[1]) as house:\n"
+        "    table = house.table('farms', by='status,variety', value='output', epsilon='1', method='bootstrap')\n"
+        "    print([entry.value for entry in table.cells])\n"
+    )
+    words = [sys.executable, "-c", script, str(house.session.workspace.path)]
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    told = {one.communicate()[0] for one in running}
+    assert [one.returncode for one in running] == [0, 0, 0]
+    assert len(told) == 1
+    assert house.markers() == len(bootstrap_log(house.session.workspace)) == 1
+
+
+def test_the_desk_asks_for_the_opt_in_before_it_reads_a_pool(build: Build) -> None:
+    house = build(allow=False)
+    request = TableRequest("farms", ("status",))
+    with pytest.raises(Refused, match=r"allow: \[bootstrap\]"):
+        house.session.tables.bootstrap(request, epsilon="1", pool=house.folder / "none.csv")
+
+
+def test_the_desk_takes_plain_request_ids(build: Build) -> None:
+    house = build()
+    with pytest.raises(ParameterInvalid, match="request id"):
+        house.session.tables.bootstrap(TableRequest("farms", ("status",)), epsilon="1", request_id="two\nlines")
+    assert house.markers() == 0
 
 
 def test_a_log_that_cannot_be_opened_stops_releases(build: Build) -> None:

@@ -99,6 +99,17 @@ def test_no_cell_is_released_exactly(method: Method, values: dict[str, list[int]
     assert all(scale > 0 for scale in scales.values())
 
 
+@pytest.mark.parametrize("method", Method)
+def test_what_nobody_moves_is_not_told_by_less_noise(method: Method) -> None:
+    """Else a cell near 0 among cells far off would be known to be empty."""
+    counts = {"a": count_summary(5), "b": count_summary(9), "c": count_summary(0), "d": count_summary(1)}
+    totals = summarise({"a": [4, 9], "b": [5, 8], "c": [], "d": [2]})
+    for cells, statistic in ((counts, Statistic.COUNT), (totals, Statistic.TOTAL)):
+        scales = released_scales(cells, method=method, statistic=statistic, public=PublicBounds(0, 50))
+        assert scales["c"] == max(scales.values())
+        assert scales["c"] >= table_sensitivity(cells)
+
+
 def test_what_nobody_moves_gets_the_noise_of_the_table() -> None:
     cells = summarise({"a": [4, 9], "b": [5], "c": []})
     scales = released_scales(cells, method=Method.MEMBERSHIP, statistic=Statistic.TOTAL, public=PublicBounds(0, 50))
@@ -107,6 +118,9 @@ def test_what_nobody_moves_gets_the_noise_of_the_table() -> None:
         summarise({"a": [4], "b": []}), method=Method.SPLIT, statistic=Statistic.TOTAL, public=PublicBounds(0, 50)
     )
     assert still == {"a": 100, "b": 100}
+    alone = {"a": count_summary(4), "b": count_summary(0), "c": count_summary(0)}
+    split = released_scales(alone, method=Method.SPLIT, statistic=Statistic.COUNT, public=PublicBounds(1, 1))
+    assert split == {"a": 3, "b": 3, "c": 3}
 
 
 def test_public_bounds_are_those_of_replaced_rows() -> None:
