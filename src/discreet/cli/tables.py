@@ -20,7 +20,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.progress import show_progress
 from discreet.cli.screen import on_terminal, show_banner, show_estimates, show_json, show_note, show_table
-from discreet.errors import CustodianOnly, UsageError
+from discreet.errors import CustodianOnly, Refused, UsageError
 
 if TYPE_CHECKING:
     from discreet.session import Session
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _MOST_LINES = 600
+_NOT_PRIVATE = (
+    "This table will not be differentially private, and a new one leaves a permanent marker on the ledger. Release it?"
+)
 
 
 class TableFormat(StrEnum):
@@ -147,6 +150,9 @@ def table(
     examine: Annotated[
         bool, typer.Option("--examine", help="What bootstrap would do to this table and leak; for the custodian.")
     ] = False,
+    gamma: Annotated[
+        str, typer.Option(metavar="G", help="The chance that the error bound of --examine may fail.")
+    ] = "0.05",
     custodian: Custodian = False,
     analyst: AnalystOption = None,
     request_id: RequestIdOption = None,
@@ -192,13 +198,39 @@ def table(
         _compare(session, request, epsilon, trials, analyst, output, custodian=custodian)
         return
     if examine:
-        _examine(session, request, epsilon, pool, pool_kind, output, custodian=custodian, public=membership_public)
+        found = session.tables.examine(
+            request,
+            custodian=custodian,
+            epsilon=epsilon or "1",
+            gamma=gamma,
+            membership_public=membership_public,
+            pool=pool,
+            pool_kind=pool_kind,
+            analyst=analyst,
+        )
+        _show_examination(found, output)
         return
+    of_bootstrap = {
+        "--bootstrap-method": split is not Split.MAXIMUM,
+        "--membership-public": membership_public,
+        "--pool": pool is not None,
+    }
+    of_dp = {
+        "--explain": explain,
+        "--noise": noise is not NoiseName.AUTO,
+        "--suppress-above": suppress_above is not None,
+        "--calibrate": bool(calibrate),
+        "--sampling": sampling is not None,
+        "--fresh": fresh,
+    }
+    _refuse_options(method, of_dp if method is MethodName.BOOTSTRAP else of_bootstrap)
     if epsilon is None:
         raise UsageError("say what the table may cost with --epsilon E.")
     chosen = _format(output, out)
     if method is MethodName.BOOTSTRAP:
         _check_files(session, request, chosen, out, heat_map, bars)
+        if on_terminal() and not yes and not typer.confirm(_NOT_PRIVATE, default=False, err=True):
+            raise Refused("Not asked. Nothing was released or marked.")
         released = session.tables.bootstrap(
             request,
             epsilon=epsilon,
@@ -226,6 +258,14 @@ def table(
         confirm = _confirm if on_terminal() and not yes else None
         released = session.tables.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
     _deliver(released, chosen, out, heat_map, bars, lang)
+
+
+def _refuse_options(method: MethodName, given: dict[str, bool]) -> None:
+    """An option that another method would heed is refused, not passed over."""
+    for option, asked in given.items():
+        if asked:
+            more = " --examine --custodian shows what it would do." if method is MethodName.BOOTSTRAP else ""
+            raise UsageError(f"{option} does not go with --method {method}.{more} Nothing was released or charged.")
 
 
 def _format(given: TableFormat | None, out: Path | None) -> TableFormat:
@@ -415,33 +455,11 @@ def _show_comparison(done: "Comparison") -> None:
     )
 
 
-def _examine(
-    session: "Session",
-    request: "TableRequest",
-    epsilon: str | None,
-    pool: Path | None,
-    pool_kind: PoolName,
-    output: TableFormat | None,
-    *,
-    custodian: bool,
-    public: bool,
-) -> None:
-    found = session.tables.examine(
-        request,
-        custodian=custodian,
-        epsilon=epsilon or "1",
-        membership_public=public,
-        pool=pool,
-        pool_kind=pool_kind,
-    )
+def _show_examination(found: "Examination", output: TableFormat | None) -> None:
     show_banner()
     if output is TableFormat.JSON:
         show_json(found.to_dict())
-    else:
-        _show_examination(found)
-
-
-def _show_examination(found: "Examination") -> None:
+        return
     names = {
         place: " / ".join("–" if code is None else str(code) for code in cell.codes)
         for place, cell in enumerate(found.cells)
@@ -463,10 +481,11 @@ def _show_examination(found: "Examination") -> None:
     footer = [
         f"whole table: sensitivity {whole.printed:,} as printed, {whole.corrected:,} as it is, {whole.public:,} by "
         "public bounds",
-        f"with probability at least {1 - whole.gamma} no figure of (i) is off by more than {whole.error_bound:,.0f}",
+        f"with probability at least {1 - whole.gamma} no figure of (i) is off by more than {whole.error_bound:,} "
+        f"(gamma-accuracy {whole.gamma_accuracy:.3g}, one over it)",
         *found.advice.table,
         *(f"{names[place]}: {cell.advice}" for place, cell in enumerate(found.cells) if cell.advice),
-        *(f"{leak.kind}{': ' + ', '.join(leak.cells) if leak.cells else ''}: {leak.words}" for leak in found.leaks),
+        *(f"{leak.kind}: {leak.words}" for leak in found.leaks),
         f"All in whole steps of {found.step}. Not for release: every number here is confidential.",
     ]
     sides = ("left", *("right",) * 6)
