@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from discreet.data.card import Card, Kind, Labels
 from discreet.data.workspace import Dataset, Workspace
@@ -16,6 +17,7 @@ from discreet.plan.algebra import Plan, Total
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.outputs import Column as OutputColumn
 from discreet.plan.outputs import KeyShown, Mean, Noted, Output
+from discreet.plan.parsing import parse
 from discreet.plan.statement import KeyFace, Statement
 from discreet.release.reading import Shelf
 from discreet.tables.layout import Layout
@@ -23,6 +25,8 @@ from discreet.tables.request import TableRequest
 from discreet.tables.table import Heading
 
 __all__ = ["Formed", "form_table", "may_be_negative"]
+
+_SINGLE: Final = "the condition of a table is a single condition, as after WHERE in SQL."
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ def form_table(request: TableRequest, workspace: Workspace) -> Formed:
                 part="by",
             )
     request.kept()
+    _require_condition(request)
     statement, datasets = shelf.read(request.to_sql(card))
     _require_form(statement, request)
     formed = Formed(
@@ -116,6 +121,16 @@ def _card(name: str, shelf: Shelf) -> Card:
     return found.card
 
 
+def _require_condition(request: TableRequest) -> None:
+    """Read by itself, before brackets are put around it: one that closes them would mean something else."""
+    if request.where is None:
+        return
+    try:
+        parse(f"SELECT 1 FROM t WHERE {request.where}")
+    except QueryRefused:
+        raise QueryRefused(_SINGLE, part="where") from None
+
+
 def _require_form(statement: Statement, request: TableRequest) -> None:
     """A condition that closes its bracket and goes on would ask for something else than a table."""
     shown = statement.presentation
@@ -125,7 +140,7 @@ def _require_form(statement: Statement, request: TableRequest) -> None:
         or len(shown.columns) != len(request.by) + 1 + (request.sampling is not None)
         or not plain
     ):
-        raise QueryRefused("the condition of a table is a single condition, as after WHERE.", part="where")
+        raise QueryRefused(_SINGLE, part="where")
     if statement.plan.open:
         raise QueryRefused("a table needs keys whose values the card lists.", part="by")
 

@@ -188,7 +188,7 @@ def table_request(
     sampling: str | None = None,
 ) -> TableRequest:
     """A request as people write it: columns with commas between them, margins by name, `total` for all summed up."""
-    cut = {name: tuple(Decimal(str(edge)) for edge in numbers) for name, numbers in (edges or {}).items()}
+    cut = {name: tuple(_edge(edge) for edge in numbers) for name, numbers in (edges or {}).items()}
     return TableRequest(
         dataset=dataset,
         by=_names(by),
@@ -200,6 +200,15 @@ def table_request(
         margins=None if margins is True else () if margins is False else tuple(_kept(one) for one in margins),
         sampling=sampling,
     )
+
+
+def _edge(given: ExactLike) -> Decimal:
+    written = str(given).strip()
+    if not _EDGE.fullmatch(written):
+        raise ParameterInvalid(
+            parameter="edges", rule="must be plain decimals with at most nine places", came=f"'{written[:20]}'"
+        )
+    return Decimal(written)
 
 
 def _names(given: Sequence[str] | str) -> tuple[str, ...]:
