@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final
 
 from discreet.errors import DiscreetError
+from discreet.pages.lettering import borne_decimals, screen_width
 
 __all__ = [
     "on_terminal",
@@ -43,11 +42,11 @@ def show_estimates(
 
     Whole numbers have none; intervals are rounded outwards.
     """
-    widths = [high - low for low, high in intervals if low is not None and high is not None and high > low]
+    widths = [high - low for low, high in intervals if low is not None and high is not None]
     if all(value is None or isinstance(value, int) for value in values):
         decimals = 0
     elif decimals is None:
-        decimals = min(max(1 - math.floor(math.log10(min(widths))), 0), 9) if widths else 3
+        decimals = borne_decimals(widths)
 
     grid = Decimal(1).scaleb(-decimals)
 
@@ -87,7 +86,7 @@ def show_table(
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     """As wide as the cells; where that is wider than the screen, the widest column gives way and wraps."""
-    widths = [max(_breadth(cell) for cell in column) for column in zip(*rows, strict=True)]
+    widths = [max(screen_width(cell) for cell in column) for column in zip(*rows, strict=True)]
     room = shutil.get_terminal_size((120, 24)).columns - len(_GAP) * (len(widths) - 1)
     while sum(widths) > room and max(widths) > _NARROWEST:
         widest = widths.index(max(widths))
@@ -102,18 +101,10 @@ def _lines(row: Sequence[str], columns: Sequence[tuple[str, str]], widths: Seque
         parts = []
         for cell, (_, side), width in zip(wrapped, columns, widths, strict=True):
             text = cell[number] if number < len(cell) else ""
-            padding = " " * (width - _breadth(text))
+            padding = " " * (width - screen_width(text))
             parts.append(padding + text if side == "right" else text + padding)
         lines.append(_GAP.join(parts).rstrip())
     return lines
-
-
-def _breadth(text: str) -> int:
-    """Columns a text takes on a screen: accents on their own take none, East Asian wide letters two."""
-    if text.isascii():
-        return len(text)
-    letters = [letter for letter in text if not unicodedata.combining(letter)]
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
 
 
 def show_pairs(title: str, pairs: Sequence[tuple[str, str]]) -> None:

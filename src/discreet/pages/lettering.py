@@ -9,11 +9,22 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["clean", "isolate", "shorten", "tell_compactly", "tell_number", "text_width", "wrap"]
+__all__ = [
+    "borne_decimals",
+    "clean",
+    "isolate",
+    "screen_width",
+    "shorten",
+    "tell_compactly",
+    "tell_number",
+    "text_width",
+    "wrap",
+]
 
 # What XML 1.0 cannot hold at all, and halves of characters that no encoding can write.
 _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -70,6 +81,14 @@ def _em(character: str) -> float:
     return _EM["upper"] if character.isupper() else _EM["other"]
 
 
+def screen_width(text: str) -> int:
+    """Columns a text takes in a fixed pitch: accents on their own take none, East Asian wide letters two."""
+    if text.isascii():
+        return len(text)
+    letters = [letter for letter in text if not unicodedata.combining(letter)]
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
+
+
 def shorten(text: str, width: float, size: float, *, bold: bool = False) -> str:
     """The text, or as much of its beginning as fits with an ellipsis; at least the ellipsis."""
     if text_width(text, size, bold=bold) <= width:
@@ -111,6 +130,15 @@ def _first_line(text: str, width: float, size: float, *, bold: bool) -> tuple[st
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def borne_decimals(widths: Iterable[float]) -> int:
+    """How many decimals figures bear whose intervals are so wide: those that show the narrowest one in two digits.
+
+    At most 9; 3 where no interval has a width.
+    """
+    narrowest = min((width for width in widths if 0 < width < math.inf), default=None)
+    return 3 if narrowest is None else min(max(1 - math.floor(math.log10(narrowest)), 0), 9)
 
 
 def tell_number(value: float, language: str, *, decimals: int = 0, toward: int = 0) -> str:

@@ -1,55 +1,52 @@
-"""The words and numbers around a table's figures, in both languages: marks, intervals, guarantees, what is shown."""
+"""The words and numbers around a table's figures, in both languages: marks, intervals, small print, what is shown."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
 from typing import Final
 
 from discreet.data.columns import Labels
-from discreet.guarantees.types import ZCDP, ApproxDP, BootstrapDP, LocalDP, PureDP, ShuffleDP, Unproven
-from discreet.pages.lettering import clean, tell_compactly, tell_number
+from discreet.pages.lettering import borne_decimals, clean, tell_compactly, tell_number
+from discreet.tables.factwords import NOISE_ONLY, tell_basis, tell_guarantee, tell_level, tell_neighbours
 from discreet.tables.panels import View
 from discreet.tables.table import Entry, Quality, Table
 
 __all__ = [
     "MARKS",
     "MEANINGS",
-    "NOT_PRIVATE",
     "Writing",
     "name_keys",
     "small_print",
-    "tell_basis",
-    "tell_guarantee",
     "tell_left_out",
+    "tell_marks",
 ]
 
-# The letters that Statistics Canada's surveys print beside estimates, the same in both languages.
+# E is what Statistics Canada prints beside such estimates, in both languages. F stands there in place of a figure; here
+# the figure stays, because its interval says how little it is worth.
 MARKS: Final = {Quality.CAUTION: "E", Quality.UNRELIABLE: "F", Quality.SUPPRESSED: "–"}
 MEANINGS: Final = {
+    Quality.GOOD: Labels("good", "bonne"),
     Quality.CAUTION: Labels("use with caution", "à utiliser avec prudence"),
     Quality.UNRELIABLE: Labels("unreliable", "peu fiable"),
     Quality.SUPPRESSED: Labels("suppressed", "supprimé"),
-}
-NOT_PRIVATE: Final = Labels("Not differentially private.", "Sans confidentialité différentielle.")
-_BASES: Final = {
-    "privacy noise": Labels("privacy noise only", "bruit de confidentialité seul"),
-    "privacy noise and sampling": Labels("privacy noise and sampling", "bruit de confidentialité et échantillonnage"),
+    Quality.NOT_RATED: Labels("not rated", "non évaluée"),
 }
 _LEFT_OUT: Final = {
     "panels": Labels("the first {shown} of {of} panels", "les {shown} premiers panneaux sur {of}"),
     "lines": Labels("the first {shown} of {of} lines", "les {shown} premières lignes sur {of}"),
     "columns": Labels("the first {shown} of {of} columns", "les {shown} premières colonnes sur {of}"),
 }
-_SAMPLED: Final = 10_000
 _LONG: Final = 10**12
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How figures of a table are written: language, decimals by its step, and, if compact, long numbers as powers."""
+    """How figures of a table are written: language, decimals, and, if compact, long numbers as powers.
+
+    Decimals are those of the table's step; means, which have none, get as many as their narrowest interval bears.
+    """
 
     language: str
     decimals: int
@@ -60,9 +57,9 @@ class Writing:
         if table.step is not None:
             exponent = Decimal(table.step).as_tuple().exponent
             return cls(language, max(0, -exponent) if isinstance(exponent, int) else 0, compact)
-        values = (entry.value for entry in islice(table.entries(), _SAMPLED))
-        largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0)
-        return cls(language, min(max(3 - math.floor(math.log10(largest)), 0), 6) if largest else 2, compact)
+        ends = ((entry.low, entry.high) for entry in table.entries())
+        widths = (high - low for low, high in ends if low is not None and high is not None)
+        return cls(language, borne_decimals(widths), compact)
 
     def value(self, entry: Entry | None) -> str:
         """The published figure; a dash where it is suppressed, nothing where it is not published."""
@@ -89,6 +86,14 @@ class Writing:
             for end, toward in zip(ends, (-1, 1), strict=True)
         )
         return f"{low} {'à' if self.language == 'fr' else 'to'} {high}"
+
+
+def tell_marks(table: Table, language: str) -> str:
+    """The marks that occur and what they mean; empty where there are none."""
+    present = {entry.quality for entry in table.entries()}
+    return "; ".join(
+        f"{mark} {MEANINGS[quality].text(language)}" for quality, mark in MARKS.items() if quality in present
+    )
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
@@ -119,53 +124,17 @@ def tell_left_out(view: View, language: str) -> str:
     return f"The table is too large for one picture, which shows {', '.join(told)}."
 
 
-def tell_basis(table: Table, language: str) -> str:
-    """What the quality marks count."""
-    known = _BASES.get(table.quality_basis)
-    return table.quality_basis if known is None else known.text(language)
-
-
-def tell_guarantee(table: Table, language: str) -> str:
-    """What is promised, in the reader's language; why nothing is proved stays in the words it was given."""
-    if language != "fr":
-        return str(table.guarantee)
-    match table.guarantee:
-        case PureDP(epsilon=epsilon):
-            return f"confidentialité différentielle pure, epsilon = {_comma(epsilon)}"
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"confidentialité différentielle approchée, epsilon = {_comma(epsilon)}, delta = {_comma(delta)}"
-        case ZCDP(rho=rho, delta=delta):
-            return f"zCDP, rho = {_comma(rho)}" + (f", delta = {_comma(delta)}" if delta else "")
-        case LocalDP(epsilon=epsilon):
-            return f"confidentialité différentielle locale, epsilon = {_comma(epsilon)} par répondant"
-        case ShuffleDP(epsilon=epsilon, delta=delta, anonymity=anonymity):
-            return (
-                f"confidentialité différentielle par mélange, epsilon = {_comma(epsilon)}, delta = {_comma(delta)} "
-                f"parmi {tell_number(anonymity, 'fr')} personnes"
-            )
-        case BootstrapDP(epsilon=epsilon):
-            return f"sans confidentialité différentielle : « bootstrap DP », epsilon nominal = {_comma(epsilon)}"
-        case Unproven(reason=reason):
-            return f"sans confidentialité différentielle : {reason}"
-
-
 def small_print(table: Table, language: str) -> str:
-    """The line under every picture: guarantee and epsilon (Gaussian noise has rho), what intervals and marks count."""
+    """The line under every picture: guarantee with epsilon (Gaussian noise has rho), neighbours, what is counted."""
+    french = language == "fr"
     guarantee = clean(tell_guarantee(table, language))
-    said = f"{guarantee[:1].upper()}{guarantee[1:]}."
-    if any(entry.low is not None or entry.high is not None for entry in table.entries()):
-        level, only = _percent(table.level, language), _BASES["privacy noise"].text(language)
-        said += f" Intervalles à {level} : {only}." if language == "fr" else f" {level} intervals: {only}."
+    said = [f"{guarantee[:1].upper()}{guarantee[1:]}."]
+    if neighbours := clean(tell_neighbours(table, language)):
+        said.append(f"Voisins : {neighbours}." if french else f"Neighbours: {neighbours}.")
+    if level := tell_level(table, language):
+        only = NOISE_ONLY.text(language)
+        said.append(f"Intervalles à {level} : {only}." if french else f"{level} intervals: {only}.")
     if any(entry.quality is not Quality.NOT_RATED for entry in table.entries()):
         basis = tell_basis(table, language)
-        said += f" Qualité : {basis}." if language == "fr" else f" Quality: {basis}."
-    return said
-
-
-def _percent(level: str, language: str) -> str:
-    percent = (Decimal(level) * 100).normalize()
-    return f"{_comma(percent)}\u00a0%" if language == "fr" else f"{percent:f}%"
-
-
-def _comma(number: Decimal) -> str:
-    return f"{number.normalize():f}".replace(".", ",")
+        said.append(f"Qualité : {basis}." if french else f"Quality: {basis}.")
+    return " ".join(said)

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.pages.lettering import clean, screen_width
 from discreet.release.exports import neutralise, quote
 from discreet.tables.crosstab import arrange, name_stand
+from discreet.tables.figurewords import Writing, tell_marks
 from discreet.tables.layout import Layout
 from discreet.tables.listing import Column, Sort, list_columns
-from discreet.tables.table import Entry, Number, Shown, Table
+from discreet.tables.notes import list_notes, warn_reader
+from discreet.tables.table import Number, Shown, Table
 from discreet.tables.writing import check_path, replace_file
 
 if TYPE_CHECKING:
@@ -207,43 +210,43 @@ def _metadata(table: Table, language: str) -> dict[str, str]:
 
 
 def _render_grid(table: Table, language: str) -> str:
-    """A cross-tabulation in a fixed pitch: numbers to the right, what is promised below."""
-    grid = arrange(table)
-    heads = [_on_one_line(table.headings[place].title.text(language)) for place in grid.down]
+    """A cross-tabulation in a fixed pitch: numbers to the right with the marks of their quality, notes below."""
+    grid, writing = arrange(table), Writing.of(table, language)
+    heads = [table.headings[place].title.text(language) for place in grid.down]
     if grid.across is None:
         tops = [table.statistic.text(language)]
     else:
         tops = [name_stand(table.headings[grid.across], column, language) for column in grid.columns]
-    rows = [[*heads, *map(_on_one_line, tops)]]
+    rows = [[*map(clean, heads), *map(clean, tops)]]
     for number, line in enumerate(grid.lines):
         names = [
             name_stand(table.headings[place], stand, language) for place, stand in zip(grid.down, line, strict=True)
         ]
-        figures = [_show(grid.figures.get((number, column)), language) for column in range(len(grid.columns))]
-        rows.append([*map(_on_one_line, names), *figures])
-    title = f"{table.title.text(language)} – {table.statistic.text(language)}"
-    return "\n".join([_on_one_line(title), "", *_align(rows, left=len(heads)), "", str(table.guarantee), ""])
+        figures = [writing.marked(grid.figures.get((number, column))) for column in range(len(grid.columns))]
+        rows.append([*map(clean, names), *figures])
+    warning, marks = warn_reader(table, language), tell_marks(table, language)
+    notes = [f"{clean(heading)}: {clean(sentence)}" for heading, sentence in list_notes(table, language)]
+    lines = [
+        *([clean(warning), ""] if warning else []),
+        clean(table.title.text(language)),
+        "",
+        *_align(rows, left=len(heads)),
+        "",
+        *([marks, ""] if marks else []),
+        *notes,
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def _align(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def _show(entry: Entry | None, language: str) -> str:
-    if entry is None:
-        return ""
-    if entry.value is None:
-        return "–"
-    text = f"{entry.value:,}"
-    return text.replace(",", "\u202f").replace(".", ",") if language == "fr" else text
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
+    widths = [max(map(screen_width, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        spaces = [" " * (width - screen_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            cell + space if place < left else space + cell
+            for place, (cell, space) in enumerate(zip(row, spaces, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines

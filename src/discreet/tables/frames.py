@@ -7,7 +7,8 @@ from typing import Final
 
 from discreet.pages.drawing import ALARM, INK, PAPER, SOFT, Canvas
 from discreet.pages.lettering import clean, text_width, wrap
-from discreet.tables.figurewords import MARKS, MEANINGS, NOT_PRIVATE, small_print, tell_guarantee
+from discreet.tables.figurewords import MARKS, MEANINGS, small_print
+from discreet.tables.notes import warn_reader
 from discreet.tables.table import Quality, Table
 
 __all__ = ["EDGE", "LOST", "WIDTH", "close_picture", "draw_marks", "fill_figure", "open_picture"]
@@ -19,23 +20,18 @@ _SWATCH: Final = 18.0
 
 
 def open_picture(table: Table, language: str) -> tuple[Canvas, float]:
-    """A canvas with title, statistic and, where it is due, the red line; and how far down they reach."""
+    """A canvas with its title and, where it is due, the red line; and how far down they reach."""
     canvas = Canvas(WIDTH, 0)
     room = WIDTH - 2 * EDGE
-    title = wrap(clean(table.title.text(language)), room, 17, lines=2, bold=True)
+    title = wrap(clean(table.title.text(language)), room, 17, lines=4, bold=True)
     y = canvas.paragraph(EDGE, 28, title, leading=21, size=17, bold=True)
-    statistic = wrap(clean(table.statistic.text(language)), room, 13, lines=2)
-    y = canvas.paragraph(EDGE, y - 1, statistic, leading=17, size=13, fill=SOFT)
-    if not table.guarantee.differentially_private:
-        y = _draw_alarm(canvas, y, table, language)
+    if (warning := warn_reader(table, language)) is not None:
+        y = _draw_alarm(canvas, y, warning)
     return canvas, y
 
 
-def _draw_alarm(canvas: Canvas, y: float, table: Table, language: str) -> float:
-    # The guarantee's own words begin with what the heading says already.
-    reason = tell_guarantee(table, language).partition(":")[2].strip()
-    said = clean(f"{NOT_PRIVATE.text(language)} {reason[:1].upper()}{reason[1:]}")
-    lines = wrap(said, WIDTH - 2 * EDGE - 20, 13, lines=4, bold=True)
+def _draw_alarm(canvas: Canvas, y: float, warning: str) -> float:
+    lines = wrap(clean(warning), WIDTH - 2 * EDGE - 20, 13, lines=4, bold=True)
     height = 17 * len(lines) + 11
     canvas.rectangle(EDGE, y - 5, WIDTH - 2 * EDGE, height, fill="#fdecee", stroke=ALARM)
     canvas.paragraph(EDGE + 10, y + 12, lines, leading=17, size=13, fill=ALARM, bold=True)

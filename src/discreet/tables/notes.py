@@ -2,78 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from discreet.data.columns import Labels
+from discreet.tables.factwords import (
+    NOT_PRIVATE,
+    tell_basis,
+    tell_calibration,
+    tell_charge,
+    tell_guarantee,
+    tell_level,
+    tell_neighbours,
+    tell_unit,
+)
 from discreet.tables.table import Table
 
-__all__ = ["list_notes", "warn_reader"]
+__all__ = ["list_facts", "list_notes", "list_warnings", "tell_cover", "warn_reader"]
 
-_FACTS: Final[Sequence[tuple[str, Labels]]] = (
-    ("guarantee", Labels("Guarantee", "Garantie")),
-    ("unit", Labels("Protected unit", "Unité protégée")),
-    ("neighbours", Labels("Neighbours", "Voisins")),
-    ("charge", Labels("Charged", "Imputé au budget")),
-    ("strategy", Labels("Strategy", "Stratégie")),
-    ("method", Labels("Method", "Méthode")),
-    ("level", Labels("Interval level", "Niveau des intervalles")),
-    ("interval_meaning", Labels("What an interval covers", "Ce que couvre un intervalle")),
-    ("quality_basis", Labels("Quality is judged by", "La qualité est jugée d’après")),
-    ("calibration", Labels("Calibration", "Calage")),
-    ("population", Labels("Population", "Population")),
-    ("dataset", Labels("Dataset", "Jeu de données")),
-    ("version", Labels("Version", "Version")),
-    ("created", Labels("Date", "Date")),
-    ("plan_hash", Labels("Plan hash", "Empreinte du plan")),
-    ("request_id", Labels("Request", "Demande")),
-    ("warnings", Labels("Warning", "Avertissement")),
-)
-_EPSILON: Final = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
-_NOT_PRIVATE: Final = Labels("Not differentially private.", "Sans confidentialité différentielle.")
+Tell = Callable[[Table, str], str]
+
+_COVER: Final = Labels("What an interval covers", "Ce que couvre un intervalle")
+_WARNING: Final = Labels("Warning", "Avertissement")
+_METHODS: Final = {"dp": Labels("differential privacy", "confidentialité différentielle")}
 
 
 def list_notes(table: Table, language: str) -> Iterator[tuple[str, str]]:
-    """Notes for people first; then every fact of the release that no note has named."""
-    named = set()
+    """Notes for people first; then every fact of the release that no note has named, and what it warns of."""
     for heading, sentence in table.notes:
-        named.add(heading.text(language).casefold())
         yield heading.text(language), sentence.text(language)
-    facts = _facts(table)
-    for name, title in _FACTS:
-        if title.text(language).casefold() not in named:
-            yield from ((title.text(language), words) for words in _sentences(facts.get(name)))
+    yield from list_facts(table, language)
+    yield from ((_WARNING.text(language), warning) for warning in list_warnings(table))
+
+
+def list_facts(table: Table, language: str) -> Iterator[tuple[str, str]]:
+    """What the release says of itself, in a fixed order, where no note says it already."""
+    named = {heading.en.casefold() for heading, _ in table.notes}
+    for title, tell in _FACTS:
+        if title.en.casefold() not in named and (told := tell(table, language)):
+            yield title.text(language), told
+
+
+def list_warnings(table: Table) -> list[str]:
+    """What the release warns of, without what its notes say already."""
+    warnings = table.release.get("warnings")
+    noted = {sentence.en for _, sentence in table.notes}
+    if not isinstance(warnings, Sequence) or isinstance(warnings, str):
+        return []
+    return [str(warning) for warning in warnings if warning not in noted]
 
 
 def warn_reader(table: Table, language: str) -> str | None:
     """What stands above everything else when a release is not differentially private."""
     if table.guarantee.differentially_private:
         return None
-    return f"{_NOT_PRIVATE.text(language)} [{table.guarantee}]"
+    # The guarantee's own words begin with what is said first.
+    reason = tell_guarantee(table, language).partition(":")[2].strip()
+    return f"{NOT_PRIVATE.text(language)} {reason[:1].upper()}{reason[1:]}".strip()
 
 
-def _facts(table: Table) -> Mapping[str, object]:
-    intervals = any(entry.low is not None or entry.high is not None for entry in table.entries())
-    return {
-        **table.description,
-        **table.release,
-        "guarantee": str(table.guarantee),
-        "level": table.level if intervals else None,
-        "quality_basis": table.quality_basis,
-        "calibration": table.calibration,
-        "dataset": table.dataset,
-        "created": table.created,
-    }
+def tell_cover(table: Table, language: str) -> str:
+    """What an interval covers, as a note says it in the reader's language, else as the release does."""
+    noted = (sentence.text(language) for heading, sentence in table.notes if heading.en == _COVER.en)
+    return next(noted, str(table.release.get("interval_meaning") or ""))
 
 
-def _sentences(fact: object) -> Iterator[str]:
-    """A fact as text; nothing for what is absent, one sentence for each of a list."""
-    if fact is None or fact == "":
-        return
-    if isinstance(fact, Mapping):
-        yield ", ".join(f"{_EPSILON.get(str(name), name)} = {value}" for name, value in fact.items())
-    elif isinstance(fact, Sequence) and not isinstance(fact, str):
-        for one in fact:
-            yield str(one)
-    else:
-        yield str(fact)
+def _known(name: str) -> Tell:
+    """A fact that needs no translation: a name, a number, a hash."""
+
+    def tell(table: Table, language: str) -> str:
+        fact = table.release.get(name, table.description.get(name))
+        return "" if fact is None else str(fact)
+
+    return tell
+
+
+def _tell_method(table: Table, language: str) -> str:
+    method = _known("method")(table, language)
+    return _METHODS[method].text(language) if method in _METHODS else method
+
+
+_FACTS: Final[Sequence[tuple[Labels, Tell]]] = (
+    (Labels("Only rows where", "Seulement les lignes où"), _known("where")),
+    (Labels("Guarantee", "Garantie"), tell_guarantee),
+    (Labels("Protected unit", "Unité protégée"), tell_unit),
+    (Labels("Neighbours", "Voisins"), tell_neighbours),
+    (Labels("Charged", "Imputé au budget"), tell_charge),
+    (Labels("Method", "Méthode"), _tell_method),
+    (Labels("Interval level", "Niveau des intervalles"), tell_level),
+    (_COVER, _known("interval_meaning")),
+    (Labels("Quality counts", "La qualité tient compte de"), tell_basis),
+    (Labels("Calibrated to", "Calé sur"), tell_calibration),
+    (Labels("Population", "Population"), _known("population")),
+    (Labels("Dataset", "Jeu de données"), lambda table, _: table.dataset),
+    (Labels("Version", "Version"), _known("version")),
+    (Labels("Date", "Date"), lambda table, _: table.created),
+    (Labels("Plan hash", "Empreinte du plan"), _known("plan_hash")),
+    (Labels("Request", "Demande"), _known("request_id")),
+)

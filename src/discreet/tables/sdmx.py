@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from discreet.errors import ExtraMissing
 from discreet.release.exports import neutralise
+from discreet.tables.factwords import tell_neighbours, tell_unit
 from discreet.tables.listing import name_free
+from discreet.tables.notes import tell_cover
 from discreet.tables.table import Entry, Heading, Quality, Shown, Table
 
 __all__ = ["TOTAL", "UNKNOWN", "to_sdmx_csv"]
@@ -134,16 +136,21 @@ def _codes(entries: Sequence[Entry], place: int) -> list[Shown]:
 def _attached(table: Table, language: str) -> Mapping[str, str]:
     """What holds for the whole file."""
     decimals = "" if table.step is None else str(len(table.step.partition(".")[2]))
-    title = f"{table.title.text(language)} – {table.statistic.text(language)}"
     return {
         "UNIT_MEASURE": str(table.description.get("unit_measure") or _unit_of(table)),
         "UNIT_MULT": "0",
         "DECIMALS": decimals,
-        "TITLE": neutralise(title),
+        "TITLE": neutralise(table.title.text(language)),
         "GUARANTEE": str(table.guarantee),
         "INTERVAL_LEVEL": table.level,
-        "COMMENT_DSET": neutralise(str(table.release.get("interval_meaning", ""))),
+        "COMMENT_DSET": neutralise(_comment(table, language)),
     }
+
+
+def _comment(table: Table, language: str) -> str:
+    """Whom the guarantee protects, against what, and what an interval covers."""
+    told = (tell_unit(table, language), tell_neighbours(table, language), tell_cover(table, language))
+    return "; ".join(one for one in told if one)
 
 
 def _unit_of(table: Table) -> str:

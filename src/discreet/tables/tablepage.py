@@ -5,7 +5,7 @@ Everything in it comes from the published table; nothing is fetched and nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -14,7 +14,9 @@ from discreet.pages.lettering import clean, tell_number
 from discreet.pages.markup import Markup, bullets, element, join
 from discreet.pages.page import show_figure, write_page
 from discreet.tables.crosstab import Grid, Stand, arrange, name_stand
-from discreet.tables.figurewords import MARKS, MEANINGS, NOT_PRIVATE, Writing, name_keys, tell_basis, tell_guarantee
+from discreet.tables.factwords import NOT_PRIVATE, tell_guarantee, tell_level, tell_neighbours
+from discreet.tables.figurewords import MARKS, MEANINGS, Writing, tell_marks
+from discreet.tables.notes import list_facts, list_warnings, warn_reader
 from discreet.tables.panels import SUMMED
 from discreet.tables.pictures import draw_bars, draw_heat_map
 from discreet.tables.table import Entry, Quality, Table
@@ -36,22 +38,6 @@ _WORDS: Final = {
     "interval": Labels("Interval", "Intervalle"),
     "quality": Labels("Quality", "Qualité"),
     "calibrated": Labels("Calibrated", "Calé"),
-    "guarantee": Labels("Guarantee", "Garantie"),
-    "basis": Labels("Quality counts", "La qualité tient compte de"),
-    "created": Labels("Made on", "Produit le"),
-}
-_FACTS: Final = {
-    "unit": Labels("Unit that is protected", "Unité protégée"),
-    "neighbours": Labels("Neighbours", "Voisins"),
-    "population": Labels("Population", "Population"),
-    "charge": Labels("Charged", "Budget dépensé"),
-    "level": Labels("Level of intervals", "Niveau des intervalles"),
-    "interval_meaning": Labels("Intervals", "Intervalles"),
-    "strategy": Labels("Strategy", "Stratégie"),
-    "dataset": Labels("Dataset", "Jeu de données"),
-    "version": Labels("Version", "Version"),
-    "plan_hash": Labels("Plan", "Plan"),
-    "request_id": Labels("Request", "Demande"),
 }
 
 
@@ -67,21 +53,17 @@ def write_table_page(table: Table, language: str) -> str:
 
 
 def _notice(table: Table, language: str) -> list[Markup]:
-    if table.guarantee.differentially_private:
+    if (warning := warn_reader(table, language)) is None:
         return []
-    said = clean(tell_guarantee(table, language).partition(":")[2])
-    strong = element("strong", NOT_PRIVATE.text(language))
-    return [element("p", strong, f" {said[:1].upper()}{said[1:]}", class_="notice alarm")]
+    first = NOT_PRIVATE.text(language)
+    return [element("p", element("strong", first), clean(warning).removeprefix(first), class_="notice alarm")]
 
 
 def _lead(table: Table, language: str) -> str:
-    keys = name_keys(table, tuple(range(len(table.headings))), language)
-    by = f" {'par' if language == 'fr' else 'by'} {keys}" if keys else ""
-    said = f"{clean(table.statistic.text(language))}{by}."
-    if not table.guarantee.differentially_private:
-        return said
-    guarantee = clean(tell_guarantee(table, language))
-    return f"{said} {guarantee[:1].upper()}{guarantee[1:]}."
+    """What is promised, in one line that does not break within an equation."""
+    guarantee, neighbours = clean(tell_guarantee(table, language)), clean(tell_neighbours(table, language))
+    said = f"{guarantee[:1].upper()}{guarantee[1:]}; {neighbours}." if neighbours else f"{guarantee}."
+    return said.replace(" = ", "\u00a0=\u00a0")
 
 
 def _sections(table: Table, language: str) -> Iterator[Markup]:
@@ -122,19 +104,15 @@ def _figures(table: Table, language: str) -> Iterator[Markup]:
 
 def _tell_reading(table: Table, language: str) -> str:
     """How to read a cell: the interval below it, and the letters that occur."""
-    french = language == "fr"
     said = []
-    if any(entry.low is not None or entry.high is not None for entry in table.entries()):
+    if level := tell_level(table, language):
         said.append(
-            f"Sous chaque valeur, l’intervalle de niveau {table.level.replace('.', ',')} de l’estimation brute "
-            "(bruit de confidentialité seul)."
-            if french
-            else f"Below each figure, the interval of its raw estimate at level {table.level} (privacy noise only)."
+            f"Sous chaque valeur, l’intervalle à {level} de l’estimation brute (bruit de confidentialité seul)."
+            if language == "fr"
+            else f"Below each figure, the {level} interval of its raw estimate (privacy noise only)."
         )
-    present = {entry.quality for entry in table.entries()}
-    marks = [f"{mark} {MEANINGS[quality].text(language)}" for quality, mark in MARKS.items() if quality in present]
-    if marks:
-        said.append(f"{'; '.join(marks)}.")
+    if marks := tell_marks(table, language):
+        said.append(f"{marks}.")
     return " ".join(said)
 
 
@@ -192,7 +170,8 @@ def _figure(entry: Entry | None, writing: Writing, *, summed: bool) -> Markup:
     if entry is None:
         return element("td", **classes)
     if entry.value is None:
-        return element("td", MARKS[Quality.SUPPRESSED], title=MEANINGS[Quality.SUPPRESSED].text(writing.language))
+        said = MEANINGS[Quality.SUPPRESSED].text(writing.language)
+        return element("td", MARKS[Quality.SUPPRESSED], title=said, **classes)
     mark = MARKS.get(entry.quality, "")
     interval = writing.interval(entry)
     below = [interval] if interval else []
@@ -230,17 +209,12 @@ def _long_table(table: Table, writing: Writing) -> Markup:
     lines = []
     for entry in islice(table.entries(), _MOST_LINES):
         names = [table.label(entry, place, language) for place in range(len(keys))]
-        cells = [writing.value(entry), writing.interval(entry), _quality(entry, language)]
+        cells = [writing.value(entry), writing.interval(entry), MEANINGS[entry.quality].text(language)]
         if table.calibration is not None:
             cells.append(_calibrated(entry, writing))
         headed = [_name(name, "row", summed=place in entry.over) for place, name in enumerate(names)]
         lines.append(element("tr", *headed, *(element("td", cell) for cell in cells)))
     return _scrolling(top, element("tbody", *lines))
-
-
-def _quality(entry: Entry, language: str) -> str:
-    meaning = MEANINGS.get(entry.quality)
-    return "" if meaning is None else meaning.text(language)
 
 
 def _calibrated(entry: Entry, writing: Writing) -> str:
@@ -253,9 +227,8 @@ def _calibrated(entry: Entry, writing: Writing) -> str:
 
 
 def _notes(table: Table, language: str) -> Iterator[Markup]:
-    warnings = table.release.get("warnings")
-    if isinstance(warnings, list | tuple) and warnings:
-        told = bullets([clean(str(warning)) for warning in warnings])
+    if warnings := list_warnings(table):
+        told = bullets(list(map(clean, warnings)))
         yield element("div", element("strong", _WORDS["warnings"].text(language)), told, class_="notice")
     terms = [
         part
@@ -266,27 +239,7 @@ def _notes(table: Table, language: str) -> Iterator[Markup]:
         yield element("dl", *terms)
     facts = [
         element("tr", element("th", clean(name), scope="row"), element("td", clean(fact)))
-        for name, fact in _facts(table, language)
+        for name, fact in list_facts(table, language)
     ]
     record = element("div", element("table", element("tbody", *facts), class_="setting"), class_="scroll")
     yield join([element("h3", _WORDS["record"].text(language)), record])
-
-
-def _facts(table: Table, language: str) -> Iterator[tuple[str, str]]:
-    """What the release says of itself, in a fixed order; what it does not say is left out."""
-    yield _WORDS["guarantee"].text(language), tell_guarantee(table, language)
-    yield _WORDS["basis"].text(language), tell_basis(table, language)
-    known = {**table.description, **table.release}
-    for name, label in _FACTS.items():
-        if (fact := known.get(name)) not in (None, ""):
-            yield label.text(language), _tell_fact(fact)
-    if table.created:
-        yield _WORDS["created"].text(language), table.created
-
-
-def _tell_fact(fact: object) -> str:
-    if isinstance(fact, Mapping):
-        return ", ".join(f"{name} = {_tell_fact(one)}" for name, one in fact.items())
-    if isinstance(fact, list | tuple):
-        return ", ".join(map(_tell_fact, fact))
-    return str(fact)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from discreet.data.columns import Labels
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.tables.crosstab import Grid, arrange, name_stand
+from discreet.tables.figurewords import MARKS, MEANINGS, Writing, tell_marks
 from discreet.tables.listing import Column, Sort, list_columns
 from discreet.tables.notes import list_notes, warn_reader
 from discreet.tables.table import Entry, Quality, Shown, Table
@@ -24,7 +25,7 @@ __all__ = ["check_size", "to_xlsx"]
 
 _MOST_ROWS: Final = 1_048_576
 _MOST_COLUMNS: Final = 16_384
-_TOP_ROWS: Final = 6  # titles, warning, blank line and headings above the figures, at most
+_TOP_ROWS: Final = 6  # warning, title, blank line and headings above the figures; legend below them
 _WIDEST: Final = 48
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _OPTIONS: Final = {"strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
@@ -32,21 +33,7 @@ _LARGE: Final = 100_000  # figures from which rows go to the disk at once
 _EPOCH: Final = datetime(1980, 1, 1, tzinfo=UTC)
 
 _SHEETS: Final = (Labels("Table", "Tableau"), Labels("Figures", "Chiffres"), Labels("Notes", "Notes"))
-_LEGEND: Final = Labels(
-    "* use with caution   ** unreliable   – suppressed, because it would not be reliable",
-    "* à utiliser avec prudence   ** peu fiable   – supprimé, faute de fiabilité",
-)
-_MARKS: Final = {Quality.CAUTION: '" *"_*', Quality.UNRELIABLE: '" **"'}
-_LEGENDARY: Final = frozenset({*_MARKS, Quality.SUPPRESSED})
-_UNMARKED: Final = "_ _*_*"  # as wide as the marks, so that digits stand below digits
-
-_QUALITIES: Final = {
-    "good": Labels("good", "bonne"),
-    "caution": Labels("use with caution", "à utiliser avec prudence"),
-    "unreliable": Labels("unreliable", "peu fiable"),
-    "suppressed": Labels("suppressed", "supprimé"),
-    "not rated": Labels("not rated", "non évaluée"),
-}
+_UNMARKED: Final = "_ _E"  # as wide as a mark, so that digits stand below digits
 
 
 def check_size(*, figures: int, columns: int) -> None:
@@ -130,9 +117,8 @@ class _Styles:
         return self._made[name]
 
 
-def _pattern(step: str | None, *, finer: int = 0) -> str:
-    """Thousands apart, and the decimals of the step; means, which have no step, get three."""
-    decimals = finer + (3 if step is None else len(step.partition(".")[2]))
+def _pattern(decimals: int) -> str:
+    """Thousands apart, and so many decimals."""
     return "#,##0" + ("." + "0" * decimals if decimals else "")
 
 
@@ -146,6 +132,7 @@ class _Writer:
         self._book = book
         self._table = table
         self._language = language
+        self._decimals = Writing.of(table, language).decimals
         self._styles = _Styles(book)
 
     def write_cross_tabulation(self, grid: Grid) -> None:
@@ -172,8 +159,8 @@ class _Writer:
             for column in range(len(grid.columns)):
                 if (entry := grid.figures.get((number, column))) is not None:
                     self._figure(sheet, first + number, left + column, entry)
-        if any(entry.quality in _LEGENDARY for entry in grid.figures.values()):
-            self._text(sheet, first + len(grid.lines) + 1, 0, _LEGEND.text(self._language), "plain")
+        if marks := tell_marks(self._table, self._language):
+            self._text(sheet, first + len(grid.lines) + 1, 0, marks, "plain")
         self._fit_grid(sheet, grid)
 
     def write_list(self) -> None:
@@ -218,8 +205,7 @@ class _Writer:
             self._text(sheet, row, 0, warning, "warning")
             row += 1
         self._text(sheet, row, 0, self._table.title.text(self._language), "title")
-        self._text(sheet, row + 1, 0, self._table.statistic.text(self._language), "plain")
-        return sheet, row + 3
+        return sheet, row + 2
 
     def _text(self, sheet: Any, row: int, column: int, text: str, look: str) -> None:
         sheet.write_string(row, column, _clean(text), self._styles.text(look))
@@ -228,19 +214,18 @@ class _Writer:
         if entry.value is None:
             self._text(sheet, row, column, "–", "absent")
             return
-        pattern = _pattern(self._table.step) + _MARKS.get(entry.quality, _UNMARKED)
+        mark = MARKS.get(entry.quality)
+        pattern = _pattern(self._decimals) + (_UNMARKED if mark is None else f'" {mark}"')
         _write_number(sheet, row, column, entry.value, self._styles.number(pattern, bold=bool(entry.over)))
 
     def _number_style(self, column: Column, finer: int) -> Any:
         """How the numbers of a column are shown; None for a column of texts."""
         if column.sort in (Sort.CODE, Sort.WORDS):
             return None
-        return self._styles.number(_pattern(self._table.step, finer=finer if column.sort is Sort.ESTIMATE else 0))
+        return self._styles.number(_pattern(self._decimals + (finer if column.sort is Sort.ESTIMATE else 0)))
 
     def _say(self, column: Column, value: Shown) -> str:
-        if column.name == "quality" and value in _QUALITIES:
-            return _QUALITIES[str(value)].text(self._language)
-        return str(value)
+        return MEANINGS[Quality(str(value))].text(self._language) if column.name == "quality" else str(value)
 
     def _title(self, place: int) -> str:
         return self._table.headings[place].title.text(self._language)

@@ -15,7 +15,8 @@ from discreet.errors import PathInvalid
 from discreet.guarantees.types import ZCDP, ApproxDP, BootstrapDP, Guarantee, LocalDP, PureDP, ShuffleDP, Unproven
 from discreet.pages.drawing import ALARM, shade
 from discreet.pages.page import Drawn
-from discreet.tables.figurewords import Writing, tell_guarantee
+from discreet.tables.factwords import tell_guarantee
+from discreet.tables.figurewords import Writing
 from discreet.tables.panels import Limits, choose_view
 from discreet.tables.pictures import draw_bars, draw_heat_map, picture_file, write_picture
 from discreet.tables.table import Quality, Table
@@ -41,8 +42,9 @@ def fills(drawn: Drawn) -> Iterator[str]:
 @PICTURES
 def test_it_names_guarantee_epsilon_and_what_is_covered(draw: Draw, counted: Table) -> None:
     english, french = (" ".join(texts(draw(counted, language))) for language in ("en", "fr"))
-    assert "Pure DP, epsilon = 0.5. 95% intervals: privacy noise only." in english
-    assert "Confidentialité différentielle pure, epsilon = 0,5." in french
+    said = "Pure DP, epsilon = 0.5. Neighbours: add-remove: one unit more or less. 95% intervals: privacy noise only."
+    assert said in english
+    assert "Confidentialité différentielle pure, epsilon = 0,5. Voisins : add-remove" in french
     assert "bruit de confidentialité seul" in french
     assert ALARM not in draw(counted, "en").svg
 
@@ -219,10 +221,13 @@ def test_every_guarantee_has_words_in_both_languages(guarantee: Guarantee, frenc
     assert french in tell_guarantee(table, "fr")
 
 
-def test_means_have_four_figures_and_steps_their_decimals() -> None:
-    assert Writing.of(make_table({"a": 1}, lambda _: 1.75, step=None), "en").decimals == 3
-    assert Writing.of(make_table({"a": 1}, lambda _: 1.75, step="0.01"), "en").decimals == 2
-    assert Writing.of(make_table({"a": 1}, lambda _: 0.0, step=None), "en").decimals == 2
+@pytest.mark.parametrize(
+    ("step", "half", "decimals"), [(None, 0.02, 3), (None, 40, 0), (None, None, 3), (None, 1e-12, 9), ("0.01", 10, 2)]
+)
+def test_decimals_are_those_of_the_step_or_those_that_intervals_bear(
+    step: str | None, half: float | None, decimals: int
+) -> None:
+    assert Writing.of(make_table({"a": 1}, lambda _: 1.75, step=step, half=half), "en").decimals == decimals
 
 
 def test_a_picture_is_a_file_of_its_own(tmp_path: Path, counted: Table) -> None:
@@ -243,6 +248,6 @@ def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None
     with pytest.raises(PathInvalid, match="no folder"):
         write_picture(drawn, tmp_path / "none" / "x.svg")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(PathInvalid, match="could not be written"):
+    with pytest.raises(PathInvalid, match="is a folder"):
         write_picture(drawn, tmp_path / "folder")
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]

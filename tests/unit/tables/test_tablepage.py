@@ -56,13 +56,12 @@ def test_every_figure_is_there_with_its_interval_and_quality(counted: Table) -> 
 def test_it_says_what_is_promised(counted: Table) -> None:
     page = write_table_page(counted, "fr")
     for said in (
-        "Confidentialité différentielle pure, epsilon = 0,5",
+        "Confidentialité différentielle pure, epsilon\u00a0=\u00a00,5; add-remove : une unité de plus ou de moins.",
         "Ce qui est promis",
         "Une personne change peu de chose.",
-        "person_id (at most 1 row each)",
-        "add-remove",
-        "epsilon = 0.5",
-        "cells and margins",
+        "person_id (au plus 1 ligne par unité)",
+        "add-remove : une unité de plus ou de moins",
+        "epsilon 0,5",
         "bruit de confidentialité seul",
         "Bounds were chosen by the custodian.",
         "a" * 64,

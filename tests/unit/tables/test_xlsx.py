@@ -60,47 +60,52 @@ def test_no_cell_is_a_formula_and_every_text_is_quoted(counted: Table, language:
 
 def test_the_cross_tabulation_ends_with_its_margins(counted: Table) -> None:
     sheet = open_book(counted)["Table"]
-    assert sheet.freeze_panes == "B6"
-    assert [cell.value for cell in sheet[5]][0::6] == ["Province", "All"]
-    assert [cell.value for cell in sheet[9]] == ["All", 961303, 313600, 2254891, 3521807, 12, 7051613]
-    assert sheet["B8"].value == "–"
-    assert sheet["B6"].number_format == "#,##0_ _*_*"
-    assert sheet["C8"].number_format == '#,##0" **"'
-    assert sheet["D8"].number_format == '#,##0" *"_*'
-    assert sheet["A11"].value.startswith("* use with caution")
+    assert sheet.freeze_panes == "B5"
+    assert [cell.value for cell in sheet[4]][0::6] == ["Province", "All"]
+    assert [cell.value for cell in sheet[8]] == ["All", 961303, 313600, 2254891, 3521807, 12, 7051613]
+    assert sheet["B7"].value == "–"
+    assert sheet["B5"].number_format == "#,##0_ _E"
+    assert sheet["C7"].number_format == '#,##0" F"'
+    assert sheet["D7"].number_format == '#,##0" E"'
+    assert sheet["A10"].value == "E use with caution; F unreliable; – suppressed"
 
 
 def test_the_figures_are_a_list_with_a_filter(counted: Table) -> None:
     sheet = open_book(counted)["Figures"]
-    assert sheet.auto_filter.ref == "A4:J28"
-    assert sheet.freeze_panes == "A5"
-    first = [cell.value for cell in sheet[5]]
+    assert sheet.auto_filter.ref == "A3:J27"
+    assert sheet.freeze_panes == "A4"
+    first = [cell.value for cell in sheet[4]]
     assert first == ["10", "Newfoundland and Labrador", "1", "+Daily", None, 57300, 57311, 57264, 57358, "good"]
-    assert sheet["G9"].value == -13
-    assert sheet["G9"].number_format == "#,##0.0"
-    assert sheet["F9"].number_format == "#,##0"
-    assert open_book(counted, "fr")["Chiffres"]["J9"].value == "peu fiable"
+    assert sheet["G8"].value == -13
+    assert sheet["G8"].number_format == "#,##0.0"
+    assert sheet["F8"].number_format == "#,##0"
+    assert open_book(counted, "fr")["Chiffres"]["J8"].value == "peu fiable"
 
 
 @pytest.mark.parametrize(
-    ("step", "pattern"), [("1", "#,##0"), ("0.01", "#,##0.00"), ("0.5", "#,##0.0"), (None, "#,##0.000")]
+    ("step", "pattern"), [("1", "#,##0"), ("0.01", "#,##0.00"), ("0.5", "#,##0.0"), (None, "#,##0")]
 )
 def test_number_formats_follow_the_step(counted: Table, step: str | None, pattern: str) -> None:
-    assert open_book(dataclasses.replace(counted, step=step))["Figures"]["F5"].number_format == pattern
+    assert open_book(dataclasses.replace(counted, step=step))["Figures"]["F4"].number_format == pattern
+
+
+def test_means_show_as_many_decimals_as_their_intervals_bear(counted: Table) -> None:
+    cells = [dataclasses.replace(entry, value=1.76093, low=1.7602, high=1.7615) for entry in counted.cells]
+    means = dataclasses.replace(counted, step=None, cells=cells)
+    assert open_book(means)["Table"]["B5"].number_format == "#,##0.0000_ _E"
 
 
 def test_the_notes_say_what_the_figures_mean(counted: Table) -> None:
     sheet = open_book(counted)["Notes"]
-    notes = {row[0].value: row[1].value for row in sheet.iter_rows(min_row=4)}
+    notes = {row[0].value: row[1].value for row in sheet.iter_rows(min_row=3)}
     assert notes["Guarantee"] == "pure DP, epsilon = 0.5"
     assert notes["Protected unit"] == "person_id (at most 1 row each)"
-    assert notes["Neighbours"] == "add-remove"
-    assert notes["Charged"] == "ε = 0.5, δ = 0"
-    assert notes["Strategy"] == "cells and margins"
+    assert notes["Neighbours"] == "add-remove: one unit more or less"
+    assert notes["Charged"] == "epsilon 0.5"
     assert notes["Date"] == "2026-03-01T12:00:00+00:00"
     assert notes["Plan hash"] == "a" * 64
     assert notes["What an interval covers"].startswith("Privacy noise only")
-    assert notes["Quality is judged by"] == "privacy noise"
+    assert notes["Quality counts"] == "privacy noise only"
     assert notes["Warning"] == "Bounds were chosen by the custodian."
     assert notes["Margins"] == "=Sums of the cells."
 
@@ -145,8 +150,8 @@ def test_one_key_stands_down(counted: Table) -> None:
     total = dataclasses.replace(counted.margins[-1], codes=(None,), over=(0,))
     table = dataclasses.replace(counted, headings=counted.headings[:1], cells=cells, margins=[total])
     sheet = open_book(table)["Table"]
-    assert [cell.value for cell in sheet[4]] == ["Province", "Weighted count"]
-    assert [cell.value for cell in sheet[8]] == ["All", 7051613]
+    assert [cell.value for cell in sheet[3]] == ["Province", "Weighted count"]
+    assert [cell.value for cell in sheet[7]] == ["All", 7051613]
 
 
 def test_what_no_sheet_can_hold_is_refused() -> None:

@@ -1,0 +1,137 @@
+"""The facts of a release in the reader's language: guarantee, unit, neighbours, charge, level, what quality counts.
+
+What is ours and fixed is translated here. Warnings of the ledger and reasons why nothing is proved stay in the words
+they were given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Final
+
+from discreet.data.columns import Labels
+from discreet.guarantees.types import ZCDP, ApproxDP, BootstrapDP, LocalDP, PureDP, ShuffleDP, Unproven
+from discreet.pages.lettering import tell_number
+from discreet.tables.table import Table
+
+__all__ = [
+    "NOISE_ONLY",
+    "NOT_PRIVATE",
+    "tell_basis",
+    "tell_calibration",
+    "tell_charge",
+    "tell_guarantee",
+    "tell_level",
+    "tell_neighbours",
+    "tell_unit",
+]
+
+NOT_PRIVATE: Final = Labels("Not differentially private.", "Sans confidentialité différentielle.")
+NOISE_ONLY: Final = Labels("privacy noise only", "bruit de confidentialité seul")
+_BASES: Final = {
+    "privacy noise": NOISE_ONLY,
+    "privacy noise and sampling": Labels("privacy noise and sampling", "bruit de confidentialité et échantillonnage"),
+}
+_NEIGHBOURS: Final = {
+    "add-remove": Labels("add-remove: one unit more or less", "add-remove : une unité de plus ou de moins"),
+    "replace-one": Labels(
+        "replace-one: one unit in the place of another", "replace-one : une unité à la place d’une autre"
+    ),
+}
+_UNIT: Final = re.compile(r"(?P<column>.+) \(at most (?P<rows>\d+) rows? each\)")
+_STORED: Final = Labels(
+    "nothing: a stored answer, the same as before", "rien : réponse déjà diffusée, la même qu’avant"
+)
+_NOTHING: Final = Labels("nothing", "rien")
+
+
+def tell_guarantee(table: Table, language: str) -> str:
+    """What is promised; why nothing is proved stays in the words it was given."""
+    if language != "fr":
+        return str(table.guarantee)
+    match table.guarantee:
+        case PureDP(epsilon=epsilon):
+            return f"confidentialité différentielle pure, epsilon = {_comma(epsilon)}"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"confidentialité différentielle approchée, epsilon = {_comma(epsilon)}, delta = {_comma(delta)}"
+        case ZCDP(rho=rho, delta=delta):
+            return f"zCDP, rho = {_comma(rho)}" + (f", delta = {_comma(delta)}" if delta else "")
+        case LocalDP(epsilon=epsilon):
+            return f"confidentialité différentielle locale, epsilon = {_comma(epsilon)} par répondant"
+        case ShuffleDP(epsilon=epsilon, delta=delta, anonymity=anonymity):
+            return (
+                f"confidentialité différentielle par mélange, epsilon = {_comma(epsilon)}, delta = {_comma(delta)} "
+                f"parmi {tell_number(anonymity, 'fr')} personnes"
+            )
+        case BootstrapDP(epsilon=epsilon):
+            return f"sans confidentialité différentielle : « bootstrap DP », epsilon nominal = {_comma(epsilon)}"
+        case Unproven(reason=reason):
+            return f"sans confidentialité différentielle : {reason}"
+
+
+def tell_basis(table: Table, language: str) -> str:
+    """What the quality marks count."""
+    known = _BASES.get(table.quality_basis)
+    return table.quality_basis if known is None else known.text(language)
+
+
+def tell_unit(table: Table, language: str) -> str:
+    """Whom the guarantee protects."""
+    said = _said(table, "unit")
+    if language == "fr" and (found := _UNIT.fullmatch(said)):
+        return f"{found['column']} (au plus {found['rows']} ligne{'s' if found['rows'] != '1' else ''} par unité)"
+    return said
+
+
+def tell_neighbours(table: Table, language: str) -> str:
+    """Which two data sets cannot be told apart."""
+    said = _said(table, "neighbours")
+    return _NEIGHBOURS[said].text(language) if said in _NEIGHBOURS else said
+
+
+def tell_charge(table: Table, language: str) -> str:
+    """What this answer cost; empty where the release does not say."""
+    charge = table.release.get("charge")
+    if not isinstance(charge, Mapping):
+        return ""
+    if table.release.get("replayed"):
+        return _STORED.text(language)
+    paid = [name for name in ("epsilon", "rho", "delta") if charge.get(name, "0") != "0"]
+    told = ", ".join(f"{name} {_comma(charge[name]) if language == 'fr' else charge[name]}" for name in paid)
+    return told or _NOTHING.text(language)
+
+
+def tell_level(table: Table, language: str) -> str:
+    """The coverage of intervals in per cent; empty where no figure has one."""
+    if not any(entry.low is not None or entry.high is not None for entry in table.entries()):
+        return ""
+    percent = (Decimal(table.level) * 100).normalize()
+    return f"{_comma(percent)}\u00a0%" if language == "fr" else f"{percent:f}%"
+
+
+def tell_calibration(table: Table, language: str) -> str:
+    """To which totals figures were raked, and whether that could be done; empty where they were not."""
+    if table.calibration is None:
+        return ""
+    targets, unmatched = table.calibration.get("to"), table.calibration.get("unmatched")
+    french = language == "fr"
+    said = "; ".join(
+        f"{one['totals']} ({'par' if french else 'by'} {', '.join(one['by'])})"
+        for one in (targets if isinstance(targets, Sequence) else ())
+    )
+    if table.calibration.get("converged") is False:
+        said += " ; tous les totaux ne sont pas atteints" if french else "; not all totals are met"
+    if isinstance(unmatched, Sequence) and unmatched:
+        count = tell_number(len(unmatched), language)
+        said += f" ; {count} hors d’atteinte (cellules à 0)" if french else f"; {count} out of reach (cells of 0)"
+    return said
+
+
+def _said(table: Table, name: str) -> str:
+    return str(table.release.get(name) or "")
+
+
+def _comma(number: object) -> str:
+    return f"{Decimal(str(number)).normalize():f}".replace(".", ",")
