@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.plan.outputs import Output
     from discreet.release.answers import Answer
     from discreet.release.explanation import Explanation
+    from discreet.tables.bootstrap.log import Releases
 
 __all__ = ["register", "show_answer"]
 
@@ -268,19 +269,22 @@ def budget(
 ) -> None:
     """Show what was spent and what remains, for each population and analyst."""
     from discreet.session import open_session
+    from discreet.tables.bootstrap.log import list_releases
 
     session = open_session(workspace)
     names = [population] if population is not None else session.populations()
     states = [session.budget(name) for name in names]
+    logged = {name: list_releases(session.workspace, population=name) for name in names}
     if output is Format.JSON:
-        show_json({"populations": [state.to_dict() for state in states]})
+        told = [{**state.to_dict(), "bootstrap": logged[state.terms.population].to_dict()} for state in states]
+        show_json({"populations": told})
     elif not states:
         typer.echo("No population yet. A budget begins with the first dataset: discreet add FILE")
     for state in states if output is Format.TABLE else ():
-        _show_budget(state)
+        _show_budget(state, logged[state.terms.population])
 
 
-def _show_budget(state: "BudgetState") -> None:
+def _show_budget(state: "BudgetState", logged: "Releases") -> None:
     holders = [
         ("population", state.population),
         *((f"analyst {n}", share) for n, share in state.analysts.items()),
@@ -299,9 +303,11 @@ def _show_budget(state: "BudgetState") -> None:
     if not state.terms.budget.pure:
         headings += [("rho spent", "right"), ("rho cap", "right")]
     footer = [
-        f"event {marker.sequence}, {marker.when[:10]}: an unproven release of {marker.dataset} to {marker.analyst}"
+        f"event {marker.sequence}, {marker.when[:10]}: {logged.describe(marker.sequence) or 'an unproven release'} of "
+        f"{marker.dataset} to {marker.analyst}"
         for marker in state.markers
     ]
+    footer += logged.sentences()
     title = f"Population {state.terms.population}: {state.terms.budget}; neighbours {state.terms.neighbours}"
     show_table(title, headings, rows, footer=[*state.warnings(), *footer])
 

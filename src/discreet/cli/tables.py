@@ -369,7 +369,9 @@ def _show_facts(released: "Table", lang: str) -> None:
 def _facts(released: "Table", lang: str) -> list[str]:
     """What was charged, what is promised, and what to mind when reading the figures."""
     notes = [f"{heading.text(lang)}: {text.text(lang)}" for heading, text in released.notes]
-    return [*_charged(released), *notes, f"quality is judged by {released.quality_basis}"]
+    noted = {text.en for _, text in released.notes}
+    told = [line for line in _charged(released) if line not in noted]
+    return [*told, *notes, f"quality is judged by {released.quality_basis}"]
 
 
 def _charged(released: "Table") -> list[str]:
@@ -489,4 +491,5 @@ def _show_examination(found: "Examination", output: TableFormat | None) -> None:
         f"All in whole steps of {found.step}. Not for release: every number here is confidential.",
     ]
     sides = ("left", *("right",) * 6)
-    show_table(f"Bootstrap: {found.statistic}", list(zip(heads, sides, strict=True)), rows, footer=footer)
+    title = f"Bootstrap: {found.statistic}{f'; the data and {found.pool} individuals together' if found.pool else ''}"
+    show_table(title, list(zip(heads, sides, strict=True)), rows, footer=footer)

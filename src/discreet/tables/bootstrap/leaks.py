@@ -24,10 +24,9 @@ CellName = TypeVar("CellName")
 
 CAUTIONS: Final = (
     Labels(
-        "Nobody outside the data is protected, and nobody who joins it later: neighbours are drawn from the rows that "
-        "were observed.",
-        "Aucune protection pour qui n'est pas dans les données ou s'y ajoute plus tard : les voisins sont tirés des "
-        "lignes observées.",
+        "Nobody outside the rows from which neighbours are drawn is protected, and nobody who joins the data later.",
+        "Aucune protection pour qui n'est pas parmi les lignes dont sont tirés les voisins, ni pour qui s'ajoute plus "
+        "tard aux données.",
     ),
     Labels(
         "The amount of noise follows from single rows, so neither it nor an interval is shown.",
@@ -123,8 +122,8 @@ def _always() -> Iterator[Leak]:
     yield Leak(
         LeakKind.OUTSIDERS,
         (),
-        "Nobody outside the data is protected. A person with a larger value than all others who joins the data later "
-        "is seen by the change of the noise and of the total.",
+        "Nobody outside the data, or outside a declared pool, is protected. A person with a larger value than all "
+        "others who joins the data later is seen by the change of the noise and of the total.",
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -21,7 +21,7 @@ from discreet.data.workspace import Workspace
 from discreet.errors import DiscreetError, LedgerUnavailable, Refused
 from discreet.guarantees.numbers import exact, text
 
-__all__ = ["LOG_FILE", "BootstrapLog", "LogEntry", "Totals", "bootstrap_log", "nominal_totals"]
+__all__ = ["LOG_FILE", "BootstrapLog", "LogEntry", "Releases", "bootstrap_log", "list_releases"]
 
 LOG_FILE: Final = "bootstrap.jsonl"
 
@@ -70,28 +70,52 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """How many releases were made about a population, and their nominal epsilon added up."""
+class Releases:
+    """The bootstrap releases about a population, the oldest first; `fault` says why the log could not be read."""
 
-    population: str
-    releases: int
-    epsilon: Decimal
+    entries: tuple[LogEntry, ...]
+    fault: str | None = None
+
+    @property
+    def epsilon(self) -> Decimal:
+        """The nominal epsilons added up. The sum bounds nothing for people outside the data."""
+        return sum((Decimal(entry.epsilon) for entry in self.entries), Decimal(0))
+
+    def describe(self, marker: int) -> str | None:
+        """The release that left this marker, in words."""
+        for entry in self.entries:
+            if entry.marker == marker:
+                return f"a bootstrap release, method ({entry.method}), nominal epsilon {entry.epsilon},"
+        return None
+
+    def sentences(self) -> list[str]:
+        """What to know of them all; nothing where there are none."""
+        if self.fault is not None:
+            return [self.fault]
+        if not self.entries:
+            return []
+        return [
+            f"bootstrap releases: {len(self.entries)}, nominal epsilon {text(self.epsilon)} in all, for people in the "
+            "data only and beside the budget."
+        ]
 
     def to_dict(self) -> dict[str, object]:
-        return {"population": self.population, "releases": self.releases, "nominal_epsilon": text(self.epsilon)}
+        releases = [entry.to_dict() for entry in self.entries]
+        return {"releases": releases, "nominal_epsilon": text(self.epsilon), "fault": self.fault}
+
+
+def list_releases(workspace: Workspace, *, population: str) -> Releases:
+    """The releases about a population, as a view of its budget shows them: a damaged log must not hide the rest."""
+    try:
+        found = bootstrap_log(workspace)
+    except DiscreetError as error:
+        return Releases((), fault=error.message)
+    return Releases(tuple(entry for entry in found if entry.population == population))
 
 
 def bootstrap_log(workspace: Workspace) -> list[LogEntry]:
     """Every bootstrap release of the workspace, the oldest first."""
     return BootstrapLog(workspace.path).entries()
-
-
-def nominal_totals(entries: Sequence[LogEntry]) -> list[Totals]:
-    """The nominal epsilon by population. The sum bounds nothing for people outside the data."""
-    sums: dict[str, list[Decimal]] = {}
-    for entry in entries:
-        sums.setdefault(entry.population, []).append(Decimal(entry.epsilon))
-    return [Totals(name, len(spent), sum(spent, Decimal(0))) for name, spent in sorted(sums.items())]
 
 
 class BootstrapLog:

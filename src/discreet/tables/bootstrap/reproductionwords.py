@@ -90,7 +90,7 @@ def _tell_rows(rows: RowAudit | None) -> list[str]:
         f"Of all pairs of rows, none moves the table of totals by more than {rows.largest_change:,} kg. Under (i) as "
         f"printed, {rows.beyond:,} of {rows.farms:,} farms can lose more than ε.",
         f"With each farm in turn as the outsider, {rows.outsiders} would have lost more than ε in their own cell; "
-        f"{rows.unbounded} of them everything, because one farm alone leaves its cell without noise.",
+        f"{rows.unbounded} of them everything, because the rest of their cell has no spread and gets no noise.",
     ]
 
 

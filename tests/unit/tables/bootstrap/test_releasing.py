@@ -23,7 +23,7 @@ from discreet.errors import (
 )
 from discreet.guarantees.types import BootstrapDP
 from discreet.plan.algebra import Plan
-from discreet.tables.bootstrap.log import LOG_FILE, BootstrapLog, bootstrap_log, nominal_totals
+from discreet.tables.bootstrap.log import LOG_FILE, BootstrapLog, bootstrap_log, list_releases
 from discreet.tables.bootstrap.observed import observe, outline
 from discreet.tables.bootstrap.releasing import _add_noise
 from discreet.tables.bootstrap.sensitivity import CellSummary, PublicBounds, Statistic, table_sensitivity
@@ -140,9 +140,9 @@ def test_the_same_question_returns_the_stored_table(build: Build) -> None:
     other = house.release(epsilon="2")
     assert other.release["replayed"] is False
     assert house.markers() == 2
-    assert [total.to_dict() for total in nominal_totals(bootstrap_log(house.session.workspace))] == [
-        {"population": "farms", "releases": 2, "nominal_epsilon": "3"}
-    ]
+    logged = list_releases(house.session.workspace, population="farms")
+    assert (len(logged.entries), logged.to_dict()["nominal_epsilon"]) == (2, "3")
+    assert list_releases(house.session.workspace, population="others").sentences() == []
 
 
 def test_a_request_id_names_one_question(build: Build) -> None:

@@ -1,0 +1,84 @@
+"""Bootstrap tables from the command line: asked, refused, seen in the budget, examined by the custodian."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.clinic import Run
+
+CARD = """
+dataset: farms
+unit: {column: farm, rows: 1}
+neighbours: replace-one
+budget: {epsilon: 3, per_analyst: 2}
+allow: [bootstrap]
+columns:
+  farm: {kind: id, type: integer}
+  status: {kind: category, categories: [owner, share]}
+  output: {kind: integer, bounds: [0, 1000]}
+"""
+ROWS = "farm,status,output\n" + "".join(f"{farm},{'owner' if farm < 30 else 'share'},{farm}\n" for farm in range(1, 41))
+TABLE = ("table", "-w", "w", "farms", "--by", "status", "--value", "output")
+
+
+@pytest.fixture
+def farms(run: Run, tmp_path: Path) -> Path:
+    (tmp_path / "farms.yaml").write_text(CARD)
+    (tmp_path / "farms.csv").write_text(ROWS)
+    run("init", "w")
+    run("add", "-w", "w", "farms.csv")
+    return tmp_path / "w"
+
+
+def test_a_release_stands_in_the_budget_for_good(run: Run, farms: Path) -> None:
+    shown = run(*TABLE, "--method", "bootstrap", "--epsilon", "1").out
+    assert "not differentially private" in shown
+    assert shown.count("nobody who joins the data later") == 1
+    again = run(*TABLE, "--method", "bootstrap", "--epsilon", "1.0", "--format", "json").json()
+    assert again["replayed"] is True
+    told = run("budget", "-w", "w").out
+    assert "a bootstrap release, method (i), nominal epsilon 1, of farms" in told
+    assert "nominal epsilon 1 in all" in told
+    (state,) = run("budget", "-w", "w", "--format", "json").json()["populations"]
+    (release,) = state["bootstrap"]["releases"]
+    assert release["marker"] == state["markers"][0]["sequence"]
+    assert "values" not in release
+    log = farms / "bootstrap.jsonl"
+    log.write_text("nonsense\n" + log.read_text())
+    damaged = run("budget", "-w", "w").out
+    assert "line 1 of 'bootstrap.jsonl' cannot be read" in damaged
+    assert "an unproven release of farms" in damaged
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--method", "bootstrap", "--epsilon", "1", "--explain"), 2, "--explain does not go with --method bootstrap"),
+        (("--method", "bootstrap", "--epsilon", "1", "--fresh"), 2, "--fresh does not go"),
+        (("--method", "bootstrap", "--epsilon", "1", "--suppress-above", "0.3"), 2, "--suppress-above does not go"),
+        (("--epsilon", "1", "--bootstrap-method", "pair"), 2, "--bootstrap-method does not go with --method dp"),
+        (("--method", "bootstrap", "--epsilon", "1000000"), 2, "must be at most 2"),
+        (("--method", "bootstrap", "--epsilon", "-1"), 2, "must be positive"),
+        (("--method", "bootstrap", "--epsilon", "1", "--request-id", "a b"), 2, "request id must be letters"),
+        (("--method", "bootstrap", "--epsilon", "1", "--mean"), 1, "a mean is two tables"),
+        (("--method", "bootstrap", "--epsilon", "1", "--pool", "none.csv"), 2, "none.csv"),
+        (("--examine",), 1, "CustodianOnly"),
+        (("--examine", "--custodian", "--gamma", "1"), 2, "gamma must be below 1"),
+    ],
+)
+def test_what_is_refused_leaves_no_mark(run: Run, farms: Path, words: tuple[str, ...], code: int, told: str) -> None:
+    assert told in run(*TABLE, *words, code=code).err
+    (state,) = run("budget", "-w", "w", "--format", "json").json()["populations"]
+    assert (state["markers"], state["charges"], state["bootstrap"]["releases"]) == ([], 0, [])
+
+
+def test_an_examination_for_the_custodian(run: Run, farms: Path) -> None:
+    seen = run(*TABLE, "--examine", "--custodian", "--gamma", "0.1")
+    assert "CUSTODIAN VIEW" in seen.err
+    assert "sensitivity 28 as printed, 69 as it is, 2,000 by public bounds" in seen.out
+    assert "with probability at least 0.9 no figure" in seen.out
+    found = run(*TABLE, "--examine", "--custodian", "--format", "json").json()
+    assert found["custodian_only"] is True
+    assert found["table"]["sensitivity"] == 69
