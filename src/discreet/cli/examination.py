@@ -23,6 +23,7 @@ EXTRAS: Final = {
     "postgres": ("psycopg",),
     "spark": ("pyspark",),
     "study": ("matplotlib", "scikit-learn", "scipy"),
+    "tables": ("pysdmx", "scipy", "XlsxWriter"),
     "gan": ("torch",),
     "testing": ("pytest", "hypothesis", "mypy", "ruff"),
 }
