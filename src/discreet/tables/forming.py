@@ -77,6 +77,12 @@ class Formed:
     def sizes(self) -> tuple[int, ...]:
         return tuple(len(key.cells or ()) for key in self.plan.keys)
 
+    @property
+    def fold(self) -> int:
+        """How many whole steps of the measure one published step holds, for counts and totals."""
+        assert self.step is not None
+        return int(self.step / self.statement.measures[0].step)
+
     def layout(self, slicing: int | None = None) -> Layout:
         """The shape of the table, for a measure whose sensitivity the key at `slicing` decides."""
         return Layout(self.sizes, slicing, self.request.kept())
@@ -122,11 +128,12 @@ def _card(name: str, shelf: Shelf) -> Card:
 
 
 def _require_condition(request: TableRequest) -> None:
-    """Read by itself, before brackets are put around it: one that closes them would mean something else."""
+    """Read with brackets and without: what closes its bracket, or goes on after the condition, fails in one of them."""
     if request.where is None:
         return
     try:
-        parse(f"SELECT 1 FROM t WHERE {request.where}")
+        for written in (request.where, f"({request.where}\n)"):
+            parse(f"SELECT 1 FROM t WHERE {written}")
     except QueryRefused:
         raise QueryRefused(_SINGLE, part="where") from None
 

@@ -170,9 +170,10 @@ def _band(column: Column, low: Decimal, high: Decimal, *, last: bool) -> Band:
         label = text(low) if low == top else f"{text(low)}–{text(top)}"
         return Band(code, Labels(label, label), high, last)
     code = f"{text(low)}..{text(high)}"
+    bas, haut = (text(end).replace(".", ",") for end in (low, high))
     if last:
-        return Band(code, Labels(f"{text(low)} to {text(high)}", f"{text(low)} à {text(high)}"), high, last)
-    return Band(code, Labels(f"{text(low)} to under {text(high)}", f"{text(low)} à moins de {text(high)}"), high, last)
+        return Band(code, Labels(f"{text(low)} to {text(high)}", f"{bas} à {haut}"), high, last)
+    return Band(code, Labels(f"{text(low)} to under {text(high)}", f"{bas} à moins de {haut}"), high, last)
 
 
 def table_request(

@@ -1,6 +1,9 @@
-"""Published tables built by hand: one that is differentially private, one that is not."""
+"""Published tables built by hand, one differentially private and one not; and offices that publish their own."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +11,7 @@ from discreet.data.columns import Labels
 from discreet.guarantees.types import BootstrapDP, Guarantee, PureDP
 from discreet.plan.statement import KeyFace
 from discreet.tables.table import Entry, Heading, Number, Quality, Shown, Table
+from tests.unit.tables.office import WITH_DELTA, Office, open_office
 
 PROVINCE = Heading(
     "province",
@@ -141,3 +145,28 @@ def counted() -> Table:
 def bootstrapped() -> Table:
     """Not differentially private, without intervals."""
     return make_table(BootstrapDP(epsilon="0.5"), interval=False)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    """A pure budget."""
+    with open_office(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def generous(tmp_path: Path) -> Iterator[Office]:
+    """The same people, under a budget with a delta."""
+    with open_office(tmp_path, WITH_DELTA) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def reading_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    """One office for a whole file of tests, where nothing is spent."""
+    folder = tmp_path_factory.mktemp("reading")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISCREET_KEYS", str(folder / "keys"))
+        patch.setenv("DISCREET_ANALYST", "ana")
+        with open_office(folder) as opened:
+            yield opened
