@@ -40,7 +40,7 @@ def _write(folder: Path, *, rows: int) -> None:
 
     columns = [
         "1 + range AS id",
-        *(f"1 + {SPREAD.format(seed=7 * place, size=size)} AS {name}" for place, (name, size) in enumerate(KEYS.items())),
+        *(f"1 + {SPREAD.format(seed=7 * place, size=KEYS[name])} AS {name}" for place, name in enumerate(KEYS)),
         f"{SPREAD.format(seed=1, size=60_000)} / 100.0 AS weight",
     ]
     with duckdb.connect(config={"threads": 2, "memory_limit": "1GB"}) as connection:

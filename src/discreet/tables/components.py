@@ -138,6 +138,9 @@ class Precision:
 def _across(table: Array, factors: Sequence[Factors], first: int) -> Array:
     """Apply a 2 × 2 matrix along each key's axis: a Kronecker product without its matrix."""
     for axis, ((same, up), (down, kept)) in enumerate(factors, start=first):
-        low, high = np.moveaxis(table, axis, 0)
-        table = np.stack([same * low + up * high, down * low + kept * high], axis)
+        made = np.empty_like(table)
+        (low, high), (first_row, second_row) = np.moveaxis(table, axis, 0), np.moveaxis(made, axis, 0)
+        first_row[...] = same * low + up * high if up else same * low
+        second_row[...] = down * low + kept * high if down else kept * high
+        table = made
     return table
