@@ -124,7 +124,7 @@ class TableExplanation:
             f"{name_margin(formed, margin)} ± {_span(low * step, high * step)}"
             for margin, (low, high) in widths.items()
         )
-        return [tell_strategy(formed, component), f"{percent(self.level)} intervals: {spans}"]
+        return [tell_strategy(formed, component).en, f"{percent(self.level)} intervals: {spans}"]
 
 
 _GAUSSIAN = (

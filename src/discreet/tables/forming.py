@@ -5,6 +5,7 @@ Everything follows from the request, the card and public tables; no row is looke
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -179,10 +180,17 @@ def _title(request: TableRequest, card: Card) -> Labels:
     """What, by what: "Weighted count by province and smoking"."""
     statistic = _statistic(request, card)
     names = [card.column(name).label for name in request.by]
+    # A table of some rows that did not say so would be taken for one of all.
+    where = "" if request.where is None else textwrap.shorten(request.where, 160, placeholder=" …")
     return Labels(
-        f"{statistic.en} by {_listed([name.en.lower() for name in names], 'and')}",
-        f"{statistic.fr} selon {_listed([name.fr.lower() for name in names], 'et')}",
+        f"{statistic.en} by {_listed([_within(name.en) for name in names], 'and')}{where and f', where {where}'}",
+        f"{statistic.fr} selon {_listed([_within(name.fr) for name in names], 'et')}{where and f', où {where}'}",
     )
+
+
+def _within(name: str) -> str:
+    """A name inside a sentence: its first letter small, unless it is an abbreviation."""
+    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
 def _listed(names: list[str], word: str) -> str:

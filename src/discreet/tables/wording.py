@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from fractions import Fraction
 from typing import Final
 
 from discreet.data.columns import Labels
@@ -11,7 +12,6 @@ from discreet.guarantees.numbers import text
 from discreet.release.answers import Answer
 from discreet.tables.forming import Formed, may_be_negative
 from discreet.tables.measuring import Component, Design
-from discreet.tables.strategies import Measured
 
 __all__ = [
     "INTERVALS",
@@ -30,6 +30,8 @@ INTERVALS = (
 )
 
 Note = tuple[Labels, Labels]
+
+_BRUITS: Final = {"laplace": "bruit de Laplace", "gaussian": "bruit gaussien"}
 
 _COVERS: Final[Note] = (
     Labels("What an interval covers", "Ce que couvre un intervalle"),
@@ -123,30 +125,53 @@ def name_margin(formed: Formed, kept: tuple[int, ...]) -> str:
     return " × ".join(formed.request.by[place] for place in kept) or "total"
 
 
-def tell_strategy(formed: Formed, component: Component) -> str:
+def tell_strategy(formed: Formed, component: Component) -> Labels:
     """The strategy in one sentence."""
-    measured = component.chosen.measured
-    kind = f"{component.chosen.noise.capitalize()} noise"
+    measured, noise = component.chosen.measured, component.chosen.noise
+    en, fr = f"{noise.capitalize()} noise on", f"{_BRUITS[noise]} sur"
     if len(measured) == 1 and not measured[0].residual:
-        return f"{kind} on the cells alone; margins are sums of cells"
-    if measured[0].residual or any(one.residual for one in measured):
-        return (
-            f"{kind} on what each of {len(measured)} margins adds to those below it; cells and margins follow from all"
+        return Labels(
+            f"{en} the cells alone; margins are sums of cells",
+            f"{fr} les seules cellules ; les marges en sont les sommes",
         )
-    return f"{kind} on {', '.join(_shared(formed, one) for one in measured)}; every figure follows from all of them"
+    if any(one.residual for one in measured):
+        return Labels(
+            f"{en} what each of {len(measured)} margins adds to those below it; cells and margins follow from all",
+            f"{fr} ce que chacune de {len(measured)} marges ajoute à celles qu’elle contient ; cellules et marges "
+            "découlent de toutes",
+        )
+    shares = [(name_margin(formed, one.kept), one.share) for one in measured]
+    return Labels(
+        f"{en} {', '.join(f'{name} ({_percent(share)})' for name, share in shares)}; every figure follows from all of "
+        "them",
+        f"{fr} {', '.join(f'{name} ({_pour_cent(share)})' for name, share in shares)} ; chaque chiffre découle de tous",
+    )
 
 
-def _shared(formed: Formed, one: Measured) -> str:
-    return f"{name_margin(formed, one.kept)} ({float(one.share):.1%})"
+def _percent(share: Fraction | Decimal) -> str:
+    return f"{float(share):.1%}"
+
+
+def _pour_cent(share: Fraction | Decimal) -> str:
+    return _percent(share).replace(".", ",").replace("%", "\u00a0%")
+
+
+def _note_strategy(design: Design, component: Component) -> Note:
+    """Where two measures make a figure, each is named with its part of the budget."""
+    told, heading = tell_strategy(design.formed, component), Labels("Strategy", "Stratégie")
+    if len(design.components) == 1:
+        return heading, told
+    measure, part = component.face.text, component.part
+    return heading, Labels(
+        f"{measure}, {_percent(part)} of the budget: {told.en}",
+        f"{measure}, {_pour_cent(part)} du budget : {told.fr}",
+    )
 
 
 def notes_of(design: Design, *, suppress_above: Decimal | None, calibrated: bool) -> tuple[Note, ...]:
     """For people: what the figures are, beyond the facts that every release states."""
     formed = design.formed
-    notes = [_COVERS]
-    for component in design.components:
-        told = tell_strategy(formed, component)
-        notes.append((Labels("Strategy", "Stratégie"), Labels(told, told)))
+    notes = [_COVERS, *(_note_strategy(design, component) for component in design.components)]
     notes.append(_SUMS if formed.mean is None else _MEANS)
     if formed.mean is None and not may_be_negative(formed):
         notes.append(_SMALL)
@@ -155,12 +180,11 @@ def notes_of(design: Design, *, suppress_above: Decimal | None, calibrated: bool
     if calibrated:
         notes.append(_CALIBRATED)
     if suppress_above is not None:
-        limit = f"{float(suppress_above):.1%}"
         said = Labels(
-            f"Figures whose relative error is above {limit} are left out because they are unreliable, judged by noisy "
-            "values alone.",
-            f"Les chiffres dont l’erreur relative dépasse {limit} sont supprimés parce que peu fiables, d’après les "
-            "seules valeurs bruitées.",
+            f"Figures whose relative error is above {_percent(suppress_above)} are left out because they are "
+            "unreliable, judged by noisy values alone.",
+            f"Les chiffres dont l’erreur relative dépasse {_pour_cent(suppress_above)} sont supprimés parce que peu "
+            "fiables, d’après les seules valeurs bruitées.",
         )
         notes.append((Labels("Left out", "Supprimé"), said))
     return tuple(notes)

@@ -1,0 +1,98 @@
+"""What is said beside the figures of a release: in both languages, once, and in every format for people."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from discreet.tables.factwords import tell_calibration, tell_charge, tell_level, tell_unit
+from discreet.tables.files import render_text
+from discreet.tables.notes import list_facts, list_notes, list_warnings, warn_reader
+from discreet.tables.table import Table
+from tests.unit.tables.office import Office
+
+ENGLISH = re.compile(r"\b(the|noise on|each|rows|interval|judged|every figure|only|budget:)\b")
+
+
+@pytest.mark.parametrize("options", [{}, {"weighted": True}, {"value": "height", "mean": True}, {"value": "change"}])
+def test_what_is_ours_is_said_in_french(office: Office, options: dict[str, object]) -> None:
+    for heading, said in list_notes(office.table("region,smokes", **options), "fr"):
+        assert not ENGLISH.search(said), f"{heading}: {said}"
+
+
+def test_every_fact_is_named_once(office: Office) -> None:
+    table = office.table("region,smokes", where="age > 17")
+    headings = [heading for heading, _ in list_notes(table, "en")]
+    assert len(headings) == len(set(headings))
+    assert set(headings) > {
+        "Guarantee",
+        "Protected unit",
+        "Neighbours",
+        "Charged",
+        "Method",
+        "Date",
+        "Plan hash",
+        "What an interval covers",
+        "Quality counts",
+    }
+    facts = dict(list_facts(table, "en"))
+    assert facts["Only rows where"] == "age > 17"
+    assert facts["Charged"] == "epsilon 1"
+
+
+def test_measures_of_a_mean_are_told_apart(office: Office) -> None:
+    told = [said for heading, said in list_notes(office.table("smokes", value="height", mean=True), "en")]
+    strategies = [said for said in told if "noise on" in said]
+    assert [said.partition(":")[0] for said in strategies] == [
+        "SUM(height − 1.75), 80.0% of the budget",
+        "COUNT(height), 20.0% of the budget",
+    ]
+
+
+def test_a_stored_answer_says_that_it_cost_nothing_more(office: Office) -> None:
+    office.table("region")
+    again = office.table("region")
+    assert tell_charge(again, "en") == "nothing: a stored answer, the same as before"
+    assert tell_charge(again, "fr").startswith("rien")
+
+
+def test_a_condition_is_part_of_the_title(office: Office) -> None:
+    title = office.table("region", where="age > 17\n  AND smokes = '1'").title
+    assert title.en == "Count by region, where age > 17 AND smokes = '1'"
+    assert title.fr == "Effectif selon région, où age > 17 AND smokes = '1'"
+
+
+@pytest.mark.parametrize("format", ["table", "html"])
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_pages_and_texts_hold_every_note(office: Office, format: str, language: str) -> None:
+    table = office.table("region,smokes")
+    shown = unescape(render_text(table, format, language))
+    for heading, said in list_notes(table, language):
+        assert heading in shown
+        assert said in shown
+
+
+def test_warnings_that_notes_say_are_not_said_twice(counted: Table) -> None:
+    said = counted.notes[0][1].en
+    table = replace(counted, release={**counted.release, "warnings": [said, "Another."]})
+    assert list_warnings(table) == ["Another."]
+    assert warn_reader(table, "en") is None
+
+
+def test_a_calibration_that_failed_says_so(counted: Table) -> None:
+    made = {"to": [{"totals": "census.people", "by": ["province"]}], "converged": True, "unmatched": []}
+    assert tell_calibration(replace(counted, calibration=made), "en") == "census.people (by province)"
+    failed = replace(counted, calibration={**made, "converged": False, "unmatched": [{}, {}]})
+    assert tell_calibration(failed, "en").endswith("not all totals are met; 2 out of reach (cells of 0)")
+    assert "2 hors d’atteinte" in tell_calibration(failed, "fr")
+
+
+def test_levels_and_units_as_each_language_writes_them(counted: Table, bootstrapped: Table) -> None:
+    assert tell_level(replace(counted, level="0.995"), "fr") == "99,5\u00a0%"
+    assert tell_level(counted, "en") == "95%"
+    assert tell_level(bootstrapped, "en") == ""
+    many = replace(counted, release={"unit": "pid (at most 3 rows each)"})
+    assert tell_unit(many, "fr") == "pid (au plus 3 lignes par unité)"
