@@ -18,9 +18,8 @@ from discreet.cli.options import (
     WorkspaceOption,
     YesOption,
 )
-from discreet.cli.progress import show_progress
 from discreet.cli.screen import on_terminal, show_banner, show_estimates, show_json, show_note, show_table
-from discreet.errors import CustodianOnly, Refused, UsageError
+from discreet.errors import Refused, UsageError
 
 if TYPE_CHECKING:
     from discreet.session import Session
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from discreet.tables.explaining import TableExplanation
     from discreet.tables.request import TableRequest
     from discreet.tables.table import Table
-    from discreet.tables.today.comparison import Comparison
 
 __all__ = ["register"]
 
@@ -195,7 +193,13 @@ def table(
     )
     session = open_session(workspace)
     if compare:
-        _compare(session, request, epsilon, trials, analyst, output, custodian=custodian)
+        from discreet.cli.comparison import run_comparison
+
+        _require_screen(output, [out, heat_map, bars])
+        as_json = output is TableFormat.JSON
+        run_comparison(
+            session, request, epsilon=epsilon, trials=trials, analyst=analyst, custodian=custodian, as_json=as_json
+        )
         return
     if examine:
         found = session.tables.examine(
@@ -399,62 +403,10 @@ def _charged(released: "Table") -> list[str]:
 # --- for the custodian ----------------------------------------------------------------------------------------------
 
 
-def _compare(
-    session: "Session",
-    request: "TableRequest",
-    epsilon: str | None,
-    trials: int,
-    analyst: str | None,
-    output: TableFormat | None,
-    *,
-    custodian: bool,
-) -> None:
-    from discreet.guarantees.numbers import exact
-
-    if not custodian:
-        raise CustodianOnly(view="a comparison with the exact table")
-    middle = exact("0.5" if epsilon is None else epsilon, parameter="epsilon")
-    show_banner()
-    with show_progress() as told:
-        done = session.tables.compare(
-            request,
-            epsilons=[middle / 4, middle, middle * 4],
-            custodian=custodian,
-            analyst=analyst,
-            trials=trials,
-            progress=told,
-        )
-    if output is TableFormat.JSON:
-        show_json(done.to_dict())
-    else:
-        _show_comparison(done)
-
-
-def _show_comparison(done: "Comparison") -> None:
-    def amount(number: float | None) -> str:
-        return "–" if number is None else f"{number:,.1f}"
-
-    def share(number: float | None) -> str:
-        return "–" if number is None else f"{number:.0%}"
-
-    rows = [
-        [
-            line.title,
-            amount(line.mean_error),
-            amount(line.largest_error),
-            share(line.changed),
-            share(line.suppressed),
-            "–" if line.attack is None else f"{line.attack.sure} of {line.attack.trials}",
-            "–" if line.attack is None else f"{line.attack.rate:.0%}",
-        ]
-        for line in done.lines
-    ]
-    heads = ("method", "mean error", "largest", "cells changed", "suppressed", "surely recovered", "named rightly")
-    sides = ("left", *("right",) * 6)
-    footer = ["", *done.sentences()]
-    show_table(
-        "What agencies do today, and differential privacy", list(zip(heads, sides, strict=True)), rows, footer=footer
-    )
+def _require_screen(output: TableFormat | None, files: list[Path | None]) -> None:
+    """What only a custodian may see is shown, as a table or as JSON; no file of it is written."""
+    if output not in (None, TableFormat.TABLE, TableFormat.JSON) or any(file is not None for file in files):
+        raise UsageError("a comparison is shown with --format table or json; it is not written to a file.")
 
 
 def _show_examination(found: "Examination", output: TableFormat | None) -> None:

@@ -26,6 +26,7 @@ from discreet.errors import (
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP, Unproven
 from discreet.ledger import Ledger, Receipt, SpendRequest
+from discreet.plan.algebra import Plan
 from discreet.plan.calculus import lineage_of
 from discreet.plan.statement import Statement
 from discreet.release.answers import Answer, Remaining
@@ -200,7 +201,7 @@ def spend(request: SpendRequest, ledger: Ledger) -> Receipt:
 
 def draw_noisy(question: Question, ledger: Ledger, pricing: Pricing, engine: Engine) -> Noisy:
     """Measure and add noise, once the charge stands. A failure suspends the datasets and is told in fixed words."""
-    unproven = unproven_reason(question)
+    unproven = unproven_reason(question.statement.plan, question.cards)
     try:
         if unproven is not None:
             _mark(question, ledger, unproven)
@@ -219,12 +220,11 @@ def draw_noisy(question: Question, ledger: Ledger, pricing: Pricing, engine: Eng
         raise _unanswered(question, suspended=True) from None
 
 
-def unproven_reason(question: Question) -> str | None:
+def unproven_reason(plan: Plan, cards: Mapping[str, Card]) -> str | None:
     """Keys, bounds or categories that were read from the rows make the release unproven."""
-    cards = question.cards
     read = sorted(
         name if len(cards) == 1 else f"{dataset}.{name}"
-        for dataset, name in lineage_of(question.statement.plan, cards)
+        for dataset, name in lineage_of(plan, cards)
         if cards[dataset].column(name).from_rows
     )
     if not read:

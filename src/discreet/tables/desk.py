@@ -14,14 +14,7 @@ from discreet.errors import CustodianOnly, ParameterInvalid
 from discreet.guarantees.numbers import ExactLike
 from discreet.ledger import Ledger
 from discreet.ledger.records import name_request
-from discreet.tables.asking import (
-    AskedTable,
-    OpenEngine,
-    ask_table,
-    compare_table,
-    explain_asked_table,
-    read_asked_table,
-)
+from discreet.tables.asking import AskedTable, OpenEngine, ask_table, explain_asked_table, read_asked_table
 from discreet.tables.explaining import TableExplanation
 from discreet.tables.forming import Formed, form_table
 from discreet.tables.request import TableRequest
@@ -184,6 +177,8 @@ class TableDesk:
         """The table under what agencies do today and under differential privacy, attacked. Logged, and marked."""
         if not custodian:
             raise CustodianOnly(view="a comparison with the exact table")
+        from discreet.tables.comparing import compare_table
+
         return compare_table(
             request,
             self._workspace,

@@ -10,6 +10,7 @@ __all__ = [
     "controlled",
     "differencing",
     "holdings",
+    "privacy",
     "restriction",
     "rounding",
     "suppression",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from math import floor, log10
 from typing import Final
@@ -15,20 +14,22 @@ from typing import Final
 import numpy as np
 
 from discreet.errors import ParameterInvalid
-from discreet.guarantees.types import Guarantee, Neighbours, PureDP
+from discreet.guarantees.types import Neighbours
 from discreet.tables.layout import Margin
 from discreet.tables.today.controlled import ControlledRounding
 from discreet.tables.today.holdings import Holdings, Published, require_whole
+from discreet.tables.today.privacy import PrivateRelease, publish_private, success_ceiling
 from discreet.tables.today.restriction import SetSizeRestriction
 from discreet.tables.today.rounding import RandomRounding, SystematicRounding
 from discreet.tables.today.suppression import Suppression
 from discreet.tables.today.swapping import RecordSwapping
-from discreet.tables.today.trials import Attack, Method, PublishDP, attack, publish_private, success_ceiling
+from discreet.tables.today.trials import Attack, Method, attack, base_rate
 
-__all__ = ["Comparison", "Line", "compare", "list_methods"]
+__all__ = ["MOST_RELEASES", "MOST_TRIALS", "Comparison", "Line", "compare", "list_methods"]
 
+MOST_TRIALS: Final = 10**6
+MOST_RELEASES: Final = 10
 _DRAWS: Final = 20
-_MOST_EPSILONS: Final = 10
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a method, how many methods are done, and of how many."""
@@ -36,7 +37,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One method. Errors are absolute, in the table's steps, over shown figures, on average over draws.
+    """One method. Errors are absolute, in the table's unit, over shown figures; on average over draws.
 
     `changed` is the share of cells shown with another figure than the held one, `suppressed` of cells not shown. What
     a method without a table would have is None.
@@ -58,20 +59,21 @@ class Line:
 
     @property
     def title(self) -> str:
-        """The method by name; differential privacy with its epsilon."""
-        return f"{self.method}, epsilon {self.parameters['epsilon']}" if self.private else self.method
+        """The method in a few words, with what tells it from its like."""
+        if "epsilon" in self.parameters:
+            return f"DP, epsilon {self.parameters['epsilon']}"
+        return f"swapping of {self.parameters['exchanged']}" if "exchanged" in self.parameters else self.method
 
     def sentence(self) -> str:
-        """What came of the attack, for people."""
+        """What the method did, and what came of the attack."""
         if self.attack is None:
-            return f"{self.title}: there is nothing to attack."
+            return f"{self.title}: {self.did} There is nothing to attack."
         done = self.attack
         said = (
-            f"{self.title}: of {done.trials} people, {done.sure} were recovered beyond doubt and {done.right} "
-            f"({done.rate:.0%}; interval {done.low:.0%} to {done.high:.0%}) named rightly; "
-            f"naming the most common place finds {done.base_rate:.0%}."
+            f"{self.title}: {self.did} Of {done.trials} people {done.sure} were recovered beyond doubt and "
+            f"{done.right} named rightly ({done.rate:.0%}; interval {done.low:.0%} to {done.high:.0%})."
         )
-        return said if done.ceiling is None else f"{said} On average no attack can find more than {done.ceiling:.0%}."
+        return said if done.ceiling is None else f"{said} On average no attack can name more than {done.ceiling:.1%}."
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -93,14 +95,18 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The lines, today's methods first; `target` is the place of the key that the attack was after."""
+    """The lines, today's methods first; `target` names the key that the attack was after."""
 
+    title: str
     lines: tuple[Line, ...]
-    target: int
+    target: str
+    base_rate: float | None
     neighbours: Neighbours
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         return {
+            "title": self.title,
             "target": self.target,
             "neighbours": str(self.neighbours),
             "lines": [line.to_dict() for line in self.lines],
@@ -108,11 +114,18 @@ class Comparison:
         }
 
     def sentences(self) -> Iterator[str]:
-        """How the attack goes, then one sentence for each method."""
+        """How errors are meant and the attack goes, then one sentence or more for each method."""
         yield (
-            "The attack: an outsider sees the table with everyone and without one person, and knows all of that "
-            "person's keys but one."
+            "Errors are those of the shown cells, in the unit of the table; what is random was drawn "
+            f"{_DRAWS} times, and its mean and its largest error are averages over the draws."
         )
+        yield (
+            "The attack: an outsider sees the table with everyone and without one person, knows all of that person's "
+            f"keys but {self.target} and what they add, and how common each {self.target} is among people like them."
+        )
+        if self.base_rate is not None:
+            yield f"Naming the most common {self.target}, without any table, is right for {self.base_rate:.0%}."
+        yield from self.notes
         yield from (line.sentence() for line in self.lines)
 
 
@@ -124,11 +137,13 @@ def list_methods(
     least: int = 5,
     share: float = 0.05,
     seconds: float = 10.0,
+    target: int = 0,
 ) -> tuple[Method, ...]:
     """Today's methods with their usual parameters.
 
-    Counts are rounded to base 5; totals to 5 times the power of ten below the mean contribution, so that rounding
-    hides about as many people. `seconds` limit the search of controlled rounding and the audit of suppression.
+    People trade the first key, which is mostly where they live, and in another file the `target` of the attack. Counts
+    are rounded to base 5; totals to 5 times the power of ten below the mean contribution, so that rounding hides about
+    as many people. `seconds` limit the search of controlled rounding and the audit of suppression.
     """
     step = base if base is not None else 5 * _power_of_ten(holdings)
     return (
@@ -137,41 +152,39 @@ def list_methods(
         RandomRounding(base=step),
         ControlledRounding(base=step, seconds=seconds),
         SetSizeRestriction(least=least),
-        RecordSwapping(share=share),
+        *(RecordSwapping(share=share, exchanged=place) for place in sorted({0, target})),
     )
 
 
 def compare(
     holdings: Holdings,
     *,
-    epsilons: Sequence[Decimal],
-    publish_dp: PublishDP,
+    private: Sequence[PrivateRelease],
     trials: int = 200,
     target: int | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
-    guarantee: Callable[[Decimal], Guarantee] | None = None,
+    bounded: bool = True,
     methods: Sequence[Method] | None = None,
     attack_seconds: float = 3.0,
+    title: str = "",
+    notes: Sequence[str] = (),
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """One line for each method and each epsilon.
+    """One line for each method and each private release.
 
-    `publish_dp(figures, epsilon)` publishes the cells (counts, or totals in whole steps) under `guarantee(epsilon)`,
-    pure DP unless given. The attack is after the key at place `target`, the last unless given, `trials` times or
-    until `attack_seconds` are over for a method.
+    The attack is after the key at place `target`, the last unless given, `trials` times or until `attack_seconds` are
+    over for a method. No ceiling is stated unless `bounded`: neighbours may differ in the target.
     """
-    require_whole(trials, parameter="trials", least=1, most=10**6)
-    if not 1 <= len(epsilons) <= _MOST_EPSILONS:
-        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {_MOST_EPSILONS}", came=str(len(epsilons)))
+    require_whole(trials, parameter="trials", least=1, most=MOST_TRIALS)
+    if not 1 <= len(private) <= MOST_RELEASES:
+        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", came=str(len(private)))
     place = len(holdings.layout.sizes) - 1 if target is None else target
     require_whole(place, parameter="target", least=0, most=len(holdings.layout.sizes) - 1)
-    promise = guarantee or (lambda epsilon: PureDP(epsilon=epsilon))
-    promises = [promise(epsilon) for epsilon in epsilons]
-    chosen = list_methods(holdings) if methods is None else tuple(methods)
+    chosen = list_methods(holdings, target=place) if methods is None else tuple(methods)
     drawn = np.random.default_rng() if rng is None else rng
     trial = partial(attack, holdings=holdings, target=place, trials=trials, seconds=attack_seconds, rng=drawn)
-    total, lines = len(chosen) + len(epsilons), list[Line]()
+    total, lines = len(chosen) + len(private), list[Line]()
 
     def enter(line: Line) -> None:
         lines.append(line)
@@ -182,11 +195,14 @@ def compare(
         random = isinstance(method, RandomRounding | RecordSwapping)
         published = [method.apply(holdings, rng=drawn) for _ in range(_DRAWS if random else 1)]
         enter(_measure(holdings, published, trial(method, everyone=None if random else published[0])))
-    for epsilon, promised in zip(epsilons, promises, strict=True):
-        private = partial(publish_private, publish_dp, epsilon, guarantee=promised)
-        most = success_ceiling(holdings, place, guarantee=promised, neighbours=neighbours) if holdings.people else None
-        enter(_measure(holdings, [private(holdings) for _ in range(_DRAWS)], trial(private, ceiling=most)))
-    return Comparison(tuple(lines), place, neighbours)
+    for release in private:
+        most = None
+        if holdings.people and bounded:
+            most = success_ceiling(holdings, place, guarantee=release.guarantee, neighbours=neighbours)
+        published = [publish_private(release, holdings) for _ in range(_DRAWS)]
+        enter(_measure(holdings, published, trial(release, ceiling=most)))
+    base = base_rate(holdings, place) if holdings.people else None
+    return Comparison(title, tuple(lines), holdings.name(place), base, neighbours, tuple(notes))
 
 
 def _measure(holdings: Holdings, drawn: Sequence[Published], found: Attack | None) -> Line:
@@ -216,10 +232,10 @@ def _measure(holdings: Holdings, drawn: Sequence[Published], found: Attack | Non
 def _errors(
     holdings: Holdings, published: Published, margins: Sequence[Margin]
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Absolute errors of the figures that are shown."""
+    """Absolute errors of the figures that are shown, in the table's unit."""
     parts = [np.zeros(0)]
     for margin in margins:
-        away = np.abs(published.figures[margin] - holdings.margin(margin)).astype(np.float64)
+        away = np.abs(published.figures[margin] - holdings.margin(margin)) * float(holdings.step)
         parts.append(away[~published.hidden[margin]].ravel())
     return np.concatenate(parts)
 

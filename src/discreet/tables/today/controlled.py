@@ -20,7 +20,7 @@ from discreet.tables.today.holdings import Figures, Holdings, Integers, Publishe
 if TYPE_CHECKING:
     from discreet.tables.layout import Margin
 
-__all__ = ["ControlledRounding", "margin_matrix"]
+__all__ = ["ControlledRounding", "margin_matrix", "require_scipy"]
 
 _ENDED = {
     (0, True): "optimal",
@@ -30,13 +30,20 @@ _ENDED = {
 }
 
 
+def require_scipy() -> None:
+    """Programs are solved, and intervals found, by scipy; without it the comparison is refused by name."""
+    try:
+        import scipy  # noqa: F401
+    except ImportError:
+        raise ExtraMissing(needed_for="the comparison with today's methods", extra="tables") from None
+
+
 @lru_cache(maxsize=32)
 def margin_matrix(sizes: tuple[int, ...], margin: Margin) -> Any:
     """The sparse matrix that sums cells, in C order, to a margin."""
-    try:
-        from scipy.sparse import csr_array
-    except ImportError:
-        raise ExtraMissing(needed_for="the comparison with today's methods", extra="tables") from None
+    require_scipy()
+    from scipy.sparse import csr_array
+
     cells = int(np.prod(sizes))
     places = np.unravel_index(np.arange(cells), sizes)
     kept = tuple(sizes[place] for place in margin)
@@ -61,14 +68,14 @@ class ControlledRounding:
         cells, search = self._search(holdings)
         margins = holdings.layout.margins if cells is not None else ()
         figures: dict[Margin, Figures] = {margin: keep_keys(cells, margin) for margin in margins if cells is not None}
-        exact = len(holdings.layout.sizes) <= 2
+        exact, base = len(holdings.layout.sizes) <= 2, holdings.in_units(self.base)
         made = "become" if cells is not None else "would become"
         ended = f"The table is {search}." if cells is not None else f"Such a table was {search}."
         within = "" if exact else f" With more than two keys the search is limited to {self.seconds:g} s."
         return Published(
             method="controlled rounding",
-            did=f"Cells and margins {made} multiples of {self.base} beside them that add up. {ended}{within}",
-            parameters={"base": self.base, "seconds": self.seconds, "search": search},
+            did=f"Cells and margins {made} multiples of {base:,} beside them that add up. {ended}{within}",
+            parameters={"base": base, "seconds": self.seconds, "search": search},
             guarantee=Unproven("rounded figures; they bound every held figure within one base"),
             figures=figures,
             hidden={margin: np.zeros(values.shape, dtype=np.bool_) for margin, values in figures.items()},
@@ -107,7 +114,7 @@ class ControlledRounding:
             integrality=np.ones(free.size),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(sums[:, free], (lowest - start) // self.base, (highest - start) // self.base),
-            options={"time_limit": float(self.seconds)},
+            options={"time_limit": float(self.seconds), "mip_rel_gap": 0.0},
         )
         ups = None if solved.x is None else np.rint(solved.x).astype(np.int64)
         return _ENDED.get((int(solved.status), ups is not None), "not found: the search failed"), ups

@@ -1,8 +1,9 @@
 """The differencing attack: the same table twice, with everyone and without one person.
 
 An outsider knows everything about the person but one key, the target: which cell they may be in but for that key, and
-what they add to it. Between the two tables (someone joined; two filters differ by one person) only that person changed.
-From all that is published about both, cells and margins, the outsider deduces the target, or guesses it.
+what they add to it; also how common each place of the target is among people with the same other keys. Between the two
+tables (someone joined; two filters differ by one person) only that person changed. From all that is published about
+both, cells and margins, the outsider deduces the target, or guesses it.
 
 Refs: [DDS79] trackers; [DR14] Section 1.1 on differencing.
 """
@@ -22,7 +23,16 @@ from discreet.tables.today.controlled import margin_matrix
 from discreet.tables.today.holdings import Holdings, Person, Published
 from discreet.tables.today.restriction import QueryService, track
 
-__all__ = ["Certainty", "Verdict", "deduce", "deduce_with_queries", "weigh_laplace", "weigh_rounding", "weigh_swapping"]
+__all__ = [
+    "Certainty",
+    "Verdict",
+    "conclude",
+    "deduce",
+    "deduce_with_queries",
+    "read_line",
+    "weigh_rounding",
+    "weigh_swapping",
+]
 
 _Floats = NDArray[np.float64]
 Weigh = Callable[[Margin, _Floats], _Floats]
@@ -50,18 +60,27 @@ class Verdict:
 
 
 def deduce(
-    everyone: Published, without: Published, person: Person, *, target: int, weigh: Weigh | None = None
+    everyone: Published,
+    without: Published,
+    person: Person,
+    *,
+    target: int,
+    common: _Floats,
+    nonnegative: bool = True,
+    weigh: Weigh | None = None,
 ) -> Verdict:
     """What follows from the two tables about the person's place on the target key.
 
     A place is possible when every figure shown in both tables may have changed as it did, were the person there. If
-    several are, the likeliest is guessed, by the changes and by how common each place is in the first table.
+    several are, the likeliest is guessed, by the changes and by how `common` each place is. `nonnegative` says that
+    nobody can lower a figure.
     """
-    lines = _read_lines(everyone, without, person, target)
-    size = len(next(iter(lines.values()))[0])
-    possible = np.ones(size, dtype=np.bool_)
-    evidence = np.zeros(size)
-    for margin, (change, seen) in lines.items():
+    possible = np.ones(common.size, dtype=np.bool_)
+    evidence = np.zeros(common.size)
+    for margin in (one for one in everyone.figures if target in one):
+        at = read_line(margin, person, target)
+        change = np.asarray(everyone.figures[margin][at] - without.figures[margin][at], dtype=np.float64)
+        seen = ~(everyone.hidden[margin][at] | without.hidden[margin][at])
         reach = 2 * everyone.reach[margin]
         if np.isfinite(reach):
             stays = (change == 0) if everyone.steady else (np.abs(change) <= reach)
@@ -71,8 +90,8 @@ def deduce(
         if weigh is not None:
             evidence += np.where(seen, weigh(margin, change), 0.0)
     if possible.sum() > 1 and all(reach == 0 for reach in everyone.reach.values()):
-        possible = _exclude_infeasible(everyone, without, person, target, possible)
-    return _conclude(possible, evidence, _common_places(everyone, person, target), person.cell[target])
+        possible = _exclude_infeasible(everyone, without, person, target, possible, nonnegative=nonnegative)
+    return conclude(possible, evidence, common, person.cell[target])
 
 
 def deduce_with_queries(
@@ -105,57 +124,27 @@ def weigh_rounding(*, base: int, value: int) -> Weigh:
     return weigh
 
 
-def weigh_laplace(*, everyone: Published, without: Published, value: int) -> Weigh:
-    """For Laplace noise in both tables; its scale is read off the changes of all cells, of which one has the person.
+def weigh_swapping(*, share: float, value: int, common: _Floats, cells: Margin) -> Weigh:
+    """For a file in which the target itself was traded: the person is where the table changed, unless they traded.
 
-    The difference of two Laplace variables of scale b has the density (1 + |x|/b)·exp(−|x|/b)/4b and the mean size
-    3b/2.
+    Who trades, a `share` of the people at most, ends at a place drawn from how common each is.
     """
-    cells = max(everyone.figures, key=len)
-    spread = np.sort(np.abs(everyone.figures[cells] - without.figures[cells]).ravel().astype(np.float64))
-    scale = max(float(spread[: max(1, spread.size - 1)].mean()) / 1.5, abs(value) / 20, _RARELY)
-
-    def size(x: _Floats) -> _Floats:
-        found: _Floats = np.log1p(np.abs(x) / scale) - np.abs(x) / scale
-        return found
-
-    return lambda margin, change: size(change - value) - size(change) if margin == cells else np.zeros(change.size)
+    moved = np.maximum(share * common / common.sum(), _RARELY)
+    stayed = np.log((1 - share + moved) / moved)
+    return lambda margin, change: np.where((change == value) & (value != 0) & (margin == cells), stayed, 0.0)
 
 
-def weigh_swapping(*, share: float, value: int) -> Weigh:
-    """For a swapped file: a person is where the table changed, unless swapped."""
-    kept = np.log((1 - share / 2) / max(share / 2, _RARELY))
-    return lambda margin, change: np.where((change == value) & (value != 0), kept, 0.0)
+def read_line(margin: Margin, person: Person, target: int) -> tuple[int | slice, ...]:
+    """Where a margin tells the target: all places of that key, every other key the person's."""
+    return tuple(slice(None) if place == target else person.cell[place] for place in margin)
 
 
-def _read_lines(
-    everyone: Published, without: Published, person: Person, target: int
-) -> Mapping[Margin, tuple[_Floats, NDArray[np.bool_]]]:
-    """For each margin that keeps the target: the changes along it, all other keys the person's; and which are seen."""
-    lines = {}
-    for margin in everyone.figures:
-        if target not in margin:
-            continue
-        at = tuple(slice(None) if place == target else person.cell[place] for place in margin)
-        change = np.asarray(everyone.figures[margin][at] - without.figures[margin][at], dtype=np.float64)
-        lines[margin] = change, ~(everyone.hidden[margin][at] | without.hidden[margin][at])
-    return lines
-
-
-def _common_places(everyone: Published, person: Person, target: int) -> _Floats:
-    """How common each place looks among people like this one, in the first table; what is hidden is rare."""
-    cells = max(everyone.figures, key=len)
-    at = tuple(slice(None) if place == target else person.cell[place] for place in cells)
-    line = np.where(everyone.hidden[cells][at], 0, everyone.figures[cells][at]).astype(np.float64)
-    least = max(float(np.abs(line).sum()) * 1e-4, _RARELY)
-    found: _Floats = np.log(np.maximum(np.abs(line) if line.max() <= 0 else line, least))
-    return found
-
-
-def _conclude(possible: NDArray[np.bool_], evidence: _Floats, common: _Floats, truth: int) -> Verdict:
+def conclude(possible: NDArray[np.bool_], evidence: _Floats, common: _Floats, truth: int) -> Verdict:
+    """The likeliest of the possible places; sure where it is the only one."""
     if not possible.any():
         possible = np.ones_like(possible)
-    guess = int(np.where(possible, evidence + common, -np.inf).argmax())
+    prior = np.log(np.maximum(common, _RARELY))
+    guess = int(np.where(possible, evidence + prior, -np.inf).argmax())
     if possible.sum() == 1:
         certainty = Certainty.SURE
     elif possible.all() and np.ptp(evidence) == 0:
@@ -166,7 +155,13 @@ def _conclude(possible: NDArray[np.bool_], evidence: _Floats, common: _Floats, t
 
 
 def _exclude_infeasible(
-    everyone: Published, without: Published, person: Person, target: int, possible: NDArray[np.bool_]
+    everyone: Published,
+    without: Published,
+    person: Person,
+    target: int,
+    possible: NDArray[np.bool_],
+    *,
+    nonnegative: bool,
 ) -> NDArray[np.bool_]:
     """For exact figures: a place stands only if some table fits both publications with the person there."""
     from scipy.sparse import vstack
@@ -180,7 +175,6 @@ def _exclude_infeasible(
             told.append(figures.ravel()[shown])
             shifts.append(np.full(shown.size, absent))
     matrix, right, shift = vstack(parts).tocsr(), np.concatenate(told).astype(np.float64), np.concatenate(shifts)
-    nonnegative = person.value >= 0 and bool(right.min(initial=0) >= 0)
     kept = possible.copy()
     for place in np.flatnonzero(possible):
         cell = np.ravel_multi_index((*person.cell[:target], int(place), *person.cell[target + 1 :]), sizes)

@@ -7,7 +7,8 @@ proof. A margin is named by the places of the keys it keeps, as in `tables.layou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -55,13 +56,16 @@ class Holdings:
     """An exact table: people in each cell; for a table of totals also what each of them adds, in whole steps.
 
     `contributions` has one row (cell in C order, value, people) for each value in each cell. In a table of totals
-    `counts` are the people who have a value. Build it with `of_counts` or `of_contributions`.
+    `counts` are the people who have a value. `step` is what a whole step is in the table's unit, and `names` name the
+    keys. Build it with `of_counts` or `of_contributions`.
     """
 
     counts: Integers
     contributions: Integers | None
     layout: Layout
     figures: Integers = field(repr=False)
+    step: Fraction = Fraction(1)
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of_counts(cls, counts: Figures, *, margins: Iterable[Margin] | None = None) -> Holdings:
@@ -91,6 +95,21 @@ class Holdings:
         np.add.at(counts, cells, people)
         np.add.at(totals, cells, values * people)
         return cls(counts.reshape(layout.sizes), rows, layout, totals.reshape(layout.sizes))
+
+    def called(self, names: Sequence[str], *, step: Fraction = Fraction(1)) -> Holdings:
+        """The same table with names for its keys, and with the size of its step."""
+        if len(names) != len(self.layout.sizes):
+            raise ValueError("a name for each key")
+        return replace(self, names=tuple(names), step=step)
+
+    def name(self, place: int) -> str:
+        """What a key is called."""
+        return self.names[place] if self.names else f"key {place + 1}"
+
+    def in_units(self, steps: int) -> int | float:
+        """Whole steps in the table's unit."""
+        found = steps * self.step
+        return int(found) if found.denominator == 1 else float(found)
 
     @property
     def magnitude(self) -> bool:
@@ -124,6 +143,11 @@ class Holdings:
         row = int(np.searchsorted(np.cumsum(people), rng.integers(self.people), side="right"))
         return Person(tuple(int(at) for at in np.unravel_index(int(cells[row]), self.layout.sizes)), int(values[row]))
 
+    def people_like(self, person: Person, target: int) -> Integers:
+        """How many people stand at each place of the target key, all other keys the person's."""
+        like: Integers = np.moveaxis(self.counts, target, -1)[person.cell[:target] + person.cell[target + 1 :]]
+        return like
+
     def without(self, person: Person) -> Holdings:
         """The same table had this person not been in it."""
         if self.contributions is None:
@@ -131,7 +155,7 @@ class Holdings:
             counts[person.cell] -= 1
             if counts[person.cell] < 0:
                 raise ParameterInvalid(parameter="the person", rule="must be in the table", came="an empty cell")
-            return Holdings(counts, None, self.layout, counts)
+            return replace(self, counts=counts, figures=counts)
         flat = int(np.ravel_multi_index(person.cell, self.layout.sizes))
         theirs = np.flatnonzero((self.contributions[:, 0] == flat) & (self.contributions[:, 1] == person.value))
         if not theirs.size:
@@ -141,7 +165,7 @@ class Holdings:
         counts, figures = self.counts.copy(), self.figures.copy()
         counts[person.cell] -= 1
         figures[person.cell] -= person.value
-        return Holdings(counts, rows[rows[:, 2] > 0], self.layout, figures)
+        return replace(self, counts=counts, contributions=rows[rows[:, 2] > 0], figures=figures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

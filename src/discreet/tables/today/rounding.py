@@ -33,7 +33,8 @@ class SystematicRounding:
             holdings,
             lambda figures: (2 * figures + self.base) // (2 * self.base) * self.base,
             method="systematic rounding",
-            did=f"Every cell and margin is rounded to the nearest multiple of {self.base}, each for itself.",
+            did=f"Every cell and margin is rounded to the nearest multiple of {holdings.in_units(self.base):,}, each "
+            "for itself.",
             base=self.base,
             reach=self.base // 2,
             steady=True,
@@ -62,7 +63,8 @@ class RandomRounding:
             holdings,
             round_at_random,
             method="random rounding",
-            did=f"Every cell and margin is rounded at random to a multiple of {self.base} beside it, each for itself.",
+            did=f"Every cell and margin is rounded at random to a multiple of {holdings.in_units(self.base):,} beside "
+            "it, each for itself.",
             base=self.base,
             reach=self.base - 1,
             steady=False,
@@ -83,7 +85,7 @@ def _round_each(
     return Published(
         method=method,
         did=did,
-        parameters={"base": base},
+        parameters={"base": holdings.in_units(base)},
         guarantee=Unproven("rounded figures; a figure that changes between two tables gives a person away"),
         figures=figures,
         hidden={margin: np.zeros(values.shape, dtype=np.bool_) for margin, values in figures.items()},

@@ -55,13 +55,18 @@ class RecordSwapping:
         """A table of the swapped file, with its margins."""
         margins = holdings.layout.margins
         matched = self.partners_agree_on(holdings)
-        agree = f"who agree on {len(matched)} of the other keys" if matched else "whoever they are"
+        agree = f"who agree on {', '.join(map(holdings.name, matched))}" if matched else "whoever they are"
         same = " Here every count stays as it is." if self._changes_nothing(holdings) else ""
+        traded = holdings.name(self.exchanged)
         return Published(
             method="record swapping",
-            did=f"{100 * self.share:g}% of the people trade key {self.exchanged + 1} with others, "
-            f"{agree}; the table is then exact.{same}",
-            parameters={"share": self.share, "exchanged": self.exchanged, "matched": list(matched)},
+            did=f"{100 * self.share:g}% of the people trade their {traded} with others, {agree}; the table of the "
+            f"traded file is exact, and figures that do not keep {traded} are as held.{same}",
+            parameters={
+                "share": self.share,
+                "exchanged": traded,
+                "matched": [holdings.name(place) for place in matched],
+            },
             guarantee=Unproven("most people stand where they are, and keys that are not exchanged stay exact"),
             figures={margin: keep_keys(cells, margin) for margin in margins},
             hidden={margin: np.zeros(holdings.layout.shape(margin), dtype=np.bool_) for margin in margins},

@@ -6,45 +6,31 @@ Methods that draw nothing meet each cell once; what follows holds for everyone i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from decimal import Decimal
-from math import exp, inf
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.errors import ExtraMissing, ParameterInvalid
-from discreet.guarantees.types import ApproxDP, Guarantee, Neighbours, PureDP
-from discreet.tables.today.controlled import ControlledRounding
+from discreet.errors import ParameterInvalid
+from discreet.tables.layout import Layout
+from discreet.tables.today.controlled import ControlledRounding, require_scipy
 from discreet.tables.today.differencing import (
     Certainty,
     Verdict,
     deduce,
     deduce_with_queries,
-    weigh_laplace,
     weigh_rounding,
     weigh_swapping,
 )
-from discreet.tables.today.holdings import Figures, Holdings, Person, Published, keep_keys
+from discreet.tables.today.holdings import Holdings, Person, Published
+from discreet.tables.today.privacy import PrivateRelease, deduce_private
 from discreet.tables.today.restriction import SetSizeRestriction
 from discreet.tables.today.rounding import RandomRounding
 from discreet.tables.today.swapping import RecordSwapping
 
-__all__ = [
-    "Attack",
-    "Method",
-    "PublishDP",
-    "attack",
-    "attack_once",
-    "base_rate",
-    "clopper_pearson",
-    "publish_private",
-    "success_ceiling",
-]
-
-PublishDP = Callable[[Figures, Decimal], Figures]
+__all__ = ["Attack", "Method", "attack", "attack_once", "base_rate", "clopper_pearson"]
 
 
 class Method(Protocol):
@@ -86,7 +72,7 @@ class Attack:
 
 
 def attack(
-    method: Method | Callable[[Holdings], Published],
+    method: Method | PrivateRelease,
     holdings: Holdings,
     *,
     target: int,
@@ -105,8 +91,6 @@ def attack(
         return None
     until, done, sure, right = monotonic() + seconds, 0, 0, 0
     known: dict[Person, Verdict | None] = {}
-    if everyone is None and not _draws(method):
-        everyone = _publish(method, holdings, rng)
     while done < trials and (done == 0 or monotonic() <= until):
         person = holdings.draw_person(rng)
         if person not in known or _draws(method):
@@ -122,7 +106,7 @@ def attack(
 
 
 def attack_once(
-    method: Method | Callable[[Holdings], Published],
+    method: Method | PrivateRelease,
     holdings: Holdings,
     person: Person,
     *,
@@ -136,22 +120,23 @@ def attack_once(
             parameter="target", rule=f"must be the place of a key, below {len(holdings.layout.sizes)}", came=str(target)
         )
     drawn = np.random.default_rng() if rng is None else rng
+    common = holdings.people_like(person, target).astype(np.float64)
+    if isinstance(method, PrivateRelease):
+        first, second = method.draw(holdings.figures), method.draw(holdings.without(person).figures)
+        return deduce_private(first, second, person, target=target, common=common)
     if isinstance(method, RecordSwapping):
-        return _attack_swapped(method, holdings, person, target=target, rng=drawn)
+        return _attack_swapped(method, holdings, person, target=target, common=common, rng=drawn)
     less = holdings.without(person)
-    everyone = _publish(method, holdings, drawn) if everyone is None else everyone
-    if not everyone.found:
-        return None
-    without = _publish(method, less, drawn)
-    if callable(method):
-        weigh = weigh_laplace(everyone=everyone, without=without, value=person.value)
-        return deduce(everyone, without, person, target=target, weigh=weigh)
+    everyone = method.apply(holdings, rng=drawn) if everyone is None else everyone
+    without = method.apply(less, rng=drawn) if everyone.found else everyone
     if not without.found:
         return None
+    weigh = None
     if isinstance(method, RandomRounding | ControlledRounding):
-        law = weigh_rounding(base=method.base, value=person.value)
-        return deduce(everyone, without, person, target=target, weigh=law)
-    verdict = deduce(everyone, without, person, target=target)
+        weigh = weigh_rounding(base=method.base, value=person.value)
+    verdict = deduce(
+        everyone, without, person, target=target, common=common, nonnegative=holdings.nonnegative, weigh=weigh
+    )
     if isinstance(method, SetSizeRestriction):
         return deduce_with_queries(holdings, less, person, target=target, least=method.least, first=verdict)
     return verdict
@@ -162,51 +147,11 @@ def base_rate(holdings: Holdings, target: int) -> float:
     return float(holdings.counts.max(axis=target).sum() / holdings.people)
 
 
-def success_ceiling(holdings: Holdings, target: int, *, guarantee: Guarantee, neighbours: Neighbours) -> float | None:
-    """What nobody can exceed, on average over the people, from tables under this guarantee; None where none is known.
-
-    With prior π for the most common place, no belief leaves e^ε'·π/(1 − π + e^ε'·π), where ε' = ε for replace-one and
-    2ε for add-remove, under which a change of place is one removal and one addition; nor can success exceed e^ε·π + δ,
-    because every table is at most e^ε times as likely as without the person.
-    """
-    if not isinstance(guarantee, PureDP | ApproxDP):
-        return None
-    epsilon = float(guarantee.epsilon)
-    delta = float(guarantee.delta) if isinstance(guarantee, ApproxDP) else 0.0
-    total = holdings.counts.sum(axis=target).ravel()
-    prior = holdings.counts.max(axis=target).ravel()[total > 0] / total[total > 0]
-    weights = total[total > 0] / holdings.people
-    most = np.minimum(_grow(epsilon) * prior + delta, 1.0)
-    if isinstance(guarantee, PureDP):
-        odds = _grow(epsilon if neighbours is Neighbours.REPLACE_ONE else 2 * epsilon)
-        most = np.minimum(most, 1 / (1 + (1 - prior) / prior / odds))
-    return float(weights @ most)
-
-
-def publish_private(publish_dp: PublishDP, epsilon: Decimal, holdings: Holdings, guarantee: Guarantee) -> Published:
-    """The table as differential privacy publishes it, margins the sums of its cells."""
-    cells = np.asarray(publish_dp(holdings.figures, epsilon))
-    if cells.shape != holdings.layout.sizes:
-        raise ValueError("publish_dp gives one figure for each cell")
-    margins = holdings.layout.margins
-    return Published(
-        method="differential privacy",
-        did="Noise that hides any one person is added; margins are the sums of the published cells.",
-        parameters={"epsilon": str(epsilon)},
-        guarantee=guarantee,
-        figures={margin: keep_keys(cells, margin) for margin in margins},
-        hidden={margin: np.zeros(holdings.layout.shape(margin), dtype=np.bool_) for margin in margins},
-        reach=dict.fromkeys(margins, inf),
-        steady=False,
-    )
-
-
 def clopper_pearson(hits: int, trials: int, *, level: float = 0.95) -> tuple[float, float]:
     """The exact interval for a rate."""
-    try:
-        from scipy.special import betaincinv
-    except ImportError:
-        raise ExtraMissing(needed_for="the comparison with today's methods", extra="tables") from None
+    require_scipy()
+    from scipy.special import betaincinv
+
     beyond = (1 - level) / 2
     low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, beyond))
     high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - beyond))
@@ -214,7 +159,13 @@ def clopper_pearson(hits: int, trials: int, *, level: float = 0.95) -> tuple[flo
 
 
 def _attack_swapped(
-    method: RecordSwapping, holdings: Holdings, person: Person, *, target: int, rng: np.random.Generator
+    method: RecordSwapping,
+    holdings: Holdings,
+    person: Person,
+    *,
+    target: int,
+    common: NDArray[np.float64],
+    rng: np.random.Generator,
 ) -> Verdict:
     """Both tables come from one swapped file, as two filters on it do: the person leaves where the swap put them."""
     swap = method.swap(holdings, rng=rng)
@@ -227,20 +178,18 @@ def _attack_swapped(
     table = method.retabulate(holdings, swap)
     less = table.copy()
     less[stands] -= person.value
-    weigh = weigh_swapping(share=float(method.share), value=person.value)
-    everyone, without = method.publish(holdings, table), method.publish(holdings, less)
-    return deduce(everyone, without, person, target=target, weigh=weigh)
+    weigh = weigh_swapping(share=float(method.share), value=person.value, common=common, cells=holdings.layout.cells)
+    wider = _with_sums_over(holdings, method.exchanged)
+    everyone, without = method.publish(wider, table), method.publish(wider, less)
+    return deduce(everyone, without, person, target=target, common=common, weigh=weigh)
 
 
-def _publish(
-    method: Method | Callable[[Holdings], Published], holdings: Holdings, rng: np.random.Generator
-) -> Published:
-    return method(holdings) if callable(method) else method.apply(holdings, rng=rng)
+def _with_sums_over(holdings: Holdings, place: int) -> Holdings:
+    """Where every cell is shown, anyone can add them up over a key, whichever margins are published."""
+    layout = holdings.layout
+    summed = tuple(other for other in layout.cells if other != place)
+    return replace(holdings, layout=Layout(layout.sizes, layout.slicing, tuple({*layout.margins, summed})))
 
 
 def _draws(method: object) -> bool:
-    return callable(method) or isinstance(method, RandomRounding | RecordSwapping)
-
-
-def _grow(epsilon: float) -> float:
-    return exp(epsilon) if epsilon < 700 else inf
+    return isinstance(method, RandomRounding | RecordSwapping | PrivateRelease)

@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from discreet.tables.today.holdings import Holdings
+from discreet.guarantees.types import PureDP
+from discreet.noise.bits import discrete_laplace_many
+from discreet.noise.entropy import SystemEntropy
+from discreet.tables.today.holdings import Figures, Holdings
+from discreet.tables.today.privacy import Draw, PrivateRelease, Seen
+
+
+class LaplaceCells(PrivateRelease):
+    """Discrete Laplace noise on the cells alone, published as drawn."""
+
+    def __init__(self, epsilon: Decimal) -> None:
+        self.epsilon = epsilon
+        self.guarantee = PureDP(epsilon=epsilon)
+
+    def draw(self, figures: Figures) -> Draw:
+        scale = 1 / Fraction(self.epsilon)
+        noise = discrete_laplace_many(SystemEntropy(), scale=scale, count=figures.size)
+        noisy = figures + np.array(noise).reshape(figures.shape)
+        return Draw((Seen(tuple(range(figures.ndim)), noisy, np.array(float(scale))),), lambda: noisy)
+
+
+@pytest.fixture
+def laplace() -> Callable[[str], PrivateRelease]:
+    """A private release at an epsilon."""
+    return lambda epsilon: LaplaceCells(Decimal(epsilon))
 
 
 @pytest.fixture
