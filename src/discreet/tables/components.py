@@ -139,8 +139,9 @@ def _across(table: Array, factors: Sequence[Factors], first: int) -> Array:
     """Apply a 2 × 2 matrix along each key's axis: a Kronecker product without its matrix."""
     for axis, ((same, up), (down, kept)) in enumerate(factors, start=first):
         made = np.empty_like(table)
-        (low, high), (first_row, second_row) = np.moveaxis(table, axis, 0), np.moveaxis(made, axis, 0)
-        first_row[...] = same * low + up * high if up else same * low
-        second_row[...] = down * low + kept * high if down else kept * high
+        (low, high), rows = np.moveaxis(table, axis, 0), np.moveaxis(made, axis, 0)
+        # By place, because the rows of a table with one key are single numbers, which cannot be written into.
+        rows[0] = same * low + up * high if up else same * low
+        rows[1] = down * low + kept * high if down else kept * high
         table = made
     return table
