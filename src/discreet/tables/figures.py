@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from discreet.tables.strategies import Measured
 __all__ = ["Estimated", "keep"]
 
 Floats = NDArray[np.float64]
+
+_LEAST: Final = 1e-30
+"""Noise of a smaller variance is as good as none, but a weight needs a number that is not 0."""
 
 
 def keep(cells: NDArray[Any], margin: Margin) -> NDArray[Any]:
@@ -50,7 +53,7 @@ class Estimated:
     def _observation(self, place: int) -> Observation:
         one = self.measured[place]
         slices = self.layout.slices if self.layout.keeps_slices(one.kept) else 1
-        found = tuple(variance(self._mechanism(place, number)) for number in range(slices))
+        found = tuple(max(variance(self._mechanism(place, number)), _LEAST) for number in range(slices))
         return Observation(one.kept, one.residual, found)
 
     def _mechanism(self, place: int, slice_place: int) -> Any:
