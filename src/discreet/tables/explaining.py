@@ -128,8 +128,8 @@ class TableExplanation:
 
 
 _GAUSSIAN = (
-    "Gaussian noise is charged in rho, here epsilon²/2, and no longer adds up in epsilon; --noise laplace charges the "
-    "epsilon itself and errs more."
+    "Gaussian noise is charged in rho: no more of the budget than epsilon would take. From then on everything is: a "
+    "later answer with Laplace noise weighs epsilon²/2. --noise laplace keeps to epsilon and errs more."
 )
 
 

@@ -71,8 +71,9 @@ class Design:
 def design_table(formed: Formed, *, epsilon: Decimal, budget: Budget, noise: NoiseChoice = "auto") -> Design:
     """The best strategy for every measure by its expected error; all of them with one kind of noise.
 
-    Under an (epsilon, delta) budget a pure answer at epsilon weighs rho = epsilon²/2; Gaussian noise is offered at that
-    same weight, where the budget could ever pay it.
+    Under an (epsilon, delta) budget Gaussian noise is offered too, for no more of the budget than a pure answer at
+    epsilon takes, however that is accounted: rho is at most epsilon²/2, which is what it weighs, and at most that part
+    of the budget's rho which epsilon is of its epsilon.
     """
     _require_noise(formed, epsilon)
     rho = _gaussian_weight(epsilon, budget, noise)
@@ -128,9 +129,11 @@ def _gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> De
                 came="gaussian",
             )
         return None
-    rho = floor_to_grid(Fraction(epsilon) ** 2 / 2)
-    affordable = min(rho_cap(cap) for cap in caps(budget)) * RHO_UNIT
-    if noise == "auto" and not 0 < Fraction(rho) <= affordable:
+    spent = Fraction(epsilon)
+    # A unit of epsilon is 1e-9 of it: the part of a cap that a pure answer takes, taken of its rho.
+    parts = [rho_cap(cap) * RHO_UNIT * spent / Fraction(cap.epsilon, 10**9) for cap in caps(budget)]
+    rho = floor_to_grid(min(spent**2 / 2, *parts))
+    if noise == "auto" and not rho:
         return None
     if not rho:
         raise ParameterInvalid(
