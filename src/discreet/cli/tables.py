@@ -291,12 +291,15 @@ def _check_files(
     """What would stop a file from being written is said before anything is charged."""
     from discreet.tables.files import check_output
     from discreet.tables.forming import form_table
-    from discreet.tables.writing import check_path
+    from discreet.tables.pictures import check_picture
 
     check_output(out, format=chosen, layout=form_table(request, session.workspace).layout())
-    for picture in (heat_map, bars):
-        if picture is not None:
-            check_path(picture)
+    pictures = [path for path in (heat_map, bars) if path is not None]
+    for path in pictures:
+        check_picture(path)
+    files = [path.resolve() for path in (*pictures, *([] if out is None else [out]))]
+    if len(set(files)) < len(files):
+        raise UsageError("--out, --heat-map and --bars must name different files.")
 
 
 def _deliver(
@@ -339,10 +342,12 @@ def _explain(told: "TableExplanation", output: TableFormat | None) -> None:
 
 def _show(released: "Table", lang: str) -> None:
     """One line for each figure: its keys, the published value, its interval and quality; margins last."""
+    from discreet.tables.figurewords import Writing
+
     entries = [*released.cells, *released.margins]
     shown = entries[:_MOST_LINES]
     rated = any(entry.low is not None for entry in shown)
-    places = None if released.step is None else max(0, -int(Decimal(released.step).as_tuple().exponent))
+    places = Writing.of(released, lang).decimals
     values, intervals = show_estimates(
         [entry.value for entry in shown], [(entry.low, entry.high) for entry in shown], decimals=places
     )
@@ -356,7 +361,7 @@ def _show(released: "Table", lang: str) -> None:
     if released.calibration is not None:
         headings.append(("calibrated", "right"))
         calibrated = [entry.calibrated for entry in shown]
-        columns.append(["–" if one is None else f"{one:,.{places or 0}f}" for one in calibrated])
+        columns.append(["–" if one is None else f"{one:,.{places}f}" for one in calibrated])
     left = len(entries) - len(shown)
     footer = [*([f"… and {left:,} more figures; --out writes them all."] if left else []), *_facts(released, lang)]
     rows = [list(row) for row in zip(*columns, strict=True)]
@@ -380,17 +385,13 @@ def _facts(released: "Table", lang: str) -> list[str]:
 
 def _charged(released: "Table") -> list[str]:
     """The charge, the guarantee and every warning."""
+    from discreet.tables.factwords import tell_charge
+
     release = released.release
     lines = []
-    charge, remaining = release.get("charge"), release.get("remaining")
-    if isinstance(charge, dict) and isinstance(remaining, dict):
-        paid = ", ".join(
-            f"{name} {charge[name]}" for name in ("epsilon", "rho", "delta") if charge.get(name, "0") != "0"
-        )
-        if release.get("replayed"):
-            paid = "nothing (a stored answer, the same as before)"
+    if isinstance(remaining := release.get("remaining"), dict):
         lines.append(
-            f"charged {paid or 'nothing'}; epsilon {remaining['analyst']['epsilon']} remains for you, "
+            f"charged {tell_charge(released, 'en')}; epsilon {remaining['analyst']['epsilon']} remains for you, "
             f"{remaining['population']['epsilon']} for population '{release.get('population')}'"
         )
     lines.append(

@@ -9,15 +9,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from discreet.errors import ParameterInvalid
 from discreet.pages.page import Drawn
 from discreet.tables.barchart import draw_bars
 from discreet.tables.heatmap import draw_heat_map
-from discreet.tables.writing import replace_file
+from discreet.tables.writing import check_path, replace_file
 
-__all__ = ["draw_bars", "draw_heat_map", "picture_file", "write_picture"]
+__all__ = ["check_picture", "draw_bars", "draw_heat_map", "picture_file", "write_picture"]
 
 _HEADER: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _BACKGROUND: Final = '<rect width="100%" height="100%" fill="#ffffff"/>'
+
+
+def check_picture(path: Path) -> None:
+    """Say what would stop a picture from being written here, before anything is charged."""
+    if path.suffix.lower() != ".svg":
+        raise ParameterInvalid(parameter="the name of a picture", rule="must end in .svg", came=f"'{path.name}'")
+    check_path(path)
 
 
 def picture_file(drawn: Drawn) -> str:

@@ -17,6 +17,8 @@ def check_path(path: Path) -> None:
         raise PathInvalid(f"'{path}' is a folder. Name a file in it.", file=str(path))
     if not path.parent.is_dir():
         raise PathInvalid(f"there is no folder '{path.parent}'. Create it, or name another file.", file=str(path))
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise PathInvalid(f"'{path.parent}' does not let you write. Name a file in another folder.", file=str(path))
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -79,6 +79,9 @@ def test_outputs_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch:
         check_output(tmp_path, format="csv")
     with pytest.raises(PathInvalid, match="there is no folder"):
         check_output(tmp_path / "no" / "a.csv", format="csv")
+    with monkeypatch.context() as patched, pytest.raises(PathInvalid, match="does not let you write"):
+        patched.setattr("os.access", lambda path, mode: False)
+        check_output(tmp_path / "a.csv", format="csv")
     with pytest.raises(ParameterInvalid, match="Parquet and CSV"):
         check_output(tmp_path / "a.xlsx", format="xlsx", layout=Layout((2, 16_383), None, ((0, 1),)))
     with pytest.raises(ParameterInvalid, match="Parquet and CSV"):
@@ -146,7 +149,16 @@ def test_the_text_lays_the_table_out(counted: Table) -> None:
     assert lines[2].endswith("All")
     assert lines[6].split()[-1] == "7,051,613"
     assert "–" in lines[5]
+    assert lines[8] == "E use with caution; F unreliable; – suppressed"
+    assert "41\u00a0E" in lines[5]
     assert "7\u202f051\u202f613" in render_text(counted, "table", "fr")
+
+
+def test_the_text_shows_as_many_decimals_as_intervals_bear(counted: Table) -> None:
+    cells = [dataclasses.replace(entry, value=1.7609343256448131, low=1.7604, high=1.7614) for entry in counted.cells]
+    shown = render_text(dataclasses.replace(counted, step=None, cells=cells), "table", "fr")
+    assert "1,7609" in shown
+    assert "1,76093" not in shown
 
 
 def test_binary_formats_are_no_text(counted: Table) -> None:

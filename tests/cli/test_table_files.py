@@ -1,0 +1,37 @@
+"""Tables written to files from the command line: every ending, pictures beside them, and refusals before a charge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.clinic import Run
+
+TABLE = ("table", "-w", "w", "clinic", "--by", "town,smokes", "--epsilon", "0.5")
+REFUSED = {
+    ("--out", "t.xls"): "must end in",
+    ("--out", "none/t.csv"): "there is no folder",
+    ("--format", "xlsx"): "needs a file",
+    ("--heat-map", "heat.png"): "must end in .svg",
+    ("--bars", "none/bars.svg"): "there is no folder",
+    ("--bars", "same.svg", "--heat-map", "./same.svg"): "different files",
+}
+
+
+def test_the_ending_tells_the_format_and_pictures_stand_beside(run: Run, clinic: Path, tmp_path: Path) -> None:
+    for ending in ("txt", "json", "csv", "xlsx", "parquet", "sdmx.csv"):
+        assert f"wrote t.{ending}" in run(*TABLE, "--out", f"t.{ending}", "--lang", "fr").out
+        assert (tmp_path / f"t.{ending}").stat().st_size > 300
+    run(*TABLE, "--out", "t.html", "--heat-map", "heat.svg", "--bars", "bars.svg")
+    for name in ("heat.svg", "bars.svg", "t.html"):
+        assert "epsilon = 0.5. Neighbours: add-remove" in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_a_file_that_cannot_be_written_costs_nothing(run: Run, clinic: Path, tmp_path: Path) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+    for words, said in REFUSED.items():
+        refused = run(*TABLE, *words, code=None)
+        assert refused.code != 0
+        assert said in refused.err
+    (state,) = run("budget", "-w", "w", "--format", "json").json()["populations"]
+    assert state["population"]["epsilon_spent"] == "0"
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
