@@ -11,7 +11,7 @@ from discreet.data.columns import Labels
 from discreet.guarantees.types import BootstrapDP, Guarantee, PureDP
 from discreet.plan.statement import KeyFace
 from discreet.tables.table import Entry, Heading, Number, Quality, Shown, Table
-from tests.unit.tables.office import WITH_DELTA, Office, open_office
+from tests.unit.tables.office import CARD, WITH_DELTA, Office, open_office
 
 PROVINCE = Heading(
     "province",
@@ -164,9 +164,18 @@ def generous(tmp_path: Path) -> Iterator[Office]:
 @pytest.fixture(scope="module")
 def reading_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     """One office for a whole file of tests, where nothing is spent."""
-    folder = tmp_path_factory.mktemp("reading")
+    yield from open_room(tmp_path_factory.mktemp("reading"), CARD)
+
+
+@pytest.fixture(scope="module")
+def generous_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    """The same under a budget with a delta."""
+    yield from open_room(tmp_path_factory.mktemp("generous"), WITH_DELTA)
+
+
+def open_room(folder: Path, card: str) -> Iterator[Office]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISCREET_KEYS", str(folder / "keys"))
         patch.setenv("DISCREET_ANALYST", "ana")
-        with open_office(folder) as opened:
+        with open_office(folder, card) as opened:
             yield opened

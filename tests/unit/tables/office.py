@@ -23,7 +23,7 @@ title: {en: People, fr: Personnes}
 population: everyone
 unit: {column: pid, rows: 1}
 neighbours: add-remove
-budget: {epsilon: 100, per_analyst: 60}
+budget: {epsilon: 100000, per_analyst: 60000}
 weight: {column: weight, cap: {by: region, values: {N: 5, S: 20}}}
 columns:
   pid: {kind: id, type: integer}
@@ -49,7 +49,7 @@ columns:
 HEADER = "pid,region,smokes,age,grade,height,change,serial,wide,town,guessed,weight"
 POPULATION = "everyone"
 
-WITH_DELTA = CARD.replace("{epsilon: 100, per_analyst: 60}", "{epsilon: 10, delta: 1e-6}")
+WITH_DELTA = CARD.replace("{epsilon: 100000, per_analyst: 60000}", "{epsilon: 10, delta: 1e-6}")
 
 
 def person(pid: int) -> dict[str, Any]:
