@@ -29,6 +29,8 @@ _FIGURES: Final = 11.0
 _BAR: Final = 220.0
 # A few large figures would leave all others equally pale; a root spreads the small ones.
 _SKEWED: Final = 6
+# Negative figures so small beside the largest are as pale as 0.
+_FAINT: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class _Shading:
     @classmethod
     def of(cls, values: Sequence[float]) -> _Shading:
         low, high = (min(0.0, *values), max(0.0, *values)) if values else (0.0, 0.0)
+        # A little noise below 0 would cost a whole tick, and all contrast with it.
+        low = 0.0 if -low < _FAINT * high else low
         if values and min(values) > 0 and (max(values) - min(values)) < min(values):
             low = min(values)
         rooted = low >= 0 and high > 0 and _SKEWED * median(values) < high
@@ -114,7 +118,9 @@ def _find_look(view: View, writing: Writing) -> _Look:
     abreast, free = _find_room(len(panels), beside, max(wanted + 12, 34.0), len(view.columns))
     heads = [clean(view.name_column(column, language)) for column in view.columns]
     longest = max((text_width(head, _HEADS) for head in heads), default=0)
-    cell = min(free, max(wanted + 12, 34.0, min(longest / 2 + 14, 110.0)))
+    # Wide enough for the longest word, so that names break between words.
+    word = max((text_width(word, _HEADS) for head in heads for word in head.split()), default=0)
+    cell = min(free, max(wanted + 12, 34.0, min(max(longest / 2 + 14, word + 4), 110.0)))
     printed = wanted + 6 <= cell
     line = 16.0 if len(view.lines) > 30 else 28.0 if printed else 20.0
     # Names are turned where a column holds hardly a word.

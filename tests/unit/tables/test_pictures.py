@@ -251,3 +251,14 @@ def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None
     with pytest.raises(PathInvalid, match="is a folder"):
         write_picture(drawn, tmp_path / "folder")
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_little_noise_below_zero_keeps_the_shades_apart() -> None:
+    values = [-1, 0, 2, 9000]
+    shades = list(fills(draw_heat_map(make_table({"a": ["p", "q", "r", "s"]}, lambda at: values[at[0]]), "en")))
+    assert shades.count(shade(0.0)) >= 3
+
+
+def test_names_above_columns_break_between_words_where_there_is_room() -> None:
+    table = make_table({"a": ["x"], "b": ["In the countryside", "Elsewhere", "No"]}, lambda _: 1)
+    assert not [one for one in texts(draw_heat_map(table, "en")) if one.endswith("…")]
