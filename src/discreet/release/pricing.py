@@ -3,7 +3,8 @@
 Guarantee: epsilon = the sum of the shares of the measures; with open keys also delta, for the threshold on units.
            With Gaussian noise rho = the sum of the shares.
 Requires:  the sensitivities of `plan.calculus`; noise and choices drawn independently, measure by measure.
-Proof:     docs/proofs/open-keys.md, docs/proofs/quantiles.md; shares add up by docs/proofs/composition.md
+Proof:     docs/proofs/open-keys.md, docs/proofs/quantiles.md; shares add up by docs/proofs/composition.md;
+           docs/proofs/mean.md for the parts of a mean
 Refs:      [KKMN09] for the threshold.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Final
 
 from discreet.data.card import Card
 from discreet.errors import ParameterInvalid, QueryRefused
@@ -24,12 +26,26 @@ from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.quantile import laplace_threshold
 from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units
 from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.outputs import KeyShown, Mean
 from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.plan.statement import Statement
 
-__all__ = ["MeasurePrice", "Pricing", "Threshold", "UsedMechanism", "candidates_of", "price", "price_gaussian"]
+__all__ = [
+    "TOTAL_OF_MEAN",
+    "MeasurePrice",
+    "Pricing",
+    "Threshold",
+    "UsedMechanism",
+    "candidates_of",
+    "price",
+    "price_gaussian",
+    "split_units",
+]
 
 UsedMechanism = DiscreteLaplace | DiscreteGaussian | NoisyMax
+
+TOTAL_OF_MEAN: Final = Fraction(3, 4)
+"""What the centred total of a mean gets of its budget, the size getting the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +98,13 @@ def price(
 ) -> Pricing:
     """The charge and the mechanisms of a statement, or QueryRefused.
 
-    Epsilon is the total; it is split in equal parts, the remainder going to the last measure, unless `shares` says
-    how. Delta is used, and charged, for open keys only.
+    Epsilon is the total; `shares` say how it is split, else `split_units`. Delta is used, and charged, for open keys
+    only.
     """
     plan = statement.plan
     moved = [sensitivities(plan, measure, cards) for measure in plan.measures]
     _require_noise(moved, cards)
-    split = _split(epsilon, moved) if shares is None else _checked_shares(shares, epsilon, moved)
+    split = _split(statement, epsilon, moved) if shares is None else _checked_shares(shares, epsilon, moved)
     measures = tuple(
         _price_measure(measure, found, share, candidates_of(plan, measure, cards))
         for measure, found, share in zip(plan.measures, moved, split, strict=True)
@@ -111,6 +127,7 @@ def price_gaussian(
     """The charge and the mechanisms of counts and sums over listed keys, with Gaussian noise: rho is the total."""
     plan = statement.plan
     assert not plan.open, "a threshold on open keys needs the noise it was proved for"
+    assert not any(isinstance(one, Quantile | Extreme) for one in plan.measures), "a choice is not made by adding noise"
     moved = [sensitivities(plan, measure, cards) for measure in plan.measures]
     _require_noise(moved, cards)
     split = _checked_shares(shares, rho, moved)
@@ -145,23 +162,37 @@ def _require_noise(moved: Sequence[Sensitivities], cards: Mapping[str, Card]) ->
         )
 
 
-def _split(epsilon: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
-    """Equal parts on the grid for what needs noise, the remainder to the last, nothing for the rest."""
-    noisy = [place for place, found in enumerate(moved) if found.largest.l1]
-    split = [Decimal(0)] * len(moved)
-    if not noisy:
+def split_units(statement: Statement, noisy: Sequence[int], units: int) -> list[int]:
+    """How so many 1e-9 of epsilon are split over the measures: nothing for those that need no noise.
+
+    Equal parts, the remainder to the last; a statement that shows nothing but one mean gives its total three quarters.
+    """
+    split = [0] * len(statement.plan.measures)
+    shown = [column.shows for column in statement.presentation.columns if not isinstance(column.shows, KeyShown)]
+    mean = shown[0]
+    if len(shown) == 1 and isinstance(mean, Mean) and {*noisy} == {mean.total, mean.size}:
+        split[mean.size] = max(1, int(units * (1 - TOTAL_OF_MEAN)))
+        split[mean.total] = units - split[mean.size]
         return split
-    part, rest = divmod(to_units(epsilon), len(noisy))
-    if not part:
+    part, rest = divmod(units, len(noisy))
+    for place in noisy:
+        split[place] = part
+    split[noisy[-1]] += rest
+    return split
+
+
+def _split(statement: Statement, epsilon: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
+    noisy = [place for place, found in enumerate(moved) if found.largest.l1]
+    if not noisy:
+        return [Decimal(0)] * len(moved)
+    split = split_units(statement, noisy, to_units(epsilon))
+    if not all(split[place] for place in noisy):
         raise QueryRefused(
             f"epsilon {text(epsilon)} is shared by {len(noisy)} measures, and a share is at least 1e-9. Ask with a "
             "larger epsilon, or for fewer outputs.",
             part="epsilon",
         )
-    for place in noisy:
-        split[place] = from_units(part)
-    split[noisy[-1]] = from_units(part + rest)
-    return split
+    return [from_units(part) for part in split]
 
 
 def _checked_shares(shares: Sequence[Decimal], whole: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:

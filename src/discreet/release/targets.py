@@ -26,7 +26,7 @@ from discreet.release.accuracy import Amounts, Assumptions, Depends, Noise, assu
 from discreet.release.evaluation import joint_level
 from discreet.release.explaining import figure_outputs
 from discreet.release.explanation import about
-from discreet.release.pricing import price
+from discreet.release.pricing import price, split_units
 
 __all__ = ["Targets", "epsilon_within"]
 
@@ -58,13 +58,13 @@ def epsilon_within(
     assumed: Amounts | None = None,
     most: Decimal,
 ) -> Decimal:
-    """The least epsilon, split in equal parts, at which outputs reach these half-widths in every cell.
+    """The least epsilon, split as that of any statement, at which outputs reach these half-widths in every cell.
 
     Refused when it is more than `most`, which is what remains: then it says what all of that would reach.
     """
     assumptions = assume(statement, assumed or {})
     targets = Targets(statement, cards, widths, level=level, assumptions=assumptions)
-    epsilon = targets.equal_epsilon()
+    epsilon = targets.least_epsilon()
     if epsilon <= most:
         return epsilon
     rest = "no epsilon remains"
@@ -95,20 +95,20 @@ class Targets:
         self._found = [sensitivities(statement.plan, measure, cards) for measure in statement.plan.measures]
         self._noisy = [place for place, found in enumerate(self._found) if found.largest.l1]
         self._aims = [self._aim(name, width, level) for name, width in widths.items()]
-        if not self.met(self._even(_MOST)):
+        if not self.met(self._parted(_MOST)):
             raise QueryRefused(f"{self.told()} cannot be reached at any epsilon. Widen it.", part="within")
 
     def met(self, units: Sequence[int]) -> bool:
         """Whether these shares (in 1e-9, in the order of the measures) reach every width, exactly."""
         return self._holds(units, _exact_half_width)
 
-    def equal_epsilon(self) -> Decimal:
-        """The least epsilon that meets the targets when it is split in equal parts."""
-        guess = _smallest(lambda units: self._holds(self._even(units), _quick_half_width), len(self._noisy))
-        found = _smallest(lambda units: self.met(self._even(units)), guess)
+    def least_epsilon(self) -> Decimal:
+        """The least epsilon that meets the targets when it is split as that of any statement."""
+        guess = _smallest(lambda units: self._holds(self._parted(units), _quick_half_width), len(self._noisy))
+        found = _smallest(lambda units: self.met(self._parted(units)), guess)
         # The remainder of the split goes to the last measure, so epsilons just below can do as well.
         below = range(max(1, found - 2 * len(self._noisy)), found)
-        return from_units(next((units for units in below if self.met(self._even(units))), found))
+        return from_units(next((units for units in below if self.met(self._parted(units))), found))
 
     def least_shares(self) -> tuple[Decimal, ...]:
         """Shares of the measures, unequal where that costs less; the least that meet the targets, one by one.
@@ -157,7 +157,7 @@ class Targets:
             raise QueryRefused(f"{name} reads too many measures for an interval at this level.", part="within")
         aim = _Aim(name, output, width, joint, self._widest(used))
         try:
-            self._aim_holds(aim, self._even(_MOST), _quick_half_width)
+            self._aim_holds(aim, self._parted(_MOST), _quick_half_width)
         except Depends as missing:
             raise QueryRefused(f"the width of {name} {missing}", part="assume") from None
         return aim
@@ -191,12 +191,8 @@ class Targets:
 
     # --- shares -----------------------------------------------------------------------------------------------------
 
-    def _even(self, units: int) -> list[int]:
-        """As a statement's epsilon is split: equal parts, the remainder to the last."""
-        part, rest = divmod(units, len(self._noisy))
-        shares = [part if place in self._noisy else 0 for place in range(len(self._found))]
-        shares[self._noisy[-1]] += rest
-        return shares
+    def _parted(self, units: int) -> list[int]:
+        return split_units(self._statement, self._noisy, units)
 
     def _spread(self, read: Sequence[int], weights: Sequence[float], units: int) -> list[int]:
         shares = [1] * len(self._found)

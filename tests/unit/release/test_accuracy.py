@@ -193,7 +193,7 @@ def targets(sql: str, within: str, **assumed: int) -> Targets:
 
 def test_the_least_epsilon_meets_the_width_and_one_grid_step_less_does_not() -> None:
     sql = "SELECT region, COUNT(*) AS n FROM survey GROUP BY region"
-    epsilon = targets(sql, "n=5").equal_epsilon()
+    epsilon = targets(sql, "n=5").least_epsilon()
     assert figures(sql, epsilon=str(epsilon))["n"].widest == 5
     less = from_units(to_units(epsilon) - 1)
     assert figures(sql, epsilon=str(less))["n"].widest == 6
@@ -211,7 +211,7 @@ def test_the_least_epsilon_meets_the_width_and_one_grid_step_less_does_not() -> 
 def test_unequal_shares_cost_no_more_and_none_can_be_less(sql: str, within: str) -> None:
     statement, cards = read_statement(sql, shelf())
     aimed = targets(sql, within, n=1000)
-    equal, shares = aimed.equal_epsilon(), aimed.least_shares()
+    equal, shares = aimed.least_epsilon(), aimed.least_shares()
     assert sum(shares) <= equal + Decimal(len(shares)) / 10**9
     units = [to_units(share) for share in shares]
     assert aimed.met(units)

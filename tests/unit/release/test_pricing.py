@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,7 +16,9 @@ from discreet.guarantees.types import ApproxDP, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.algebra import Extreme, Field, Nothing, Quantile, Rows, Total
-from discreet.release.pricing import MeasurePrice, price
+from discreet.plan.outputs import Column, Mean, Noted, Output
+from discreet.plan.statement import Statement
+from discreet.release.pricing import TOTAL_OF_MEAN, MeasurePrice, price
 from tests.unit.release.statements import BY_PROVINCE, BY_TOWN, COUNT, SUM, UNITS, WEIGHTS, make_card, make_statement
 
 CARDS = {"t": make_card()}
@@ -32,6 +35,37 @@ def test_shares_add_up_to_epsilon_exactly_and_the_last_gets_the_rest(units: int,
     assert len(set(shares[:-1])) <= 1
     assert Decimal(0) <= shares[-1] - shares[0] < Decimal(count).scaleb(-9)
     assert pricing.guarantee == PureDP(epsilon=epsilon)
+
+
+def averaging(*more: Output) -> Statement:
+    """A statement that shows AVG(x), and perhaps something else of the same two measures."""
+    statement = make_statement(SUM, COUNT)
+    one, none = Fraction(1), Fraction(0)
+    mean = Mean(0, 1, total_step=one, size_step=one, centre=none, floor=one, low=-one, high=one)
+    columns = tuple(Column(f"c{place}", shown) for place, shown in enumerate((mean, *more)))
+    return replace(statement, presentation=replace(statement.presentation, columns=columns))
+
+
+@settings(deadline=None)
+@given(units=st.integers(2, 10**12))
+def test_the_total_of_a_mean_gets_three_quarters(units: int) -> None:
+    epsilon = Decimal(units).scaleb(-9)
+    total, size = (one.epsilon for one in price(averaging(), CARDS, epsilon=epsilon).measures)
+    assert total + size == epsilon
+    assert size >= Decimal("1e-9")
+    assert 0 <= epsilon - 4 * size < Decimal("4e-9") or size == Decimal("1e-9")
+
+
+def test_a_mean_beside_something_else_shares_evenly() -> None:
+    statement = averaging(Noted(1, Fraction(1)))
+    assert [one.epsilon for one in price(statement, CARDS, epsilon=Decimal(1)).measures] == [Decimal("0.5")] * 2
+
+
+@pytest.mark.parametrize("total", [Fraction(1, 2), Fraction(7, 10), TOTAL_OF_MEAN, Fraction(4, 5)])
+def test_no_other_parts_keep_a_mean_as_near_to_the_best(total: Fraction) -> None:
+    """docs/proofs/mean.md: how much wider than with the best parts, wherever in its bounds the mean lies."""
+    worst = max((1 / total + (r / 100) / (1 - total)) / (1 + (r / 100) ** 0.5) ** 2 for r in range(101))
+    assert (worst <= 4 / 3 + 1e-12) == (total == TOTAL_OF_MEAN)
 
 
 def test_a_share_below_the_grid_is_refused() -> None:
