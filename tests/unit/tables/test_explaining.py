@@ -44,7 +44,7 @@ def test_every_strategy_tells_its_error_for_every_margin(generous_room: Office) 
 
 
 def test_the_cost_is_told_in_the_budgets_own_terms(generous_room: Office, reading_room: Office) -> None:
-    assert explain(generous_room, "region", epsilon="0.5").to_dict()["charge"]["rho"] == "0.125"
+    assert explain(generous_room, "region,age", epsilon="0.1").to_dict()["charge"]["rho"] == "0.005"
     assert explain(generous_room, "region", epsilon="0.5", noise="laplace").to_dict()["charge"]["epsilon"] == "0.5"
     assert explain(reading_room, "region", epsilon="0.5").to_dict()["charge"] == {"epsilon": "0.5", "delta": "0"}
 

@@ -10,11 +10,12 @@ import pytest
 
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ZCDP, PureDP
+from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Marginal, Residual, Rows
 from discreet.tables.strategies import choose_strategy
-from tests.unit.tables.office import CARD, Office, open_office
+from tests.unit.tables.office import CARD, POPULATION, Office, open_office
 
 
 def test_without_margins_the_cells_alone_are_measured(reading_room: Office) -> None:
@@ -96,14 +97,23 @@ def test_a_pure_budget_has_laplace_noise_alone(reading_room: Office) -> None:
 
 
 def test_gaussian_noise_weighs_as_much_as_the_pure_answer(generous_room: Office) -> None:
-    design = generous_room.design("region,smokes,age", epsilon="0.5")
-    assert design.rho == Decimal("0.125")
-    assert sum(design.shares) == Decimal("0.125")
+    design = generous_room.design("region,smokes,age", epsilon="0.1")
+    assert design.rho == Decimal("0.005")
+    assert sum(design.shares) == Decimal("0.005")
     pricing = design.price()
-    assert pricing.guarantee == ZCDP(rho="0.125")
+    assert pricing.guarantee == ZCDP(rho="0.005")
     assert {one.noise for one in design.components[0].strategies} == {"laplace", "gaussian"}
     assert all(isinstance(one, DiscreteGaussian) for priced in pricing.measures for one in priced.mechanisms)
     assert any(isinstance(one, Residual | Marginal) for one in design.statement.plan.measures)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.3", "1", "5"])
+def test_gaussian_noise_takes_no_larger_part_of_the_budget(generous_room: Office, epsilon: str) -> None:
+    design = generous_room.design("region,smokes", epsilon=epsilon, noise="gaussian")
+    terms = generous_room.session.ledger.terms(POPULATION).budget
+    whole = min(rho_cap(cap) for cap in caps(terms)) * RHO_UNIT
+    assert design.rho is not None
+    assert Fraction(design.rho) <= min(Fraction(epsilon) ** 2 / 2, whole * Fraction(epsilon) / Fraction(terms.epsilon))
 
 
 def test_noise_may_be_chosen_by_name(generous_room: Office) -> None:
@@ -115,7 +125,7 @@ def test_noise_may_be_chosen_by_name(generous_room: Office) -> None:
     assert named == generous_room.design("region,smokes,age", epsilon="0.5")
 
 
-def test_what_the_budget_could_never_pay_as_gaussian_stays_laplace(generous_room: Office) -> None:
+def test_where_laplace_noise_errs_less_it_is_taken(generous_room: Office) -> None:
     assert generous_room.design("region,smokes,age", epsilon="9").rho is None
 
 
