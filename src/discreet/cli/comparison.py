@@ -63,7 +63,7 @@ def _show(done: Comparison) -> None:
             share(line.suppressed),
             "–" if line.attack is None else f"{line.attack.sure} of {line.attack.trials}",
             "–" if line.attack is None else share(line.attack.rate),
-            "–" if line.attack is None else share(line.attack.ceiling),
+            "–" if line.attack is None or line.attack.ceiling is None else f"{line.attack.ceiling:.1%}",
         ]
         for line in done.lines
     ]

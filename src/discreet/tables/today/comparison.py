@@ -121,10 +121,11 @@ class Comparison:
         )
         yield (
             "The attack: an outsider sees the table with everyone and without one person, knows all of that person's "
-            f"keys but {self.target} and what they add, and how common each {self.target} is among people like them."
+            f"keys but {self.target}, what they add, and how common each category of {self.target} is among people "
+            "with the same other keys."
         )
         if self.base_rate is not None:
-            yield f"Naming the most common {self.target}, without any table, is right for {self.base_rate:.0%}."
+            yield f"Naming the most common category, without any table, is right for {self.base_rate:.0%}."
         yield from self.notes
         yield from (line.sentence() for line in self.lines)
 

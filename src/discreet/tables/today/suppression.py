@@ -63,8 +63,8 @@ class Suppression:
         margins = holdings.layout.margins
         return Published(
             method="suppression",
-            did=f"{self._rule(holdings)} {first} are hidden for their own sake, {all_hidden - first} more so that no "
-            f"sum gives them away; the rest is exact.{checked}",
+            did=f"{self._rule(holdings)} So many are hidden for their own sake: {first}; so that no sum gives them "
+            f"away: {all_hidden - first} more. The rest is exact.{checked}",
             parameters=self._parameters(holdings, audited=audited),
             guarantee=Unproven("exact figures; hidden ones are safe only from those who see one table and know nobody"),
             figures={margin: np.where(hidden[margin], 0, holdings.margin(margin)) for margin in margins},
@@ -128,7 +128,7 @@ class Suppression:
     def _rule(self, holdings: Holdings) -> str:
         zeros = " (zeros are shown)" if self.show_zeros else ""
         dominated = (
-            f", or in which {self.dominant} make more than {self.percent}% of the total," if holdings.magnitude else ""
+            f", or more than {self.percent}% of which the largest {self.dominant} add," if holdings.magnitude else ""
         )
         return f"Figures about fewer than {self.threshold} people{zeros}{dominated} are hidden."
 
