@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -30,9 +31,6 @@ from discreet.tables.table import Entry, Number, Shown, Table
 from discreet.tables.wording import describe_design, facts_of_table, notes_of
 
 __all__ = ["read_table"]
-
-_NORMAL: Final = 1.959963984540054
-"""Half a 95% interval of a normal law, in standard errors: turns the width of a mean's interval into one."""
 
 
 @dataclass(frozen=True)
@@ -191,13 +189,18 @@ def _means(formed: Formed, total: Estimated, size: Estimated, level: Decimal) ->
             boxes = zip(*_box(totals, reach[0]), *_box(sizes, reach[1]), strict=True)
             ends = [_mean_ends(mean, box) for box in boxes]
         low, high = zip(*ends, strict=True)
-        yield margin, _Figures(values, values, low, high, _mean_errors(mean, np.array(low), np.array(high)))
+        yield margin, _Figures(values, values, low, high, _mean_errors(mean, np.array(low), np.array(high), level))
 
 
-def _mean_errors(mean: Mean, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Standard errors by the width of the intervals; infinite where an interval is the whole range and says nothing."""
+def _mean_errors(
+    mean: Mean, low: NDArray[np.float64], high: NDArray[np.float64], level: Decimal
+) -> NDArray[np.float64]:
+    """Standard errors by the width of the intervals; infinite where an interval is the whole range and says nothing.
+
+    As for a normal law at the level: a flag should not follow the level that somebody asks for.
+    """
     nothing = (low <= float(mean.low)) & (high >= float(mean.high))
-    return np.where(nothing, np.inf, (high - low) / (2 * _NORMAL))
+    return np.where(nothing, np.inf, (high - low) / (2 * NormalDist().inv_cdf((1 + float(level)) / 2)))
 
 
 def _box(centres: NDArray[np.float64], reach: NDArray[np.float64]) -> tuple[list[int], list[int]]:
