@@ -1,7 +1,7 @@
 """The facts of a release in the reader's language: guarantee, unit, neighbours, charge, level, what quality counts.
 
-What is ours and fixed is translated here. Warnings of the ledger and reasons why nothing is proved stay in the words
-they were given.
+What is ours and fixed is translated here; names of measures and reasons why nothing is proved stay in the words they
+were given.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ __all__ = [
     "tell_basis",
     "tell_calibration",
     "tell_charge",
+    "tell_cover",
     "tell_guarantee",
     "tell_level",
     "tell_neighbours",
     "tell_unit",
+    "tell_warning",
 ]
 
 NOT_PRIVATE: Final = Labels("Not differentially private.", "Sans confidentialité différentielle.")
@@ -41,6 +43,9 @@ _NEIGHBOURS: Final = {
     ),
 }
 _UNIT: Final = re.compile(r"(?P<column>.+) \(at most (?P<rows>\d+) rows? each\)")
+_UNBOUNDED: Final = re.compile(
+    r"Releases without a proof were made about '(?P<population>.+)' \((?P<count>\d+) so far\): its epsilon .+"
+)
 _STORED: Final = Labels(
     "nothing: a stored answer, the same as before", "rien : réponse déjà diffusée, la même qu’avant"
 )
@@ -88,7 +93,22 @@ def tell_unit(table: Table, language: str) -> str:
 def tell_neighbours(table: Table, language: str) -> str:
     """Which two data sets cannot be told apart."""
     said = _said(table, "neighbours")
-    return _NEIGHBOURS[said].text(language) if said in _NEIGHBOURS else said
+    return _NEIGHBOURS[said].text(language) if said in _NEIGHBOURS else _noted(table, "Neighbours", language) or said
+
+
+def tell_cover(table: Table, language: str) -> str:
+    """What an interval covers."""
+    return _noted(table, "What an interval covers", language) or _said(table, "interval_meaning")
+
+
+def tell_warning(warning: str, language: str) -> str:
+    """A warning of the ledger."""
+    if language == "fr" and (found := _UNBOUNDED.fullmatch(warning)):
+        return (
+            f"Des diffusions sans preuve ont été faites sur « {found['population']} » ({found['count']} à ce jour) : "
+            "son epsilon ne borne plus tout ce qui a été divulgué."
+        )
+    return warning
 
 
 def tell_charge(table: Table, language: str) -> str:
@@ -127,6 +147,12 @@ def tell_calibration(table: Table, language: str) -> str:
         count = tell_number(len(unmatched), language)
         said += f" ; {count} hors d’atteinte (cellules à 0)" if french else f"; {count} out of reach (cells of 0)"
     return said
+
+
+def _noted(table: Table, heading: str, language: str) -> str:
+    """A note in the reader's language, without its full stop; empty where there is none."""
+    noted = (sentence.text(language) for one, sentence in table.notes if one.en == heading)
+    return next(noted, "").removesuffix(".")
 
 
 def _said(table: Table, name: str) -> str:

@@ -25,6 +25,7 @@ _APART: Final = 6.0
 _BETWEEN: Final = 26.0
 _NAMES: Final = 11.0
 _HEADS: Final = 10.0
+_UPRIGHT: Final = 46.0
 _FIGURES: Final = 11.0
 _BAR: Final = 220.0
 # A few large figures would leave all others equally pale; a root spreads the small ones.
@@ -118,13 +119,14 @@ def _find_look(view: View, writing: Writing) -> _Look:
     abreast, free = _find_room(len(panels), beside, max(wanted + 12, 34.0), len(view.columns))
     heads = [clean(view.name_column(column, language)) for column in view.columns]
     longest = max((text_width(head, _HEADS) for head in heads), default=0)
-    # Wide enough for the longest word, so that names break between words.
+    # Wide enough for the longest word, so that names break between words and are not turned for want of a little.
     word = max((text_width(word, _HEADS) for head in heads for word in head.split()), default=0)
-    cell = min(free, max(wanted + 12, 34.0, min(max(longest / 2 + 14, word + 4), 110.0)))
+    named = max(longest / 2 + 14, word + 4, min(longest + 4, _UPRIGHT))
+    cell = min(free, max(wanted + 12, 34.0, min(named, 110.0)))
     printed = wanted + 6 <= cell
     line = 16.0 if len(view.lines) > 30 else 28.0 if printed else 20.0
     # Names are turned where a column holds hardly a word.
-    turned = cell < 46 and longest + 4 > cell
+    turned = cell < _UPRIGHT and longest + 4 > cell
     broken = max(len(wrap(head, cell - 2, _HEADS, lines=4)) for head in heads)
     above = (min(longest, 140.0) if turned else 12.0 * broken) + 8 if any(heads) else 0.0
     below = _widest(view, writing, panels, [SUMMED], view.columns) if view.has_margin(lines=True) else 0.0

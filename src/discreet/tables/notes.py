@@ -11,18 +11,19 @@ from discreet.tables.factwords import (
     tell_basis,
     tell_calibration,
     tell_charge,
+    tell_cover,
     tell_guarantee,
     tell_level,
     tell_neighbours,
     tell_unit,
+    tell_warning,
 )
 from discreet.tables.table import Table
 
-__all__ = ["list_facts", "list_notes", "list_warnings", "tell_cover", "warn_reader"]
+__all__ = ["list_facts", "list_notes", "list_warnings", "warn_reader"]
 
 Tell = Callable[[Table, str], str]
 
-_COVER: Final = Labels("What an interval covers", "Ce que couvre un intervalle")
 _WARNING: Final = Labels("Warning", "Avertissement")
 _METHODS: Final = {"dp": Labels("differential privacy", "confidentialité différentielle")}
 
@@ -32,7 +33,7 @@ def list_notes(table: Table, language: str) -> Iterator[tuple[str, str]]:
     for heading, sentence in table.notes:
         yield heading.text(language), sentence.text(language)
     yield from list_facts(table, language)
-    yield from ((_WARNING.text(language), warning) for warning in list_warnings(table))
+    yield from ((_WARNING.text(language), warning) for warning in list_warnings(table, language))
 
 
 def list_facts(table: Table, language: str) -> Iterator[tuple[str, str]]:
@@ -43,13 +44,13 @@ def list_facts(table: Table, language: str) -> Iterator[tuple[str, str]]:
             yield title.text(language), told
 
 
-def list_warnings(table: Table) -> list[str]:
+def list_warnings(table: Table, language: str) -> list[str]:
     """What the release warns of, without what its notes say already."""
     warnings = table.release.get("warnings")
     noted = {sentence.en for _, sentence in table.notes}
     if not isinstance(warnings, Sequence) or isinstance(warnings, str):
         return []
-    return [str(warning) for warning in warnings if warning not in noted]
+    return [tell_warning(str(warning), language) for warning in warnings if warning not in noted]
 
 
 def warn_reader(table: Table, language: str) -> str | None:
@@ -59,12 +60,6 @@ def warn_reader(table: Table, language: str) -> str | None:
     # The guarantee's own words begin with what is said first.
     reason = tell_guarantee(table, language).partition(":")[2].strip()
     return f"{NOT_PRIVATE.text(language)} {reason[:1].upper()}{reason[1:]}".strip()
-
-
-def tell_cover(table: Table, language: str) -> str:
-    """What an interval covers, as a note says it in the reader's language, else as the release does."""
-    noted = (sentence.text(language) for heading, sentence in table.notes if heading.en == _COVER.en)
-    return next(noted, str(table.release.get("interval_meaning") or ""))
 
 
 def _known(name: str) -> Tell:
@@ -90,7 +85,7 @@ _FACTS: Final[Sequence[tuple[Labels, Tell]]] = (
     (Labels("Charged", "Imputé au budget"), tell_charge),
     (Labels("Method", "Méthode"), _tell_method),
     (Labels("Interval level", "Niveau des intervalles"), tell_level),
-    (_COVER, _known("interval_meaning")),
+    (Labels("What an interval covers", "Ce que couvre un intervalle"), tell_cover),
     (Labels("Quality counts", "La qualité tient compte de"), tell_basis),
     (Labels("Calibrated to", "Calé sur"), tell_calibration),
     (Labels("Population", "Population"), _known("population")),

@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from discreet.errors import ExtraMissing
 from discreet.release.exports import neutralise
-from discreet.tables.factwords import tell_neighbours, tell_unit
+from discreet.tables.factwords import tell_cover, tell_neighbours, tell_unit
 from discreet.tables.listing import name_free
-from discreet.tables.notes import tell_cover
 from discreet.tables.table import Entry, Heading, Quality, Shown, Table
 
 __all__ = ["TOTAL", "UNKNOWN", "to_sdmx_csv"]

@@ -46,7 +46,7 @@ def write_table_page(table: Table, language: str) -> str:
     title = clean(table.title.text(language))
     body = [
         *_notice(table, language),
-        element("header", element("h1", title, dir="auto"), element("p", _lead(table, language), class_="lead")),
+        element("header", element("h1", title, dir="auto"), *_lead(table, language)),
         element("main", *_sections(table, language)),
     ]
     return write_page(title, *body, language=language)
@@ -59,11 +59,13 @@ def _notice(table: Table, language: str) -> list[Markup]:
     return [element("p", element("strong", first), clean(warning).removeprefix(first), class_="notice alarm")]
 
 
-def _lead(table: Table, language: str) -> str:
-    """What is promised, in one line that does not break within an equation."""
+def _lead(table: Table, language: str) -> list[Markup]:
+    """What is promised, in one line that does not break within an equation; the notice says what is not."""
+    if not table.guarantee.differentially_private:
+        return []
     guarantee, neighbours = clean(tell_guarantee(table, language)), clean(tell_neighbours(table, language))
-    said = f"{guarantee[:1].upper()}{guarantee[1:]}; {neighbours}." if neighbours else f"{guarantee}."
-    return said.replace(" = ", "\u00a0=\u00a0")
+    said = f"{guarantee[:1].upper()}{guarantee[1:]}; {neighbours}."
+    return [element("p", said.replace(" = ", "\u00a0=\u00a0"), class_="lead")]
 
 
 def _sections(table: Table, language: str) -> Iterator[Markup]:
@@ -227,7 +229,7 @@ def _calibrated(entry: Entry, writing: Writing) -> str:
 
 
 def _notes(table: Table, language: str) -> Iterator[Markup]:
-    if warnings := list_warnings(table):
+    if warnings := list_warnings(table, language):
         told = bullets(list(map(clean, warnings)))
         yield element("div", element("strong", _WORDS["warnings"].text(language)), told, class_="notice")
     terms = [

@@ -78,7 +78,7 @@ def test_pages_and_texts_hold_every_note(office: Office, format: str, language: 
 def test_warnings_that_notes_say_are_not_said_twice(counted: Table) -> None:
     said = counted.notes[0][1].en
     table = replace(counted, release={**counted.release, "warnings": [said, "Another."]})
-    assert list_warnings(table) == ["Another."]
+    assert list_warnings(table, "en") == ["Another."]
     assert warn_reader(table, "en") is None
 
 

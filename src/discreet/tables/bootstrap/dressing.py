@@ -29,6 +29,7 @@ from discreet.tables.table import Entry, Number, Quality, Shown, Table
 __all__ = ["dress"]
 
 _QUALITY_BASIS: Final = "nothing: a bootstrap release does not show its noise"
+_NO_INTERVAL: Final = "none: an interval would tell the noise, and the noise tells single rows"
 _METHODS: Final = {
     "i": Labels("one noise for the whole table", "un seul bruit pour tout le tableau"),
     "ii": Labels("epsilon split over the cells", "epsilon réparti entre les cellules"),
@@ -120,7 +121,7 @@ def _release(
     warnings = [caution.en for caution in CAUTIONS]
     return {
         "level": None,
-        "interval_meaning": "none: an interval would tell the noise, and the noise tells single rows",
+        "interval_meaning": _NO_INTERVAL,
         "charge": {"epsilon": "0", "delta": "0"},
         "remaining": remaining.to_dict(),
         "guarantee": str(guarantee),
@@ -173,5 +174,13 @@ def _notes(entry: LogEntry) -> tuple[tuple[Labels, Labels], ...]:
             ),
         ),
         (Labels("Margins", "Marges"), Labels("Sums of the published cells.", "Sommes des cellules publiées.")),
+        (
+            Labels("What an interval covers", "Ce que couvre un intervalle"),
+            Labels(_NO_INTERVAL, "aucun : un intervalle dirait le bruit, et le bruit dit des lignes particulières"),
+        ),
+        (
+            Labels("Quality counts", "La qualité tient compte de"),
+            Labels(_QUALITY_BASIS, "rien : une diffusion bootstrap ne montre pas son bruit"),
+        ),
         *((Labels("Caution", "Mise en garde"), caution) for caution in CAUTIONS),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.tables.files import FORMATS, write_table
+from discreet.tables.notes import list_notes
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -22,3 +24,8 @@ def test_every_format_says_what_it_is(build: Callable[..., Any], format: str) ->
             content = b"".join(parts.read(name) for name in parts.namelist())
     assert b"not differentially private" in content.lower()
     assert b"sensitivity" not in content.lower()
+
+
+def test_what_is_ours_is_said_in_french(build: Callable[..., Any]) -> None:
+    for heading, said in list_notes(build().release(), "fr"):
+        assert not re.search(r"\b(the|rows|interval|epsilon no longer|noise)\b", said), f"{heading}: {said}"
