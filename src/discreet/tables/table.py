@@ -57,9 +57,9 @@ class Heading:
 class Entry:
     """One figure. `codes` has one entry for each key: a code, or None for no value and for keys summed over.
 
-    `over` are the places of the keys summed over: empty for a cell. `value` is published and adds up; `raw` is the
-    unbiased estimate behind it; the interval belongs to `raw`. A suppressed figure has none of them; a figure that is
-    not differentially private has no interval.
+    `over` are the places of the keys summed over: empty for a cell. `value` is published; `raw` is the estimate behind
+    it, to which the interval belongs. Of counts and totals, values add up and raw estimates are unbiased; a mean is its
+    own raw estimate. A suppressed figure has none of them; a figure that is not differentially private has no interval.
     """
 
     codes: tuple[Shown, ...]
@@ -76,9 +76,9 @@ class Entry:
 class Table:
     """A table as published. `release` holds the release fields of an answer in JSON form, in their order.
 
-    `statistic` says what a figure is ("Weighted count", "Total of height"); `unit` of measure where the card's step is
-    not 1 is left to the label. `step` is the decimal step on which values are published, as text ("1", "0.01"); means
-    have None. `notes` are (heading, sentence) pairs for people: what is promised and what the figures mean.
+    `statistic` says what a figure is ("Weighted count", "Total of height"); the title begins with it. `step` is the
+    decimal step on which values are published, as text ("1", "0.01"); means have None. `notes` are (heading, sentence)
+    pairs for people: what is promised and what the figures mean. `created` is the day on which the table was written.
     """
 
     dataset: str
