@@ -31,15 +31,6 @@ Noise = Literal["laplace", "gaussian"]
 Moved = Callable[[Margin, bool], Sequence[tuple[Fraction, Fraction]]]
 """(kept, residual) to (l1, squared l2) of what is observed: for each slice where it keeps the slicing key, else one."""
 
-MOST = 64
-"""How many margins the optimal weights may choose from: all of them up to six keys."""
-
-FEW = 24
-"""How many they may choose from where there are more than eight keys, and each step is dear."""
-
-RESIDUALS = 1024
-"""Above so many residuals the residual strategy is not offered."""
-
 FINE = 1_000_000
 """Residuals are all needed, however small their share: shares are multiples of 1/FINE."""
 
@@ -161,7 +152,7 @@ def _goal(budget: _Budget) -> Goal:
     """The mean as a function of shares, for a budget of 1: the best shares do not depend on the budget."""
     layout, parts = budget.layout, Components(budget.layout)
     distinct: dict[tuple[bool, tuple[int, ...]], Margin] = {}
-    for margin in _candidates(layout):
+    for margin in every_margin(len(layout.sizes)):
         if budget.measurable(margin):
             distinct.setdefault((parts.separates(margin), parts.bits(margin)), margin)
     margins = tuple(distinct.values())
@@ -169,36 +160,12 @@ def _goal(budget: _Budget) -> Goal:
     for row, margin in enumerate(margins):
         costs[row] = [float(cost) for cost in budget.costs(margin, residual=False)]
     grouped, counts = np.unique(costs / costs.max(), axis=1, return_counts=True)
-    goal = Goal(parts, margins, grouped, counts.astype(np.float64), budget.power)
-    return goal if len(margins) <= MOST else _screen(goal)
-
-
-def _candidates(layout: Layout) -> Iterator[Margin]:
-    """All margins up to six keys; beyond, the published ones and all that keep at most two keys."""
-    keys = len(layout.sizes)
-    if 2**keys <= MOST:
-        yield from every_margin(keys)
-        return
-    yield layout.cells
-    yield from layout.margins
-    for kept in (2, 1, 0):
-        yield from combinations(range(keys), kept)
-
-
-def _screen(goal: Goal) -> Goal:
-    """The candidates that would gain most from a larger share, starting from an equal split; the cells among them."""
-    count = len(goal.candidates)
-    _, slopes = goal.measure(np.full((1, count), 1 / count))
-    slopes[0, goal.candidates.index(goal.parts.layout.cells)] = -np.inf
-    most = MOST if len(goal.parts.free) <= 8 else FEW
-    return goal.only(sorted(np.argsort(slopes[0], kind="stable")[:most].tolist()))
+    return Goal(parts, margins, grouped, counts.astype(np.float64), budget.power)
 
 
 def _residual(budget: _Budget) -> Iterator[Strategy]:
     """The residual of every margin, each with a share in proportion to the root of what it costs."""
     layout, parts = budget.layout, Components(budget.layout)
-    if 2 ** len(parts.free) > RESIDUALS:
-        return
     always = () if layout.slicing is None else (layout.slicing,)
     kept = [tuple(sorted((*always, *chosen))) for chosen in _subsets(parts.free)]
     if not all(budget.measurable(margin, residual=True) for margin in kept):
