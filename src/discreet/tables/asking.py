@@ -12,15 +12,17 @@ from decimal import Decimal
 from discreet.data.publictables import read_public_table
 from discreet.data.workspace import Workspace
 from discreet.engines.base import Engine
-from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused
+from discreet.errors import BudgetExceeded, DatasetSuspended, ParameterInvalid, QueryRefused, Refused, RequestConflict
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.ledger import Ledger
-from discreet.release.answers import interval_level
+from discreet.ledger.standing import PopulationStanding
+from discreet.release.answers import Answer, interval_level
 from discreet.release.asking import Question, ask, check_terms
+from discreet.release.outlook import foresee
 from discreet.tables.calibration import Target, read_totals
 from discreet.tables.explaining import TableExplanation, explain_table
 from discreet.tables.forming import Formed, form_table, may_be_negative
-from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table
+from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table, with_laplace
 from discreet.tables.releasing import read_table
 from discreet.tables.request import TableRequest
 from discreet.tables.table import Table
@@ -32,13 +34,17 @@ OpenEngine = Callable[[Formed], Engine]
 
 @dataclass(frozen=True)
 class AskedTable:
-    """A table with everything that decides its price and how it is shown."""
+    """A table with everything that decides its price and how it is shown.
+
+    With `auto`, Laplace noise takes the place of Gaussian noise where the account has room for that alone.
+    """
 
     design: Design
     targets: tuple[Target, ...]
     analyst: str
     level: Decimal
     suppress_above: Decimal | None
+    auto: bool = False
 
     @property
     def formed(self) -> Formed:
@@ -67,6 +73,7 @@ def read_asked_table(
         analyst=analyst,
         level=interval_level(level),
         suppress_above=None if suppress_above is None else exact(suppress_above, parameter="suppress above"),
+        auto=noise == "auto",
     )
 
 
@@ -109,7 +116,20 @@ def explain_asked_table(asked: AskedTable, ledger: Ledger) -> TableExplanation:
         if ledger.suspended(name):
             raise DatasetSuspended(dataset=name)
     standing = ledger.standing(asked.formed.card.population)
-    return explain_table(asked.design, level=asked.level, standing=standing, analyst=asked.analyst)
+    design = _fitting(asked, standing)
+    return explain_table(design, level=asked.level, standing=standing, analyst=asked.analyst)
+
+
+def _fitting(asked: AskedTable, standing: PopulationStanding) -> Design:
+    """The design that would be paid: after pure answers there may be epsilon left and no rho."""
+
+    def fits(design: Design) -> bool:
+        return foresee(design.price().guarantee, standing, asked.analyst).refusal is None
+
+    if not asked.auto or asked.design.rho is None or fits(asked.design):
+        return asked.design
+    pure = with_laplace(asked.design)
+    return pure if fits(pure) else asked.design
 
 
 def ask_table(
@@ -122,20 +142,30 @@ def ask_table(
     confirm: Callable[[TableExplanation], bool] | None = None,
 ) -> Table:
     """Charge, draw and read the table; or read it again from a stored answer. `confirm` may still say no."""
-    design, formed = asked.design, asked.formed
-    question = Question(
-        statement=design.statement,
-        datasets=formed.datasets,
-        open_engine=lambda: open_engine(formed),
-        analyst=asked.analyst,
-        request_id=request_id,
-        epsilon=design.epsilon,
-        level=asked.level,
-        fresh=fresh,
-        shares=design.shares,
-        rho=design.rho,
-    )
     if confirm is not None and not confirm(explain_asked_table(asked, ledger)):
         raise Refused("Not asked. Nothing was released or charged.")
-    answer = ask(question, ledger)
-    return read_table(design, answer, level=asked.level, suppress_above=asked.suppress_above, targets=asked.targets)
+
+    def answer(design: Design) -> Answer:
+        question = Question(
+            statement=design.statement,
+            datasets=asked.formed.datasets,
+            open_engine=lambda: open_engine(asked.formed),
+            analyst=asked.analyst,
+            request_id=request_id,
+            epsilon=design.epsilon,
+            level=asked.level,
+            fresh=fresh,
+            shares=design.shares,
+            rho=design.rho,
+        )
+        return ask(question, ledger)
+
+    design = asked.design
+    try:
+        answered = answer(design)
+    except (BudgetExceeded, RequestConflict):  # the request may be held by the charge for Laplace noise
+        if not asked.auto or design.rho is None:
+            raise
+        design = with_laplace(design)
+        answered = answer(design)
+    return read_table(design, answered, level=asked.level, suppress_above=asked.suppress_above, targets=asked.targets)

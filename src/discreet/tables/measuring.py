@@ -24,7 +24,7 @@ from discreet.tables.forming import Formed
 from discreet.tables.layout import Layout, Margin
 from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies
 
-__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "design_table"]
+__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "design_table", "with_laplace"]
 
 NoiseChoice = Literal["auto", "laplace", "gaussian"]
 NOISES: Final[tuple[NoiseChoice, ...]] = ("auto", "laplace", "gaussian")
@@ -79,7 +79,25 @@ def design_table(formed: Formed, *, epsilon: Decimal, budget: Budget, noise: Noi
     rho = _gaussian_weight(epsilon, budget, noise)
     parts = _MOST_TO_THE_FIRST if len(formed.plan.measures) > 1 else (Fraction(1),)
     offers = [_offer(formed, place, part, epsilon, rho) for place, part in enumerate(parts)]
-    kinds = ("laplace", "gaussian") if noise == "auto" else (noise,)
+    return _choose(formed, parts, offers, epsilon=epsilon, rho=rho, kinds=NOISES[1:] if noise == "auto" else (noise,))
+
+
+def with_laplace(design: Design) -> Design:
+    """The same table with Laplace noise: for an account that has no room for Gaussian noise, but for this."""
+    parts, offers = [one.part for one in design.components], [one.strategies for one in design.components]
+    return _choose(design.formed, parts, offers, epsilon=design.epsilon, rho=None, kinds=("laplace",))
+
+
+def _choose(
+    formed: Formed,
+    parts: Sequence[Fraction],
+    offers: Sequence[tuple[Strategy, ...]],
+    *,
+    epsilon: Decimal,
+    rho: Decimal | None,
+    kinds: Sequence[str],
+) -> Design:
+    """The kind of noise that errs least, and the best strategy with it for every measure."""
     chosen = min(
         (
             [choose_strategy([one for one in offer if one.noise == kind]) for offer in offers]

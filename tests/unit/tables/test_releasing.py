@@ -23,7 +23,7 @@ Person = dict[str, Any]
 
 
 def weigh(person: Person) -> int:
-    return min(person["weight"], CAPS[person["region"]])
+    return min(int(person["weight"]), CAPS[person["region"]])
 
 
 def code(name: str, person: Person) -> Any:
@@ -75,7 +75,9 @@ def test_weights_are_cut_at_their_caps(office: Office, by: str) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_totals_add_up_values_that_are_there(office: Office, weighted: bool) -> None:
     def total(people: list[Person]) -> float:
-        return sum((weigh(one) if weighted else 1) * one["height"] for one in people if one["height"] is not None)
+        return sum(
+            (weigh(one) if weighted else 1) * float(one["height"]) for one in people if one["height"] is not None
+        )
 
     check_truth(office.table("smokes,region", epsilon=50000, value="height", weighted=weighted), "smokes,region", total)
 
