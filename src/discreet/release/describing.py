@@ -84,11 +84,16 @@ def _entry(
     level: Decimal,
 ) -> dict[str, object]:
     entry: dict[str, object] = {"name": "exact-public"} if mechanism is None else _named(mechanism)
-    gaussian = isinstance(mechanism, DiscreteGaussian)
     if isinstance(mechanism, NoisyMax) and ends is not None:
         entry |= _rank_accuracy(mechanism, measure, ends, level)
-    bound = {"squared_sensitivity": str(moved.squared_l2)} if gaussian else {"sensitivity": str(moved.l1)}
-    return {**entry, **bound, "derivation": moved.derivation}
+    return {**entry, **_bound(mechanism, moved), "derivation": moved.derivation}
+
+
+def _bound(mechanism: UsedMechanism | None, moved: Sensitivity) -> dict[str, str]:
+    """The bound that the noise was calibrated to."""
+    if isinstance(mechanism, DiscreteGaussian):
+        return {"squared_sensitivity": str(moved.squared_l2)}
+    return {"sensitivity": str(moved.l1)}
 
 
 def _rank_accuracy(mechanism: NoisyMax, measure: Measure, ends: tuple[int, int], level: Decimal) -> dict[str, object]:
@@ -138,9 +143,9 @@ def _parameters(priced: MeasurePrice) -> Iterator[tuple[str, str]]:
     yield "name", last.name
     if len(priced.mechanisms) == 1:
         yield from last.parameters().items()
-        yield "sensitivity", str(most.l1)
+        yield from _bound(last, most).items()
         return
     yield "slices", str(len(priced.mechanisms))
     for word, moved, one in (("smallest", least, first), ("largest", most, last)):
-        yield f"sensitivity_{word}", str(moved.l1)
+        yield from ((f"{name}_{word}", value) for name, value in _bound(one, moved).items())
         yield from ((f"{name}_{word}", value) for name, value in one.parameters().items())
