@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 __all__ = [
+    "begin",
     "borne_decimals",
     "clean",
     "isolate",
@@ -47,6 +48,11 @@ _SUPERSCRIPT: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸�
 def clean(text: str) -> str:
     """One line that any file can hold: controls and broken characters are replaced, spaces and breaks become one."""
     return _SPACES.sub(" ", _UNWRITABLE.sub("\ufffd", text)).strip()
+
+
+def begin(text: str) -> str:
+    """A sentence with a large first letter, unless its first word has capitals of its own (zCDP)."""
+    return text if text[1:2].isupper() else text[:1].upper() + text[1:]
 
 
 def isolate(text: str) -> str:

@@ -119,7 +119,12 @@ def tell_charge(table: Table, language: str) -> str:
     if table.release.get("replayed"):
         return _STORED.text(language)
     paid = [name for name in ("epsilon", "rho", "delta") if charge.get(name, "0") != "0"]
-    told = ", ".join(f"{name} {_comma(charge[name]) if language == 'fr' else charge[name]}" for name in paid)
+    told = ", ".join(f"{name} {_write(charge[name], language)}" for name in paid)
+    if "epsilon_after" in charge:
+        # Gaussian noise has no epsilon of its own: what it does to that of the population is what can be told.
+        before, after = (_write(charge[name], language) for name in ("epsilon_before", "epsilon_after"))
+        whole = "epsilon de la population" if language == "fr" else "epsilon of the population"
+        told += f" ({whole}: {before} → {after})"
     return told or _NOTHING.text(language)
 
 
@@ -157,6 +162,10 @@ def _noted(table: Table, heading: str, language: str) -> str:
 
 def _said(table: Table, name: str) -> str:
     return str(table.release.get(name) or "")
+
+
+def _write(number: object, language: str) -> str:
+    return _comma(number) if language == "fr" else str(number)
 
 
 def _comma(number: object) -> str:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from discreet.data.columns import Labels
-from discreet.pages.lettering import borne_decimals, clean, tell_compactly, tell_number
+from discreet.pages.lettering import begin, borne_decimals, clean, tell_compactly, tell_number
 from discreet.tables.factwords import NOISE_ONLY, tell_basis, tell_guarantee, tell_level, tell_neighbours
 from discreet.tables.panels import View
 from discreet.tables.table import Entry, Quality, Table
@@ -127,8 +127,7 @@ def tell_left_out(view: View, language: str) -> str:
 def small_print(table: Table, language: str) -> str:
     """The line under every picture: guarantee with epsilon (Gaussian noise has rho), neighbours, what is counted."""
     french = language == "fr"
-    guarantee = clean(tell_guarantee(table, language))
-    said = [f"{guarantee[:1].upper()}{guarantee[1:]}."]
+    said = [f"{begin(clean(tell_guarantee(table, language)))}."]
     if neighbours := clean(tell_neighbours(table, language)):
         said.append(f"Voisins : {neighbours}." if french else f"Neighbours: {neighbours}.")
     if level := tell_level(table, language):

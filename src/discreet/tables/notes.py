@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from discreet.data.columns import Labels
+from discreet.pages.lettering import begin
 from discreet.tables.factwords import (
     NOT_PRIVATE,
     tell_basis,
@@ -59,7 +60,7 @@ def warn_reader(table: Table, language: str) -> str | None:
         return None
     # The guarantee's own words begin with what is said first.
     reason = tell_guarantee(table, language).partition(":")[2].strip()
-    return f"{NOT_PRIVATE.text(language)} {reason[:1].upper()}{reason[1:]}".strip()
+    return f"{NOT_PRIVATE.text(language)} {begin(reason)}".strip()
 
 
 def _known(name: str) -> Tell:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from discreet.data.columns import Labels
-from discreet.pages.lettering import clean, tell_number
+from discreet.pages.lettering import begin, clean, tell_number
 from discreet.pages.markup import Markup, bullets, element, join
 from discreet.pages.page import show_figure, write_page
 from discreet.tables.crosstab import Grid, Stand, arrange, name_stand
@@ -64,7 +64,7 @@ def _lead(table: Table, language: str) -> list[Markup]:
     if not table.guarantee.differentially_private:
         return []
     guarantee, neighbours = clean(tell_guarantee(table, language)), clean(tell_neighbours(table, language))
-    said = f"{guarantee[:1].upper()}{guarantee[1:]}; {neighbours}."
+    said = f"{begin(guarantee)}; {neighbours}."
     return [element("p", said.replace(" = ", "\u00a0=\u00a0"), class_="lead")]
 
 

@@ -59,6 +59,14 @@ def test_a_stored_answer_says_that_it_cost_nothing_more(office: Office) -> None:
     assert tell_charge(again, "fr").startswith("rien")
 
 
+def test_gaussian_noise_says_what_it_does_to_epsilon(generous: Office) -> None:
+    table = generous.session.tables.release(generous.read("region,smokes", noise="gaussian"))
+    facts = dict(list_facts(table, "en"))
+    assert facts["Guarantee"].startswith("zCDP, rho = ")
+    assert re.fullmatch(r"rho 0\.\d+(, delta \S+)? \(epsilon of the population: 0 → \d+\.\d+\)", facts["Charged"])
+    assert "zCDP, rho" in render_text(table, "html", "en").partition("<main>")[0].replace("\u00a0", " ")
+
+
 def test_a_condition_is_part_of_the_title(office: Office) -> None:
     title = office.table("region", where="age > 17\n  AND smokes = '1'").title
     assert title.en == "Count by region, where age > 17 AND smokes = '1'"
