@@ -53,8 +53,8 @@ def _places(column: Any, key: Key) -> tuple[Any, Any]:
 
     cells = key.cells or ()
     null_place = cells.index(None) if None in cells else -1
-    missing = np.asarray(column.is_null())
-    values = np.asarray(column.cast(pa.int64()).fill_null(0))
+    missing = _flat(column.is_null().cast(pa.uint8()), np.uint8) == 1
+    values = np.where(missing, 0, _flat(column.cast(pa.int64()), np.int64))
     places, found = _numbered_places(values, cells)
     return np.where(missing, max(null_place, 0), places), np.where(missing, null_place >= 0, found)
 
@@ -81,7 +81,7 @@ def _spread(column: Any, cells: Any, listed: Any, size: int) -> list[int]:
             return _spread_wide(low, high, cells, listed, size)
         values = low
     else:
-        values = np.asarray(column.cast(pa.int64()))
+        values = _flat(column.cast(pa.int64()), np.int64)
     whole = np.zeros(size, dtype=np.int64)
     whole[cells[listed]] = values[listed]
     return whole.tolist()
@@ -89,11 +89,20 @@ def _spread(column: Any, cells: Any, listed: Any, size: int) -> list[int]:
 
 def _halves(column: Any) -> tuple[Any, Any]:
     """The lower and upper 64 bits of 128-bit integers."""
-    array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    words = np.frombuffer(array.buffers()[1], dtype=np.int64)
-    start = 2 * array.offset
-    pairs = words[start : start + 2 * len(array)].reshape(-1, 2)
+    pairs = _flat(column, np.int64, words=2).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
+
+
+def _flat(column: Any, dtype: type[np.generic], *, words: int = 1) -> Any:
+    """What a column holds, NULL or not, each value in so many words.
+
+    PyArrow's own ways to numpy load pandas first, which takes longer than most questions.
+    """
+    array = column.combine_chunks()
+    if not len(array):
+        return np.zeros(0, dtype=dtype)
+    start = words * array.offset
+    return np.frombuffer(array.buffers()[1], dtype=dtype)[start : start + words * len(array)]
 
 
 def _spread_wide(low: Any, high: Any, cells: Any, listed: Any, size: int) -> list[int]:

@@ -5,12 +5,12 @@ The answer was charged and drawn by `release.asking`, like any other; what happe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import product, repeat, starmap
 from statistics import NormalDist
 from typing import Any, Final
 
@@ -67,9 +67,7 @@ def read_table(
     else:
         figures = dict(_totals(formed, estimated, level))
     raked = _calibrated(formed, estimated[0], targets) if targets else None
-    entries = {
-        margin: list(_entries(formed, margin, found, raked, suppress_above)) for margin, found in figures.items()
-    }
+    entries = {margin: _entries(formed, margin, found, raked, suppress_above) for margin, found in figures.items()}
     cells = tuple(range(len(formed.sizes)))
     said = basis(sampling=formed.request.sampling is not None)
     table = Table(
@@ -104,7 +102,7 @@ def _estimated(design: Design, answer: Answer) -> list[Estimated]:
 
 
 def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> Iterator[tuple[Margin, _Figures]]:
-    one, step, fold = estimated[0], formed.step, _fold(formed)
+    one, step, fold = estimated[0], formed.step, formed.fold
     assert step is not None
     nonnegative = not may_be_negative(formed)
     published = one.published(nonnegative=nonnegative, fold=fold)
@@ -118,18 +116,12 @@ def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> I
             _Figures(
                 values=_in_units(keep(published, margin).ravel().tolist(), step),
                 raw=_estimates(raw / fold, step),
-                low=_in_units([int(end) for end in low.tolist()], step),
-                high=_in_units([int(end) for end in high.tolist()], step),
+                low=_in_units(_whole(low), step),
+                high=_in_units(_whole(high), step),
                 errors=one.standard_errors(margin).ravel() / fold * float(step),
                 sampling=_sampling(formed, estimated, margin),
             ),
         )
-
-
-def _fold(formed: Formed) -> int:
-    """How many whole steps of the measure one published step holds."""
-    assert formed.step is not None
-    return int(formed.step / formed.statement.measures[0].step)
 
 
 def _sampling(formed: Formed, estimated: Sequence[Estimated], margin: Margin) -> NDArray[np.float64] | None:
@@ -142,16 +134,29 @@ def _sampling(formed: Formed, estimated: Sequence[Estimated], margin: Margin) ->
 
 def _in_units(steps: Sequence[int], step: Fraction) -> list[Number]:
     """Whole steps as published: whole numbers where the step is one, else the nearest floats."""
-    if step.denominator == 1:
-        return [value * step.numerator for value in steps]
-    return [value * step.numerator / step.denominator for value in steps]
+    numerator, denominator = step.numerator, step.denominator
+    if step == 1:
+        return list(steps)
+    if denominator == 1:
+        return [value * numerator for value in steps]
+    return [value * numerator / denominator for value in steps]
+
+
+def _whole(floats: NDArray[np.float64]) -> list[int]:
+    """Whole floats as integers, of any size."""
+    if np.abs(floats).max(initial=0) < _INT64:
+        return floats.astype(np.int64).tolist()  # type: ignore[no-any-return]
+    return [int(value) for value in floats.tolist()]
 
 
 def _estimates(raw: NDArray[np.float64], step: Fraction) -> list[Number]:
     """Estimates as they are; whole where they happen to be, as those of cells that were measured alone."""
+    scaled = raw * step.numerator / step.denominator
+    found: list[Number] = scaled.tolist()
     if step.denominator == 1:
-        return [int(value) if value.is_integer() else value for value in (raw * step.numerator).tolist()]
-    return (raw * step.numerator / step.denominator).tolist()  # type: ignore[no-any-return]
+        for place in np.flatnonzero(scaled == np.floor(scaled)).tolist():
+            found[place] = int(found[place])
+    return found
 
 
 def _within(
@@ -167,6 +172,8 @@ def _within(
     narrow = first > last
     return np.where(narrow, np.floor(low), first), np.where(narrow, np.ceil(high), last)
 
+
+_INT64: Final = 2.0**63
 
 _SLACK: Final = 1e-12
 """What floating point may take from an end that is whole: it must not cost a whole step."""
@@ -228,31 +235,20 @@ def _mean_ends(mean: Mean, box: tuple[int, int, int, int]) -> tuple[float, float
 
 def _entries(
     formed: Formed, margin: Margin, found: _Figures, raked: Calibrated | None, suppress_above: Decimal | None
-) -> Iterator[Entry]:
+) -> list[Entry]:
     over = tuple(place for place in range(len(formed.sizes)) if place not in margin)
     qualities = rate_many(found.values, found.errors, found.sampling)
-    hidden = (
-        [False] * len(found.values)
-        if suppress_above is None
-        else suppress_many(found.values, found.errors, found.sampling, above=suppress_above).tolist()
+    count = len(found.values)
+    calibrated: Iterable[Number | None] = (
+        repeat(None, count) if raked is None else keep(raked.values, margin).ravel().tolist()
     )
-    calibrated: Sequence[Number | None] = (
-        [None] * len(found.values) if raked is None else keep(raked.values, margin).ravel().tolist()
-    )
-    figures = zip(
-        _codes(formed, margin),
-        found.values,
-        found.raw,
-        found.low,
-        found.high,
-        qualities,
-        calibrated,
-        hidden,
-        strict=True,
-    )
-    for codes, value, raw, low, high, quality, raked_value, left_out in figures:
-        entry = Entry(codes, over, value, raw, low, high, quality, raked_value)
-        yield leave_out(entry) if left_out else entry
+    columns = (found.values, found.raw, found.low, found.high, qualities, calibrated)
+    entries = list(starmap(Entry, zip(_codes(formed, margin), repeat(over, count), *columns, strict=True)))
+    if suppress_above is not None:
+        hidden = suppress_many(found.values, found.errors, found.sampling, above=suppress_above)
+        for place in np.flatnonzero(hidden).tolist():
+            entries[place] = leave_out(entries[place])
+    return entries
 
 
 def _codes(formed: Formed, margin: Margin) -> Iterator[tuple[Shown, ...]]:
@@ -270,7 +266,7 @@ def _codes(formed: Formed, margin: Margin) -> Iterator[tuple[Shown, ...]]:
 def _calibrated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> Calibrated:
     step = formed.step
     assert step is not None, "means are not calibrated"
-    published: NDArray[Any] = estimated.published(nonnegative=not may_be_negative(formed), fold=_fold(formed))
+    published: NDArray[Any] = estimated.published(nonnegative=not may_be_negative(formed), fold=formed.fold)
     return calibrate(published.astype(np.float64) * float(step), targets)
 
 
