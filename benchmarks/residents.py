@@ -1,4 +1,4 @@
-"""The rows that tables are timed on: one row per resident, four keys and a survey weight.
+"""The rows that tables are timed on: one row per resident, a survey weight, and keys with few cells and with many.
 
 Made as those of `people`, by DuckDB with its own defaults, then added to a workspace. Keys are independent of each
 other, so hardly a cell is empty: no figure of the plain cube is spared.
@@ -13,10 +13,11 @@ from pathlib import Path
 
 from benchmarks.people import SPREAD, House, build_house
 
-__all__ = ["DATASET", "KEYS", "build_residents"]
+__all__ = ["DATASET", "KEYS", "WIDE_KEYS", "build_residents"]
 
 DATASET = "residents"
 KEYS = {"province": 13, "industry": 13, "age": 20, "smoking": 5}
+WIDE_KEYS = {"district": 99, "occupation": 99, "birthplace": 99}
 _CARD = """\
 dataset: residents
 unit: {{column: id, rows: 1}}
@@ -38,9 +39,10 @@ def build_residents(folder: Path, *, rows: int) -> House:
 def _write(folder: Path, *, rows: int) -> None:
     import duckdb
 
+    sizes = KEYS | WIDE_KEYS
     columns = [
         "1 + range AS id",
-        *(f"1 + {SPREAD.format(seed=7 * place, size=KEYS[name])} AS {name}" for place, name in enumerate(KEYS)),
+        *(f"1 + {SPREAD.format(seed=7 * place, size=sizes[name])} AS {name}" for place, name in enumerate(sizes)),
         f"{SPREAD.format(seed=1, size=60_000)} / 100.0 AS weight",
     ]
     with duckdb.connect(config={"threads": 2, "memory_limit": "1GB"}) as connection:
@@ -49,7 +51,7 @@ def _write(folder: Path, *, rows: int) -> None:
         )
     keys = [
         f"  {name}: {{kind: category, categories: [{', '.join(str(code + 1) for code in range(size))}]}}"
-        for name, size in KEYS.items()
+        for name, size in sizes.items()
     ]
     (folder / f"{DATASET}.yaml").write_text(_CARD.format(keys="\n".join(keys)), encoding="utf-8")
 

@@ -1,8 +1,9 @@
-"""One worker: plain DuckDB on a statement, a session on a question, or a session with its inner times.
+"""One worker: plain DuckDB on a statement, a session on a question or a table, or a session with its inner times.
 
 python -m benchmarks.worker plain "SELECT …"
 python -m benchmarks.worker discreet WORKSPACE "SELECT …"
 python -m benchmarks.worker parts WORKSPACE "SELECT …"
+python -m benchmarks.worker table WORKSPACE DATASET KEY,KEY,… MARGIN;MARGIN;…
 """
 
 from __future__ import annotations
@@ -84,6 +85,50 @@ def run_parts(workspace: str, sql: str) -> Callable[[], Mapping[str, float]]:
     return work
 
 
+def run_table(workspace: str, dataset: str, by: str, margins: str = "") -> Callable[[], Mapping[str, float]]:
+    """A new weighted table each time, from the request to every figure, with the time of each step.
+
+    Margins are lists of keys as in `by`; an empty one is the grand total, and none at all stand for all of them.
+    """
+    import discreet
+    from discreet.engines.embedded import EmbeddedEngine
+    from discreet.ledger import Ledger
+    from discreet.release import asking
+    from discreet.tables import asking as table_asking
+    from discreet.tables.figures import Estimated
+    from discreet.tables.request import TableRequest
+
+    parts: dict[str, float] = {}
+    for owner, name, part in (
+        (table_asking, "form_table", "reading"),
+        (table_asking, "design_table", "strategy"),
+        (asking, "spend", "charge"),
+        (EmbeddedEngine, "measure", "engine"),
+        (asking, "draw", "noise"),
+        (Ledger, "commit_answer", "commit"),
+        (Estimated, "published", "estimate and consistency"),
+        (Estimated, "half_widths", "intervals"),
+    ):
+        _watch(owner, name, part, parts)
+    kept = tuple(tuple(margin.split(",")) if margin else () for margin in margins.split(";")) if margins else None
+    request = TableRequest(dataset, tuple(by.split(",")), weighted=True, margins=kept)
+    session = discreet.open(workspace)
+
+    def work() -> Mapping[str, float]:
+        parts.clear()
+        start = time.perf_counter()
+        session.tables.release(request, epsilon="1", fresh=True)
+        whole = time.perf_counter() - start
+        return {
+            "whole": whole,
+            "without the ledger": whole - parts["charge"] - parts["commit"],
+            **parts,
+            "rest": whole - sum(parts.values()),
+        }
+
+    return work
+
+
 def _watch(owner: Any, name: str, part: str, parts: dict[str, float]) -> None:
     inner = getattr(owner, name)
 
@@ -102,5 +147,6 @@ if __name__ == "__main__":
         "plain": run_plain,
         "discreet": run_discreet,
         "parts": run_parts,
+        "table": run_table,
     }
     serve(kinds[sys.argv[1]](*sys.argv[2:]))
