@@ -19,7 +19,7 @@ from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
 from discreet.plan.algebra import Marginal, Measure, Residual, Rows, Total
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import MeasureFace, Statement
-from discreet.release.pricing import Pricing, price, price_gaussian
+from discreet.release.pricing import TOTAL_OF_MEAN, Pricing, price, price_gaussian
 from discreet.tables.forming import Formed
 from discreet.tables.layout import Layout, Margin
 from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies
@@ -29,8 +29,8 @@ __all__ = ["NOISES", "Component", "Design", "NoiseChoice", "design_table", "with
 NoiseChoice = Literal["auto", "laplace", "gaussian"]
 NOISES: Final[tuple[NoiseChoice, ...]] = ("auto", "laplace", "gaussian")
 
-# A mean is a centred total over a size, and its error follows the total; a variance only grades what is beside it.
-_MOST_TO_THE_FIRST: Final = (Fraction(4, 5), Fraction(1, 5))
+# The variance that sampling adds only grades the figure beside it.
+_GRADED: Final = Fraction(4, 5)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def design_table(formed: Formed, *, epsilon: Decimal, budget: Budget, noise: Noi
     """
     _require_noise(formed, epsilon)
     rho = _gaussian_weight(epsilon, budget, noise)
-    parts = _MOST_TO_THE_FIRST if len(formed.plan.measures) > 1 else (Fraction(1),)
+    parts = _parts(formed)
     offers = [_offer(formed, place, part, epsilon, rho) for place, part in enumerate(parts)]
     return _choose(formed, parts, offers, epsilon=epsilon, rho=rho, kinds=NOISES[1:] if noise == "auto" else (noise,))
 
@@ -98,14 +98,15 @@ def _choose(
     kinds: Sequence[str],
 ) -> Design:
     """The kind of noise that errs least, and the best strategy with it for every measure."""
-    chosen = min(
-        (
-            [choose_strategy([one for one in offer if one.noise == kind]) for offer in offers]
-            for kind in kinds
-            if kind == "laplace" or rho
-        ),
-        key=lambda picked: sum(one.mean for one in picked),
-    )
+    suited = [[[one for one in offer if one.noise == kind] for offer in offers] for kind in kinds]
+    picked = [[choose_strategy(found) for found in every] for every in suited if all(every)]
+    if not picked:
+        raise QueryRefused(
+            f"epsilon {text(epsilon)} is too small for a table: each of its measurements needs a share of at least "
+            "1e-9. Ask with a larger epsilon, or for fewer margins.",
+            part="epsilon",
+        )
+    chosen = min(picked, key=lambda strategies: sum(one.mean for one in strategies))
     components = tuple(
         Component(_of(formed, place), formed.statement.measures[place], part, _layout(formed, place), offer, strategy)
         for place, (part, offer, strategy) in enumerate(zip(parts, offers, chosen, strict=True))
@@ -134,6 +135,14 @@ def _require_noise(formed: Formed, epsilon: Decimal) -> None:
         "it with `discreet query`, which gives it without noise.",
         part="by",
     )
+
+
+def _parts(formed: Formed) -> tuple[Fraction, ...]:
+    """How the budget is split over the measures of the cells: those of a mean as in SQL."""
+    if len(formed.plan.measures) == 1:
+        return (Fraction(1),)
+    first = _GRADED if formed.mean is None else TOTAL_OF_MEAN
+    return (first, 1 - first)
 
 
 def _gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Decimal | None:
@@ -171,7 +180,7 @@ def _layout(formed: Formed, place: int) -> Layout:
 
 
 def _offer(formed: Formed, place: int, part: Fraction, epsilon: Decimal, rho: Decimal | None) -> tuple[Strategy, ...]:
-    """Every strategy for one measure, with its expected error in squared whole steps."""
+    """Every strategy for one measure whose shares are on the grid, with its expected error in squared whole steps."""
     measure, layout = _of(formed, place), _layout(formed, place)
 
     def moved(kept: Margin, residual: bool) -> Sequence[tuple[Fraction, Fraction]]:
@@ -183,7 +192,9 @@ def _offer(formed: Formed, place: int, part: Fraction, epsilon: Decimal, rho: De
         return [(one.l1, one.squared_l2) for one in each]
 
     own = Decimal(part.numerator) / Decimal(part.denominator)
-    return list_strategies(layout, moved=moved, epsilon=epsilon * own, rho=None if rho is None else rho * own)
+    found = list_strategies(layout, moved=moved, epsilon=epsilon * own, rho=None if rho is None else rho * own)
+    wholes = {"laplace": epsilon, "gaussian": rho or Decimal(0)}
+    return tuple(one for one in found if all(_units(wholes[one.noise], part * it.share) for it in one.measured))
 
 
 def _measure(measure: Rows | Total, layout: Layout, one: Measured) -> Measure:
@@ -214,12 +225,11 @@ def _face(formed: Formed, component: Component, one: Measured) -> str:
 
 def _split(whole: Decimal, shares: Sequence[Fraction]) -> tuple[Decimal, ...]:
     """Parts on the grid that add up to the whole; what rounding leaves goes to the largest."""
-    units = [int(to_units(whole) * share) for share in shares]
-    if not all(units):
-        raise QueryRefused(
-            f"epsilon {text(whole)} is shared by {len(shares)} measurements of the table, and a share is at least "
-            "1e-9. Ask with a larger epsilon, or for fewer margins.",
-            part="epsilon",
-        )
+    units = [_units(whole, share) for share in shares]
     units[units.index(max(units))] += to_units(whole) - sum(units)
     return tuple(from_units(unit) for unit in units)
+
+
+def _units(whole: Decimal, share: Fraction) -> int:
+    """A share of the whole in 1e-9, rounded down; 0 where the whole is too small to be shared so."""
+    return int(to_units(whole) * share)

@@ -46,15 +46,27 @@ def test_shares_add_up_to_what_is_charged(reading_room: Office, epsilon: str, me
     assert sum(one.epsilon for one in pricing.measures) == Decimal(epsilon)
 
 
+def test_what_is_too_little_to_be_shared_goes_to_the_cells(reading_room: Office) -> None:
+    design = reading_room.design("region,smokes,age", epsilon="0.000000002")
+    assert design.components[0].chosen.name == "cells"
+    assert design.shares == (Decimal("0.000000002"),)
+
+
+def test_rho_that_is_too_little_to_be_shared_leaves_laplace_noise(generous_room: Office) -> None:
+    design = generous_room.design("region,smokes,age", epsilon="0.0001")
+    assert sum(design.shares) == (design.epsilon if design.rho is None else design.rho)
+    assert all(design.shares)
+
+
 def test_a_share_below_the_grid_is_refused(reading_room: Office) -> None:
-    with pytest.raises(QueryRefused, match="share"):
-        reading_room.design("region,smokes,age", epsilon="0.000000002")
+    with pytest.raises(QueryRefused, match=r"epsilon 0\.000000003 is too small.*share"):
+        reading_room.design("region,smokes,age", epsilon="0.000000003", value="height", mean=True)
 
 
 def test_most_of_a_mean_goes_to_its_total(reading_room: Office) -> None:
     design = reading_room.design("smokes", value="height", mean=True, margins=False)
-    assert [one.part for one in design.components] == [Fraction(4, 5), Fraction(1, 5)]
-    assert design.shares == (Decimal("0.8"), Decimal("0.2"))
+    assert [one.part for one in design.components] == [Fraction(3, 4), Fraction(1, 4)]
+    assert design.shares == (Decimal("0.75"), Decimal("0.25"))
 
 
 @pytest.mark.parametrize("by", ["region", "region,smokes", "region,smokes,age,grade"])
