@@ -47,7 +47,7 @@ _UNBOUNDED: Final = re.compile(
     r"Releases without a proof were made about '(?P<population>.+)' \((?P<count>\d+) so far\): its epsilon .+"
 )
 _STORED: Final = Labels(
-    "nothing: a stored answer, the same as before", "rien : réponse déjà diffusée, la même qu’avant"
+    "nothing (a stored answer, the same as before)", "rien (réponse déjà diffusée, la même qu’avant)"
 )
 _NOTHING: Final = Labels("nothing", "rien")
 

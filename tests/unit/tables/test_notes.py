@@ -55,7 +55,7 @@ def test_measures_of_a_mean_are_told_apart(office: Office) -> None:
 def test_a_stored_answer_says_that_it_cost_nothing_more(office: Office) -> None:
     office.table("region")
     again = office.table("region")
-    assert tell_charge(again, "en") == "nothing: a stored answer, the same as before"
+    assert tell_charge(again, "en") == "nothing (a stored answer, the same as before)"
     assert tell_charge(again, "fr").startswith("rien")
 
 
