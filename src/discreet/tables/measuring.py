@@ -19,12 +19,13 @@ from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
 from discreet.plan.algebra import Marginal, Measure, Residual, Rows, Total
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import MeasureFace, Statement
+from discreet.release.noising import NoisyMeasure
 from discreet.release.pricing import TOTAL_OF_MEAN, Pricing, price, price_gaussian
 from discreet.tables.forming import Formed
 from discreet.tables.layout import Layout, Margin
 from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies
 
-__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "design_table", "with_laplace"]
+__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "as_drawn", "design_table", "with_laplace"]
 
 NoiseChoice = Literal["auto", "laplace", "gaussian"]
 NOISES: Final[tuple[NoiseChoice, ...]] = ("auto", "laplace", "gaussian")
@@ -86,6 +87,21 @@ def with_laplace(design: Design) -> Design:
     """The same table with Laplace noise: for an account that has no room for Gaussian noise, but for this."""
     parts, offers = [one.part for one in design.components], [one.strategies for one in design.components]
     return _choose(design.formed, parts, offers, epsilon=design.epsilon, rho=None, kinds=("laplace",))
+
+
+def as_drawn(design: Design, drawn: Sequence[NoisyMeasure]) -> Design:
+    """The design with the shares of a stored answer: another statement may have split its budget in another way."""
+    left = [Fraction(one.rho or one.epsilon) for one in drawn]
+    whole, components = sum(left, Fraction(0)), []
+    for component in design.components:
+        own = [left.pop(0) for _ in component.chosen.measured]
+        part = sum(own, Fraction(0))
+        measured = tuple(
+            replace(one, share=share / part) for one, share in zip(component.chosen.measured, own, strict=True)
+        )
+        chosen = replace(component.chosen, measured=measured)
+        components.append(replace(component, part=part / whole, chosen=chosen))
+    return replace(design, components=tuple(components))
 
 
 def _choose(

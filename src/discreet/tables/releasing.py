@@ -21,11 +21,12 @@ from discreet.guarantees.numbers import text
 from discreet.plan.outputs import Mean
 from discreet.release.answers import Answer
 from discreet.release.evaluation import enclose, joint_level, round_out
+from discreet.release.noising import NoisyMeasure
 from discreet.tables.calibration import Calibrated, Target, calibrate
 from discreet.tables.figures import Estimated, keep
 from discreet.tables.forming import Formed, may_be_negative
 from discreet.tables.layout import Margin
-from discreet.tables.measuring import Design
+from discreet.tables.measuring import Design, as_drawn
 from discreet.tables.quality import basis, leave_out, rate_many, suppress_many
 from discreet.tables.table import Entry, Number, Shown, Table
 from discreet.tables.wording import describe_design, facts_of_table, notes_of
@@ -60,8 +61,9 @@ def read_table(
 
     With `targets`, calibrated figures stand beside the published ones.
     """
-    formed = design.formed
-    estimated = _estimated(design, answer)
+    drawn = answer.noisy.in_order_of(design.statement.plan)
+    design, formed = as_drawn(design, drawn), design.formed
+    estimated = _estimated(design, drawn)
     if formed.mean is not None:
         figures = dict(_means(formed, estimated[0], estimated[1], level))
     else:
@@ -89,9 +91,9 @@ def read_table(
     return table if raked is None else replace(table, calibration=_describe(formed, targets, raked))
 
 
-def _estimated(design: Design, answer: Answer) -> list[Estimated]:
+def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]:
     """What was stored for each measure of the table, ready to be estimated from."""
-    stored = iter(answer.noisy.in_order_of(design.statement.plan))
+    stored = iter(drawn)
     return [
         Estimated(component.layout, component.chosen.measured, [next(stored) for _ in component.chosen.measured])
         for component in design.components
@@ -106,8 +108,9 @@ def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> I
     assert step is not None
     nonnegative = not may_be_negative(formed)
     published = one.published(nonnegative=nonnegative, fold=fold)
+    lost = LOST * float(np.abs(one.raw).sum())
     for margin in formed.request.kept():
-        raw, reach = keep(one.raw, margin).ravel(), one.half_widths(margin, level).ravel()
+        raw, reach = keep(one.raw, margin).ravel(), one.half_widths(margin, level).ravel() * (1 + _ROUNDING) + lost
         low, high = _within(raw - reach, raw + reach, fold)
         if nonnegative:
             low, high = np.maximum(low, 0), np.maximum(high, 0)
@@ -167,16 +170,18 @@ def _within(
     """
     if fold > 1:
         return np.floor(low / fold), np.ceil(high / fold)
-    slack = _SLACK * np.maximum(np.abs(low), np.abs(high))
-    first, last = np.ceil(low - slack), np.floor(high + slack)
+    first, last = np.ceil(low), np.floor(high)
     narrow = first > last
     return np.where(narrow, np.floor(low), first), np.where(narrow, np.ceil(high), last)
 
 
 _INT64: Final = 2.0**63
 
-_SLACK: Final = 1e-12
-"""What floating point may take from an end that is whole: it must not cost a whole step."""
+LOST: Final = 1e-15
+"""More than floating point takes from an estimate, as a part of the whole table: it must not cost an end a step."""
+
+_ROUNDING: Final = 1e-10
+"""The same for a half-width, as a part of itself: its coefficients are known to ten digits."""
 
 
 # --- means ----------------------------------------------------------------------------------------------------------

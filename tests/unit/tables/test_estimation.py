@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discreet.engines.cells import take_margin
+from discreet.plan.algebra import Field, Key, Marginal, Plan, Residual, Rows, Scan
 from discreet.tables.estimation import Estimator, Term
 from discreet.tables.layout import Layout, Observation, every_margin
+from discreet.tables.releasing import LOST
 
 
 def lay_out(*sizes: int, slicing: int | None = None) -> Layout:
@@ -117,3 +120,22 @@ def test_a_table_of_a_hundred_thousand_cells_stays_consistent_with_its_variances
     realised = errors.mean(axis=(1, 2, 3))
     np.testing.assert_allclose(realised, estimator.variances(layout.cells), rtol=0.1)
     assert np.all(estimator.variances(layout.cells) < caps)
+
+
+@pytest.mark.parametrize("size", [10**6, 10**9, 10**12])
+@pytest.mark.parametrize("residual", [False, True])
+def test_small_cells_beside_large_ones_lose_little_to_rounding(size: int, residual: bool) -> None:
+    layout = Layout((13, 5, 16), None, tuple(every_margin(3)))
+    truth = np.random.default_rng().integers(0, size, layout.sizes)
+    truth[0] %= 50
+    observations = [Observation(kept, residual, (1.5 + len(kept),)) for kept in layout.margins]
+    keys = tuple(Key(Field(str(place)), tuple(range(cells))) for place, cells in enumerate(layout.sizes))
+    plan = Plan(Scan("t", 1), keys, (Rows(None),))
+    values = [
+        take_margin(plan, (Residual if residual else Marginal)(Rows(None), kept), truth.ravel().tolist())
+        for kept in layout.margins
+    ]
+    found = Estimator(layout, observations).estimate(values)
+    for margin in layout.margins:
+        over = tuple(place for place in layout.cells if place not in margin)
+        assert np.abs(found.sum(axis=over) - truth.sum(axis=over)).max() < LOST * truth.sum()

@@ -10,9 +10,11 @@ from decimal import Decimal
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 from discreet.errors import ParameterInvalid
+from discreet.tables.releasing import _within
 from discreet.tables.table import Entry, Quality, Table
 from tests.unit.tables.office import PEOPLE, Office
 
@@ -104,7 +106,8 @@ def test_the_mean_of_a_margin_is_that_of_all_its_people(office: Office, weighted
 
 
 def test_the_mean_of_nobody_may_be_anything_between_the_bounds(office: Office) -> None:
-    table = office.table("region,smokes", epsilon=1, value="height", mean=True, where="age > 98")
+    """Noise that ends an interval before a bound has a probability below 1e-7 at this level."""
+    table = office.table("region,smokes", epsilon=1, value="height", mean=True, where="age > 98", level="0.99999999")
     entry = table.cells[-1]
     assert (entry.low, entry.high) == (1.0, 2.5)
     assert entry.quality is Quality.UNRELIABLE
@@ -211,6 +214,13 @@ def test_noise_that_a_float_cannot_tell_from_none_still_gives_a_table(office: Of
         assert (table.margins[-1].low, table.margins[-1].high) == (len(PEOPLE), len(PEOPLE))
 
 
+def test_ends_are_whole_steps_inside_an_interval_or_around_one_without_any() -> None:
+    low, high = _within(np.array([5.2, 6.0, 3.2]), np.array([9.9, 6.0, 3.4]), 1)
+    assert (low.tolist(), high.tolist()) == ([6, 6, 3], [9, 6, 4])
+    low, high = _within(np.array([520.0, 600.0]), np.array([990.0, 600.0]), 100)
+    assert (low.tolist(), high.tolist()) == ([5, 6], [10, 6])
+
+
 @pytest.mark.parametrize("level", ["0.5", "0.9", "0.99", "0.999999"])
 def test_intervals_widen_with_their_level(office: Office, level: str) -> None:
     narrow = office.table("region,smokes", epsilon="0.5", level="0.4")
@@ -222,3 +232,13 @@ def test_intervals_widen_with_their_level(office: Office, level: str) -> None:
         assert outer.low is not None and inner.low is not None and outer.low <= inner.low  # noqa: PT018
         assert outer.high is not None and inner.high is not None and outer.high >= inner.high  # noqa: PT018
     assert Decimal(level) > Decimal("0.4")
+
+
+def test_a_table_read_from_another_statement_tells_how_that_was_split(office: Office) -> None:
+    """A mean with its count gets equal parts; a table of the mean may be read from the same answer."""
+    sql = "SELECT smokes, AVG(height) AS mean, COUNT(height) AS size FROM people GROUP BY smokes"
+    office.session.query(sql, epsilon=2)
+    table = office.table("smokes", epsilon=2, value="height", mean=True, margins=False)
+    assert table.release["replayed"]
+    told: Any = table.description["strategy"]
+    assert [one["share"] for component in told for one in component["measured"]] == [0.5, 0.5]
