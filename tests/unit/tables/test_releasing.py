@@ -106,8 +106,8 @@ def test_the_mean_of_a_margin_is_that_of_all_its_people(office: Office, weighted
 
 
 def test_the_mean_of_nobody_may_be_anything_between_the_bounds(office: Office) -> None:
-    """Noise that ends an interval before a bound has a probability below 1e-7 at this level."""
-    table = office.table("region,smokes", epsilon=1, value="height", mean=True, where="age > 98", level="0.99999999")
+    """Noise that ends an interval before a bound has a probability below 1e-6 at this level."""
+    table = office.table("region", epsilon="0.1", value="height", mean=True, where="age > 98", level="0.999999")
     entry = table.cells[-1]
     assert (entry.low, entry.high) == (1.0, 2.5)
     assert entry.quality is Quality.UNRELIABLE
