@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.tables.consistency import project, publish, round_nested, weigh_margins
+from discreet.tables.consistency import ENOUGH, project, publish, round_nested, weigh_margins
 from discreet.tables.layout import Margin, every_margin
 
 
@@ -121,3 +121,14 @@ def test_margins_of_sparse_tables_are_far_nearer_than_by_clipping() -> None:
     for over in ((0, 1, 2), (1, 2), (0, 2), (0, 1)):
         ours, theirs = (np.abs(table.sum(axis=over) - truth.sum(axis=over)).mean() for table in (made, clipped))
         assert ours < theirs / 3
+
+
+def test_many_small_differences_do_not_add_up_in_the_margins() -> None:
+    random = np.random.default_rng(11)
+    raw = np.where(random.random((20, 20, 20)) < 0.1, 8.0, 0.0) + random.laplace(scale=3.0, size=(20, 20, 20))
+    kept = [(0, 1, 2), (0,), (1,), (2,), ()]
+    weights = weigh_margins(raw.shape, dict.fromkeys(kept, 18.0))
+    apart = project(raw, weights=weights, tolerance=ENOUGH) - project(raw, weights=weights, tolerance=1e-8)
+    for margin in kept:
+        over = tuple(place for place in range(3) if place not in margin)
+        assert np.abs(apart.sum(axis=over)).max() < 0.1 * np.sqrt(18.0)
