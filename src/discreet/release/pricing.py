@@ -169,8 +169,8 @@ def split_units(statement: Statement, noisy: Sequence[int], units: int) -> list[
     """
     split = [0] * len(statement.plan.measures)
     shown = [column.shows for column in statement.presentation.columns if not isinstance(column.shows, KeyShown)]
-    mean = shown[0]
-    if len(shown) == 1 and isinstance(mean, Mean) and {*noisy} == {mean.total, mean.size}:
+    mean = shown[0] if len(shown) == 1 else None
+    if isinstance(mean, Mean) and {*noisy} == {mean.total, mean.size}:
         split[mean.size] = max(1, int(units * (1 - TOTAL_OF_MEAN)))
         split[mean.total] = units - split[mean.size]
         return split

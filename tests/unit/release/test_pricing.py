@@ -56,6 +56,10 @@ def test_the_total_of_a_mean_gets_three_quarters(units: int) -> None:
     assert 0 <= epsilon - 4 * size < Decimal("4e-9") or size == Decimal("1e-9")
 
 
+def test_a_statement_may_show_nothing_but_its_keys() -> None:
+    assert price(make_statement(UNITS, outputs=()), CARDS, epsilon=Decimal(1)).measures[0].epsilon == 1
+
+
 def test_a_mean_beside_something_else_shares_evenly() -> None:
     statement = averaging(Noted(1, Fraction(1)))
     assert [one.epsilon for one in price(statement, CARDS, epsilon=Decimal(1)).measures] == [Decimal("0.5")] * 2
