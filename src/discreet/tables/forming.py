@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from discreet.data.card import Card, Kind, Labels
+from discreet.data.card import Card, Column, Kind, Labels
 from discreet.data.workspace import Dataset, Workspace
 from discreet.errors import QueryRefused
+from discreet.guarantees.numbers import text
 from discreet.plan.algebra import Plan, Total
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.outputs import Column as OutputColumn
@@ -94,12 +95,7 @@ def form_table(request: TableRequest, workspace: Workspace) -> Formed:
     shelf = Shelf(workspace)
     card = _card(request.dataset, shelf)
     for name in request.by:
-        if card.column(name).kind is Kind.TEXT:
-            raise QueryRefused(
-                f"a table needs keys whose values are listed, and '{name}' is open text. Ask with `discreet query`, "
-                "whose keys may come from the rows, or let the custodian list its categories in the card.",
-                part="by",
-            )
+        _require_key(card.column(name), request)
     request.kept()
     _require_condition(request)
     statement, datasets = shelf.read(request.to_sql(card))
@@ -117,6 +113,23 @@ def form_table(request: TableRequest, workspace: Workspace) -> Formed:
         step=_step(statement, request),
     )
     return formed
+
+
+def _require_key(column: Column, request: TableRequest) -> None:
+    """A key has values that are listed before any row is looked at."""
+    if column.kind is Kind.TEXT:
+        raise QueryRefused(
+            f"a table needs keys whose values are listed, and '{column.name}' is open text. Ask with `discreet query`, "
+            "whose keys may come from the rows, or let the custodian list its categories in the card.",
+            part="by",
+        )
+    if column.kind is Kind.NUMBER and not request.bands(column):
+        example = "LOW,…,HIGH" if column.bounds is None else ",…,".join(text(bound) for bound in column.bounds)
+        raise QueryRefused(
+            f"'{column.name}' is a measured number, too fine to be a key. Cut it into bands with --edges "
+            f"{column.name}={example}, or let the custodian give it `edges` in the card.",
+            part="by",
+        )
 
 
 def _card(name: str, shelf: Shelf) -> Card:

@@ -145,3 +145,9 @@ def test_the_cells_are_the_same_plan_as_the_question_in_sql(reading_room: Office
     )
     assert form(reading_room, "region,smokes").plan.hash == told.plan_hash
     assert form(reading_room, "smokes,region").plan.hash != told.plan_hash
+
+
+def test_a_measured_number_is_told_how_to_become_a_key(reading_room: Office) -> None:
+    with pytest.raises(QueryRefused, match=r"--edges height=1,…,2\.5"):
+        form(reading_room, "region,height")
+    assert form(reading_room, "region,height", edges={"height": ("1", "1.8", "2.5")}).sizes == (3, 3)
