@@ -33,8 +33,8 @@ ENOUGH: Final = 0.03
 MOST_ROUNDS: Final = 1000
 
 _OVERSHOOT: Final = 1.7
-_VOTES_POWER: Final = 0.5
-_REMEMBERED: Final = 5
+_VOTES_POWER: Final = 0.4
+_REMEMBERED: Final = 8
 _TOO_FAR: Final = 2.0
 _RIDGE: Final = 1e-10
 _GRID_BITS: Final = 30
@@ -223,37 +223,45 @@ class _Past:
         self._states = np.empty((_REMEMBERED, size))
         self._moves = np.empty((_REMEMBERED, size))
         self._products = np.empty((_REMEMBERED, _REMEMBERED))
-        self._held = 0
-        self._rounds = 0
+        self._along = np.empty(_REMEMBERED)
+        self._held = self._rounds = 0
         self._last: tuple[NDArray[float64], NDArray[float64]] | None = None
         self._length = inf
 
     def extrapolate(self, state: NDArray[float64], move: NDArray[float64]) -> NDArray[float64]:
         """The state to try next, after a round moved this one so."""
         reached, moved = (state + move).ravel(), move.ravel()
-        if self._last is not None:
-            self._remember(reached - self._last[0], moved - self._last[1])
-        self._last = reached, moved
         length = sqrt(float(np.einsum("i,i->", moved, moved)))
         if length > _TOO_FAR * self._length:
-            self._held = 0
-        self._length = length
-        if not self._held:
-            return reached.reshape(state.shape)
+            self._held = self._rounds = 0
+        elif self._last is not None:
+            self._remember(reached, moved, *self._last)
+        self._last, self._length = (reached, moved), length
         held = self._held
+        if not held:
+            return reached.reshape(state.shape)
         products = self._products[:held, :held]
         ridge = _RIDGE * np.trace(products) * np.eye(held)
-        shares = np.linalg.solve(products + ridge, np.einsum("ij,j->i", self._moves[:held], moved))
+        shares = np.linalg.solve(products + ridge, self._along[:held])
         led: NDArray[float64] = reached - np.einsum("i,ij->j", shares, self._states[:held])
         return led.reshape(state.shape)
 
-    def _remember(self, state: NDArray[float64], move: NDArray[float64]) -> None:
-        place = self._rounds % _REMEMBERED if self._held == _REMEMBERED else self._held
-        self._rounds = self._rounds + 1 if self._held == _REMEMBERED else 0
-        self._held = min(self._held + 1, _REMEMBERED)
-        self._states[place], self._moves[place] = state, move
-        with_all = np.einsum("ij,j->i", self._moves[: self._held], move)
-        self._products[place, : self._held] = self._products[: self._held, place] = with_all
+    def _remember(
+        self,
+        reached: NDArray[float64],
+        moved: NDArray[float64],
+        last_reached: NDArray[float64],
+        last_moved: NDArray[float64],
+    ) -> None:
+        place, self._rounds = self._rounds % _REMEMBERED, self._rounds + 1
+        held = self._held = min(self._rounds, _REMEMBERED)
+        np.subtract(reached, last_reached, out=self._states[place])
+        change = np.subtract(moved, last_moved, out=self._moves[place])
+        with_all = np.einsum("ij,j->i", self._moves[:held], change)
+        self._products[place, :held] = self._products[:held, place] = with_all
+        # along the last move they are known: what is new is along the change
+        self._along[:held] += with_all
+        self._along[place] = np.einsum("i,i->", change, moved)
 
 
 def _shifted_inverse(step: float) -> Callable[[float], float]:
