@@ -76,9 +76,12 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("house")
     (folder / "people.csv").write_text("pid,region,sick,stage,change,cost,weight\n1,0,0,0,1,3,5\n", encoding="utf-8")
     (folder / "people.yaml").write_text(CARD.format(neighbours=neighbours, size=size, rows=rows), encoding="utf-8")
-    with Session.create(folder / "w") as session:
-        session.add(folder / "people.csv", confirm=lambda _: True)
-        yield session
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISCREET_KEYS", str(folder / "keys"))
+        patch.setenv("DISCREET_ANALYST", "ana")
+        with Session.create(folder / "w") as session:
+            session.add(folder / "people.csv", confirm=lambda _: True)
+            yield session
 
 
 def designs(design: Design) -> Iterator[Design]:

@@ -242,3 +242,18 @@ def test_a_table_read_from_another_statement_tells_how_that_was_split(office: Of
     assert table.release["replayed"]
     told: Any = table.description["strategy"]
     assert [one["share"] for component in told for one in component["measured"]] == [0.5, 0.5]
+
+
+def test_with_the_variance_of_weights_quality_counts_sampling_too(office: Office) -> None:
+    plain = office.table("smokes,region", weighted=True, epsilon=PLENTY)
+    asked = office.session.tables.read(office.request("smokes,region", weighted=True, sampling="age"), epsilon=50000)
+    table = office.session.tables.release(asked)
+    assert (plain.quality_basis, table.quality_basis) == ("privacy noise", "privacy noise and sampling")
+    for entry, before in zip(table.entries(), plain.entries(), strict=True):
+        assert entry.value == before.value
+        variance = sum(one["age"] or 0 for one in chosen(entry, "smokes,region"))
+        if entry.value:
+            relative = variance**0.5 / entry.value
+            good = Quality.GOOD if relative <= 0.165 else Quality.CAUTION if relative <= 0.333 else Quality.UNRELIABLE
+            assert (before.quality, entry.quality) == (Quality.GOOD, good)
+    assert len({entry.quality for entry in table.cells}) > 1
