@@ -51,7 +51,7 @@ check: $(READY) ## lint, types, unit tests; under a minute
 	$(BIN)/lint-imports --no-cache
 	$(PYTEST) -q -n $(WORKERS) -m "not long and not statistical" tests/unit
 
-bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest, questions
+bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest, questions, tables
 	@$(BIN)/python -m compileall -q src benchmarks
 	$(BIN)/python -m benchmarks
 
