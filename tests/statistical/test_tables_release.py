@@ -26,7 +26,8 @@ from discreet.engines.base import Measured
 from discreet.release.answers import Answer, Remaining
 from discreet.release.noising import Noisy, draw
 from discreet.release.pricing import Pricing
-from discreet.tables.figures import Estimated, keep
+from discreet.tables.figures import Estimated
+from discreet.tables.layout import keep_keys
 from discreet.tables.measuring import Design
 from discreet.tables.releasing import read_table
 from discreet.tables.table import Entry, Table
@@ -236,7 +237,7 @@ def mean_squares(desk: Desk, runs: int) -> NDArray[np.float64]:
     exact = estimate(spoil(draw(plan, pricing, desk.measured), desk.measured, 0))
     for run in range(runs):
         errors = estimate(draw(plan, pricing, desk.measured)) - exact
-        found[run] = np.mean([np.mean(keep(errors, margin) ** 2) for margin in component.layout.margins])
+        found[run] = np.mean([np.mean(keep_keys(errors, margin) ** 2) for margin in component.layout.margins])
     return found
 
 

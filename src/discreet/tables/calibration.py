@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.data.columns import Kind, canonical_code
 from discreet.errors import ParameterInvalid
-from discreet.tables.layout import Margin
+from discreet.tables.layout import Margin, keep_keys
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -101,7 +101,7 @@ def calibrate(
             break
         for place, (target, usable) in enumerate(zip(totals, matched, strict=True)):
             factor = np.ones(target.totals.shape)
-            np.divide(target.totals, _margin(raked, target.kept), out=factor, where=usable)
+            np.divide(target.totals, keep_keys(raked, target.kept), out=factor, where=usable)
             raked *= _spread(factor, target.kept, raked.ndim)
             factors[place] = factors[place] * factor
         gap = _gap(raked, totals, matched)
@@ -170,16 +170,12 @@ def _check_agreement(totals: Sequence[Target]) -> None:
         for other in totals[:place]:
             common = tuple(key for key in one.kept if key in other.kept)
             ours, theirs = (
-                _margin(target.totals, tuple(target.kept.index(key) for key in common)) for target in (one, other)
+                keep_keys(target.totals, tuple(target.kept.index(key) for key in common)) for target in (one, other)
             )
             # a total that is not known makes the comparison nan, and that is never larger
             if (np.abs(ours - theirs) > SAME_TOTALS * np.maximum(ours, theirs)).any():
                 what = "grand total" if not common else f"totals of margin {common}"
                 raise one.refuse(f"must have the same {what} as {other.title}", "another one")
-
-
-def _margin(table: NDArray[float64], kept: Margin) -> NDArray[float64]:
-    return np.asarray(table.sum(axis=tuple(place for place in range(table.ndim) if place not in kept)))
 
 
 def _spread(figures: NDArray[float64], kept: Margin, keys: int) -> NDArray[float64]:
@@ -188,20 +184,20 @@ def _spread(figures: NDArray[float64], kept: Margin, keys: int) -> NDArray[float
 
 
 def _matched(table: NDArray[float64], target: Target) -> NDArray[np.bool_]:
-    return np.asarray((_margin(table, target.kept) > 0) & (target.totals > 0))
+    return np.asarray((keep_keys(table, target.kept) > 0) & (target.totals > 0))
 
 
 def _unmatched(table: NDArray[float64], totals: Sequence[Target]) -> list[tuple[int, tuple[int, ...]]]:
     named: list[tuple[int, tuple[int, ...]]] = []
     for place, target in enumerate(totals):
-        apart = ((_margin(table, target.kept) > 0) != (target.totals > 0)) & ~np.isnan(target.totals)
+        apart = ((keep_keys(table, target.kept) > 0) != (target.totals > 0)) & ~np.isnan(target.totals)
         named.extend((place, tuple(int(index) for index in position)) for position in np.argwhere(apart))
     return named
 
 
 def _gap(table: NDArray[float64], totals: Sequence[Target], matched: Sequence[NDArray[np.bool_]]) -> float:
     gaps = [
-        np.abs(_margin(table, target.kept)[usable] / target.totals[usable] - 1).max(initial=0.0)
+        np.abs(keep_keys(table, target.kept)[usable] / target.totals[usable] - 1).max(initial=0.0)
         for target, usable in zip(totals, matched, strict=True)
     ]
     return float(max(gaps))

@@ -24,18 +24,12 @@ from discreet.tables.layout import Layout, Margin, Observation
 from discreet.tables.noiselaws import variance
 from discreet.tables.strategies import Measured
 
-__all__ = ["Estimated", "keep"]
+__all__ = ["Estimated"]
 
 Floats = NDArray[np.float64]
 
 _LEAST: Final = 1e-30
 """Noise of a smaller variance is as good as none, but a weight needs a number that is not 0."""
-
-
-def keep(cells: NDArray[Any], margin: Margin) -> NDArray[Any]:
-    """The cells summed over all keys but those of a margin."""
-    over = tuple(place for place in range(cells.ndim) if place not in margin)
-    return np.asarray(cells.sum(axis=over)) if over else cells
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["Layout", "Margin", "Observation", "every_margin"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Layout", "Margin", "Observation", "every_margin", "keep_keys"]
+
+Cells = TypeVar("Cells", bound="NDArray[Any]")
 
 Margin = tuple[int, ...]
 """The places of the keys that are kept, ascending."""
@@ -76,6 +82,15 @@ class Observation:
     kept: Margin
     residual: bool
     variances: tuple[float, ...]
+
+
+def keep_keys(cells: Cells, margin: Margin) -> Cells:
+    """Cells, as an array with one axis for each key, summed over all keys but those of a margin."""
+    import numpy as np
+
+    over = tuple(place for place in range(cells.ndim) if place not in margin)
+    summed: Cells = np.asarray(cells.sum(axis=over)) if over else cells  # type: ignore[assignment]
+    return summed
 
 
 def every_margin(keys: int) -> Iterator[Margin]:

@@ -23,9 +23,9 @@ from discreet.release.answers import Answer
 from discreet.release.evaluation import enclose, joint_level, round_out
 from discreet.release.noising import NoisyMeasure
 from discreet.tables.calibration import Calibrated, Target, calibrate
-from discreet.tables.figures import Estimated, keep
+from discreet.tables.figures import Estimated
 from discreet.tables.forming import Formed, may_be_negative
-from discreet.tables.layout import Margin
+from discreet.tables.layout import Margin, keep_keys
 from discreet.tables.measuring import Design, as_drawn
 from discreet.tables.quality import basis, leave_out, rate_many, suppress_many
 from discreet.tables.table import Entry, Number, Shown, Table
@@ -110,14 +110,14 @@ def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> I
     published = one.published(nonnegative=nonnegative, fold=fold)
     lost = LOST * float(np.abs(one.raw).sum())
     for margin in formed.request.kept():
-        raw, reach = keep(one.raw, margin).ravel(), one.half_widths(margin, level).ravel() * (1 + _ROUNDING) + lost
+        raw, reach = keep_keys(one.raw, margin).ravel(), one.half_widths(margin, level).ravel() * (1 + _ROUNDING) + lost
         low, high = _within(raw - reach, raw + reach, fold)
         if nonnegative:
             low, high = np.maximum(low, 0), np.maximum(high, 0)
         yield (
             margin,
             _Figures(
-                values=_in_units(keep(published, margin).ravel().tolist(), step),
+                values=_in_units(keep_keys(published, margin).ravel().tolist(), step),
                 raw=_estimates(raw / fold, step),
                 low=_in_units(_whole(low), step),
                 high=_in_units(_whole(high), step),
@@ -132,7 +132,7 @@ def _sampling(formed: Formed, estimated: Sequence[Estimated], margin: Margin) ->
     if formed.request.sampling is None:
         return None
     step = float(formed.statement.measures[1].step)
-    return np.maximum(keep(estimated[1].raw, margin).ravel() * step, 0)
+    return np.maximum(keep_keys(estimated[1].raw, margin).ravel() * step, 0)
 
 
 def _in_units(steps: Sequence[int], step: Fraction) -> list[Number]:
@@ -192,7 +192,7 @@ def _means(formed: Formed, total: Estimated, size: Estimated, level: Decimal) ->
     mean, joint = formed.mean, joint_level(level, 2)
     assert mean is not None
     for margin in formed.request.kept():
-        totals, sizes = keep(total.raw, margin).ravel(), keep(size.raw, margin).ravel()
+        totals, sizes = keep_keys(total.raw, margin).ravel(), keep_keys(size.raw, margin).ravel()
         values = [_mean(mean, t, n) for t, n in zip(totals.tolist(), sizes.tolist(), strict=True)]
         if joint is None:
             ends = [(float(mean.low), float(mean.high))] * len(values)
@@ -245,7 +245,7 @@ def _entries(
     qualities = rate_many(found.values, found.errors, found.sampling)
     count = len(found.values)
     calibrated: Iterable[Number | None] = (
-        repeat(None, count) if raked is None else keep(raked.values, margin).ravel().tolist()
+        repeat(None, count) if raked is None else keep_keys(raked.values, margin).ravel().tolist()
     )
     columns = (found.values, found.raw, found.low, found.high, qualities, calibrated)
     entries = list(starmap(Entry, zip(_codes(formed, margin), repeat(over, count), *columns, strict=True)))

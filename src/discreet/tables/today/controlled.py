@@ -15,7 +15,8 @@ import numpy as np
 
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.guarantees.types import Unproven
-from discreet.tables.today.holdings import Figures, Holdings, Integers, Published, keep_keys, require_whole
+from discreet.tables.layout import keep_keys
+from discreet.tables.today.holdings import Figures, Holdings, Integers, Published, require_whole
 
 if TYPE_CHECKING:
     from discreet.tables.layout import Margin

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import Guarantee
-from discreet.tables.layout import Layout, Margin, every_margin
+from discreet.tables.layout import Layout, Margin, every_margin, keep_keys
 
-__all__ = ["Figures", "Hidden", "Holdings", "Integers", "Person", "Published", "keep_keys", "require_whole"]
+__all__ = ["Figures", "Hidden", "Holdings", "Integers", "Person", "Published", "require_whole"]
 
 Integers = NDArray[np.int64]
 Figures = NDArray[Any]
@@ -35,12 +35,6 @@ def require_whole(value: object, *, parameter: str, least: int, most: int | None
     if not whole or int(str(value)) < least or (most is not None and int(str(value)) > most):
         raise ParameterInvalid(parameter=parameter, rule=f"must be a whole number {within}", came=str(value))
     return int(str(value))
-
-
-def keep_keys(cells: Figures, margin: Margin) -> Figures:
-    """The cells summed over every key that the margin does not keep."""
-    summed: Figures = np.asarray(cells.sum(axis=tuple(place for place in range(cells.ndim) if place not in margin)))
-    return summed
 
 
 @dataclass(frozen=True, slots=True)

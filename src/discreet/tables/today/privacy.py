@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import ApproxDP, Guarantee, Neighbours, PureDP
-from discreet.tables.layout import Margin
+from discreet.tables.layout import Margin, keep_keys
 from discreet.tables.today.differencing import Verdict, conclude, read_line
-from discreet.tables.today.holdings import Figures, Holdings, Person, Published, keep_keys
+from discreet.tables.today.holdings import Figures, Holdings, Person, Published
 
 __all__ = ["Draw", "PrivateRelease", "Seen", "deduce_private", "publish_private", "success_ceiling"]
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.guarantees.types import Unproven
-from discreet.tables.today.holdings import Hidden, Holdings, Published, keep_keys, require_whole
+from discreet.tables.layout import keep_keys
+from discreet.tables.today.holdings import Hidden, Holdings, Published, require_whole
 
 __all__ = ["QueryService", "SetSizeRestriction", "track"]
 

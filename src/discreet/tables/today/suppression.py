@@ -17,9 +17,9 @@ import numpy as np
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import Unproven
-from discreet.tables.layout import Margin
+from discreet.tables.layout import Margin, keep_keys
 from discreet.tables.today.auditing import Figure, Pattern
-from discreet.tables.today.holdings import Figures, Hidden, Holdings, Integers, Published, keep_keys, require_whole
+from discreet.tables.today.holdings import Figures, Hidden, Holdings, Integers, Published, require_whole
 
 __all__ = ["Suppression"]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import Unproven
-from discreet.tables.layout import Margin
-from discreet.tables.today.holdings import Holdings, Integers, Published, keep_keys
+from discreet.tables.layout import Margin, keep_keys
+from discreet.tables.today.holdings import Holdings, Integers, Published
 
 __all__ = ["RecordSwapping", "Swap"]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.tables.today.holdings import Holdings, Person, keep_keys, require_whole
+from discreet.tables.layout import keep_keys
+from discreet.tables.today.holdings import Holdings, Person, require_whole
 
 
 def test_totals_follow_from_contributions(incomes: Holdings) -> None:

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterInvalid
+from discreet.tables.layout import keep_keys
 from discreet.tables.today.controlled import ControlledRounding
-from discreet.tables.today.holdings import Holdings, Integers, keep_keys
+from discreet.tables.today.holdings import Holdings, Integers
 from discreet.tables.today.rounding import RandomRounding, SystematicRounding
 
 
