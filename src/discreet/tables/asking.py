@@ -19,7 +19,7 @@ from discreet.ledger.standing import PopulationStanding
 from discreet.release.answers import Answer, interval_level
 from discreet.release.asking import Question, ask, check_terms
 from discreet.release.outlook import foresee
-from discreet.tables.calibration import Target, read_totals
+from discreet.tables.calibration import Target, check_targets, read_totals
 from discreet.tables.explaining import TableExplanation, explain_table
 from discreet.tables.forming import Formed, form_table, may_be_negative
 from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table, with_laplace
@@ -67,9 +67,12 @@ def read_asked_table(
     spent = exact(epsilon, parameter="epsilon")
     formed = form_table(request, workspace)
     budget = ledger.terms(formed.card.population).budget
+    targets = tuple(_target(name, formed, workspace) for name in calibrate)
+    if targets:
+        check_targets(formed.sizes, targets)
     return AskedTable(
         design=design_table(formed, epsilon=spent, budget=budget, noise=_noise(noise)),
-        targets=tuple(_target(name, formed, workspace) for name in calibrate),
+        targets=targets,
         analyst=analyst,
         level=interval_level(level),
         suppress_above=None if suppress_above is None else exact(suppress_above, parameter="suppress above"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from discreet.data.publictables import PublicTable
     from discreet.tables.table import Heading
 
-__all__ = ["Calibrated", "Target", "calibrate", "read_totals"]
+__all__ = ["Calibrated", "Target", "calibrate", "check_targets", "read_totals"]
 
 SAME_TOTALS: Final = 1e-9
 
@@ -91,8 +91,7 @@ def calibrate(
             rule="holds figures that are 0 or more: calibrate counts, or totals of a value that cannot be negative",
             came="another one",
         )
-    _check_shapes(raked.shape, totals)
-    _check_agreement(totals)
+    check_targets(raked.shape, totals)
     matched = [_matched(raked, target) for target in totals]
     factors = [np.ones(target.totals.shape) for target in totals]
     gap = _gap(raked, totals, matched)
@@ -151,6 +150,12 @@ def read_totals(
 
 
 # --- checks and steps -----------------------------------------------------------------------------------------------
+
+
+def check_targets(sizes: tuple[int, ...], totals: Sequence[Target]) -> None:
+    """Refuse totals that no table of these sizes can meet together, whatever its figures are."""
+    _check_shapes(sizes, totals)
+    _check_agreement(totals)
 
 
 def _check_shapes(sizes: tuple[int, ...], totals: Sequence[Target]) -> None:

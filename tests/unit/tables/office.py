@@ -84,7 +84,7 @@ def open_office(folder: Path, card: str = CARD, people: Sequence[dict[str, Any]]
     folder.mkdir(exist_ok=True)
     (folder / "people.csv").write_text(write_people(people), encoding="utf-8")
     (folder / "people.yaml").write_text(card, encoding="utf-8")
-    (folder / "regions.csv").write_text("region,people,name\nN,500,Nord\nS,700,Sud\n", encoding="utf-8")
+    (folder / "regions.csv").write_text("region,people,name,homes\nN,500,Nord,200\nS,700,Sud,300\n", encoding="utf-8")
     (folder / "towns.csv").write_text("town,people\nA,500\nB,700\n", encoding="utf-8")
     with Session.create(folder / "w") as session:
         session.add(folder / "people.csv", confirm=lambda _: True)

@@ -103,6 +103,12 @@ def test_public_totals_that_do_not_fit_are_refused(untouched: Office, error: typ
     assert untouched.head == before
 
 
+def test_public_totals_that_contradict_each_other_are_refused_before_the_charge(untouched: Office) -> None:
+    totals = ["regions.people", "regions.homes"]
+    with pytest.raises(ParameterInvalid, match="same totals"):
+        untouched.session.tables.read(untouched.request("region,smokes"), epsilon=1, calibrate=totals)
+
+
 @pytest.mark.parametrize("options", [{"value": "height", "mean": True}, {"value": "change"}])
 def test_what_cannot_be_raked_is_not_calibrated(untouched: Office, options: dict[str, Any]) -> None:
     with pytest.raises(QueryRefused, match="calibrated"):
