@@ -132,6 +132,9 @@ class _Form:
         self._sizes = sizes
         self._folds = _folds(sizes, margins)
         self.eigenvalues = {part: self._above(part, self.coefficients) for part in margins}
+        # what is summed over for each margin that counts, and the root of how much: coarse ones settle last
+        counted = [margin for margin in reversed(margins) if self.coefficients[margin]]
+        self.coarse_first = [(_others(margin, len(sizes)), sqrt(self.coefficients[margin])) for margin in counted]
 
     def _above(self, part: Margin, coefficients: Mapping[Margin, float]) -> float:
         return sum(
@@ -204,8 +207,7 @@ def _settled(apart: NDArray[float64], form: _Form, *, step: float, tolerance: fl
     """
     if step * float(np.abs(apart).max()) > tolerance:
         return False
-    over = ((_others(margin, apart.ndim), sqrt(weight)) for margin, weight in form.coefficients.items() if weight)
-    return all(root * float(np.abs(apart.sum(axis=places)).max()) <= tolerance for places, root in over)
+    return all(root * float(np.abs(apart.sum(axis=over)).max()) <= tolerance for over, root in form.coarse_first)
 
 
 def _others(margin: Margin, keys: int) -> Margin:

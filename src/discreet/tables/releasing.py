@@ -28,7 +28,7 @@ from discreet.tables.forming import Formed, may_be_negative
 from discreet.tables.layout import Margin, keep_keys
 from discreet.tables.measuring import Design, as_drawn
 from discreet.tables.quality import basis, leave_out, rate_many, suppress_many
-from discreet.tables.table import Entry, Number, Shown, Table
+from discreet.tables.table import Entry, Figures, Number, Shown, Table
 from discreet.tables.wording import describe_design, facts_of_table, notes_of
 
 __all__ = ["read_table"]
@@ -69,16 +69,25 @@ def read_table(
     else:
         figures = dict(_totals(formed, estimated, level))
     raked = _calibrated(formed, estimated[0], targets) if targets else None
-    entries = {margin: _entries(formed, margin, found, raked, suppress_above) for margin, found in figures.items()}
-    cells = tuple(range(len(formed.sizes)))
+    every_key = tuple(range(len(formed.sizes)))
+    cells = {every_key: figures.pop(every_key)}
+
+    def entries(found: Mapping[Margin, _Figures]) -> Figures:
+        return Figures(
+            sum(len(one.values) for one in found.values()),
+            lambda: [
+                entry for margin, one in found.items() for entry in _entries(formed, margin, one, raked, suppress_above)
+            ],
+        )
+
     said = basis(sampling=formed.request.sampling is not None)
     table = Table(
         dataset=formed.card.dataset,
         title=formed.title,
         statistic=formed.statistic,
         headings=formed.headings,
-        cells=entries.pop(cells),
-        margins=[entry for found in entries.values() for entry in found],
+        cells=entries(cells),
+        margins=entries(figures),
         step=None if formed.step is None else _decimal(formed.step),
         level=text(level),
         guarantee=answer.noisy.guarantee,

@@ -7,10 +7,11 @@ it is not, so the descent starts from many places, all of them fixed, and then t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ SAME = 1e-7  # two means this close are one
 LOWEST = 1e-9  # a share of 0 would never grow again
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Goal:
     """The mean variance of the published figures, as a function of the shares of the margins that may be measured.
 
@@ -50,6 +51,17 @@ class Goal:
     def __post_init__(self) -> None:
         if self.costs.shape != (len(self.candidates), len(self.counts)) or not np.all(self.costs > 0):
             raise ValueError("every candidate has a positive cost in each group of slices")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Goal) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        """Arrays are equal here when their numbers are."""
+        return self.parts.layout, self.candidates, self.costs.tobytes(), self.counts.tobytes(), self.power
 
     @cached_property
     def separate(self) -> NDArray[np.bool_]:
@@ -126,8 +138,12 @@ def count_votes(parts: Components) -> tuple[Array, Array]:
     return parts.weigh(votes[0, ...]), parts.weigh(votes[1, ...])
 
 
-def best_shares(goal: Goal) -> dict[Margin, Fraction]:
-    """Shares that make the mean small, as multiples of 1/PARTS that add up to one; the same for the same goal."""
+@lru_cache(maxsize=256)
+def best_shares(goal: Goal) -> Mapping[Margin, Fraction]:
+    """Shares that make the mean small, as multiples of 1/PARTS that add up to one; the same for the same goal.
+
+    Kept, because tables of one shape are asked for at many epsilons, and explained before they are asked for.
+    """
     equal = np.full((1, len(goal.candidates)), 1 / len(goal.candidates))
     if goal.power == 1:
         mean, shares = _descend(goal, equal, LONG)
@@ -138,7 +154,7 @@ def best_shares(goal: Goal) -> dict[Margin, Fraction]:
             if better[0] >= mean[0] * (1 - SAME):
                 break
             mean, shares = better, other
-    return _round(*_prune(goal, shares))
+    return MappingProxyType(_round(*_prune(goal, shares)))
 
 
 def _prune(goal: Goal, shares: Array) -> tuple[tuple[Margin, ...], Array]:

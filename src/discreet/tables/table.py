@@ -6,15 +6,17 @@ All of it may be seen by anyone; nothing here holds an exact aggregate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from typing import overload
 
 from discreet.data.columns import Labels
 from discreet.guarantees.types import Guarantee
 from discreet.plan.statement import KeyFace
 
-__all__ = ["ALL", "NOTHING", "Entry", "Heading", "Number", "Quality", "Shown", "Table"]
+__all__ = ["ALL", "NOTHING", "Entry", "Figures", "Heading", "Number", "Quality", "Shown", "Table"]
 
 Shown = int | float | str | None
 Number = int | float
@@ -70,6 +72,40 @@ class Entry:
     high: Number | None
     quality: Quality
     calibrated: Number | None = None
+
+
+class Figures(Sequence[Entry]):
+    """So many entries, put together when one is first looked at: a large table has more than most readers want."""
+
+    def __init__(self, count: int, put_together: Callable[[], list[Entry]]) -> None:
+        self._count = count
+        self._put_together = put_together
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        entries = self._put_together()
+        assert len(entries) == self._count, "a table has as many figures as it says"
+        return entries
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries)
+
+    @overload
+    def __getitem__(self, place: int) -> Entry: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Entry]: ...
+
+    def __getitem__(self, place: int | slice) -> Entry | list[Entry]:
+        return self._entries[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import pytest
 
 from discreet.errors import ParameterInvalid
 from discreet.tables.releasing import _within
-from discreet.tables.table import Entry, Quality, Table
+from discreet.tables.table import Entry, Figures, Quality, Table
 from tests.unit.tables.office import PEOPLE, Office
 
 PLENTY = 5000
@@ -257,3 +257,19 @@ def test_with_the_variance_of_weights_quality_counts_sampling_too(office: Office
             good = Quality.GOOD if relative <= 0.165 else Quality.CAUTION if relative <= 0.333 else Quality.UNRELIABLE
             assert (before.quality, entry.quality) == (Quality.GOOD, good)
     assert len({entry.quality for entry in table.cells}) > 1
+
+
+def test_figures_are_put_together_when_they_are_looked_at() -> None:
+    made: list[int] = []
+
+    def put_together() -> list[Entry]:
+        made.append(1)
+        return [Entry((code,), (), 1, 1, 0, 2, Quality.GOOD) for code in "ab"]
+
+    figures = Figures(2, put_together)
+    assert (len(figures), made) == (2, [])
+    assert figures[0].codes == ("a",)
+    assert [entry.codes for entry in figures[1:]] == [("b",)]
+    assert figures == list(figures)
+    assert figures != [figures[0]]
+    assert made == [1]
