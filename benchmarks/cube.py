@@ -3,8 +3,8 @@
 Discreet's time is all of `Session.tables.release(…, fresh=True)`: reading, the choice of a strategy, the charge synced
 to disk, the engine, the noise, the answer stored, the estimate, every interval, the consistent table; its figures are
 put together when they are first read, and that is timed beside it. A session that stays open remembers the strategy of
-a table's shape. Plain DuckDB adds up the same prepared file by `GROUP BY CUBE` or `GROUPING SETS`. Both of one case take
-turns in one run.
+a table's shape. Plain DuckDB adds up the same prepared file by `GROUP BY CUBE` or `GROUPING SETS`. Both of one case
+take turns in one run.
 """
 
 from __future__ import annotations
