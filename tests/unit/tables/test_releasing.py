@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,12 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterInvalid
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.release.noising import NoisyMeasure
+from discreet.tables.figures import Estimated
+from discreet.tables.layout import Layout
 from discreet.tables.releasing import _within
+from discreet.tables.strategies import Measured
 from discreet.tables.table import Entry, Figures, Quality, Table
 from tests.unit.tables.office import PEOPLE, Office
 
@@ -273,3 +279,13 @@ def test_figures_are_put_together_when_they_are_looked_at() -> None:
     assert figures == list(figures)
     assert figures != [figures[0]]
     assert made == [1]
+
+
+def test_what_is_published_may_hold_several_steps_of_the_measure() -> None:
+    laplace = DiscreteLaplace(scale=Fraction(1, 100))
+    noisy = NoisyMeasure("", Decimal(1), None, (laplace,), (1230, 470, -20, 999))
+    layout = Layout((2, 2), None, ((0, 1), ()))
+    estimated = Estimated(layout, [Measured((0, 1), False, Fraction(1))], [noisy])
+    assert estimated.published(nonnegative=False, fold=100).sum() == round((1230 + 470 - 20 + 999) / 100)
+    assert np.abs(estimated.published(nonnegative=False, fold=100) - [[12.3, 4.7], [-0.2, 9.99]]).max() < 1
+    assert estimated.published(nonnegative=True, fold=1).min() == 0
