@@ -282,7 +282,7 @@ def test_figures_are_put_together_when_they_are_looked_at() -> None:
 
 
 def test_what_is_published_may_hold_several_steps_of_the_measure() -> None:
-    laplace = DiscreteLaplace(scale=Fraction(1, 100))
+    laplace = DiscreteLaplace(scale=Fraction(1, 128))
     noisy = NoisyMeasure("", Decimal(1), None, (laplace,), (1230, 470, -20, 999))
     layout = Layout((2, 2), None, ((0, 1), ()))
     estimated = Estimated(layout, [Measured((0, 1), False, Fraction(1))], [noisy])
