@@ -62,6 +62,11 @@ def test_wrong_calls_are_told(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+def heed_interrupts() -> None:
+    """A suite that was started in the background ignores them, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_leaves_a_study_that_goes_on(run: Run, tmp_path: Path) -> None:
     write(tmp_path, CENTRAL.replace("runs: 3", "runs: 3000"))
     words = [
@@ -77,7 +82,14 @@ def test_ctrl_c_leaves_a_study_that_goes_on(run: Run, tmp_path: Path) -> None:
         "--jobs",
         "1",
     ]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(
+        words,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509
+    ) as process:
         parts = tmp_path / "out" / ".parts"
         until = time.monotonic() + 60
         while len(list(parts.glob("*.arrow"))) < 3 and time.monotonic() < until:
