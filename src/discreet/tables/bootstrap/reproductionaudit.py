@@ -34,6 +34,7 @@ from discreet.tables.bootstrap.sensitivity import (
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
+from discreet.tables.proportions import clopper_pearson
 
 __all__ = [
     "CONFIDENCE",
@@ -279,14 +280,9 @@ def _log_ratio(trial: Trial, values: NDArray[float64]) -> NDArray[float64]:
 
 
 def _limit(first: NDArray[float64], second: NDArray[float64], threshold: float) -> float:
-    from scipy.special import betaincinv
-
     hits, misses = int((first >= threshold).sum()), int((second >= threshold).sum())
-    if hits == 0 or misses == second.size:
-        return -math.inf
-    alpha = 1 - CONFIDENCE
-    low = float(betaincinv(hits, first.size - hits + 1, alpha / 2))
-    high = float(betaincinv(misses + 1, second.size - misses, 1 - alpha / 2))
+    low, _ = clopper_pearson(hits, first.size, level=CONFIDENCE)
+    _, high = clopper_pearson(misses, second.size, level=CONFIDENCE)
     return math.log(low / high) if low > 0 else -math.inf
 
 

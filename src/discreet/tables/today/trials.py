@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterInvalid
 from discreet.tables.layout import Layout
+from discreet.tables.proportions import clopper_pearson
 from discreet.tables.today.controlled import ControlledRounding, require_scipy
 from discreet.tables.today.differencing import (
     Certainty,
@@ -30,7 +31,7 @@ from discreet.tables.today.restriction import SetSizeRestriction
 from discreet.tables.today.rounding import RandomRounding
 from discreet.tables.today.swapping import RecordSwapping
 
-__all__ = ["Attack", "Method", "attack", "attack_once", "base_rate", "clopper_pearson"]
+__all__ = ["Attack", "Method", "attack", "attack_once", "base_rate"]
 
 
 class Method(Protocol):
@@ -101,6 +102,7 @@ def attack(
         done += 1
         sure += verdict.certainty is Certainty.SURE and verdict.right
         right += verdict.right
+    require_scipy()
     low, high = clopper_pearson(right, done)
     return Attack(done, sure, right, low, high, base_rate(holdings, target), ceiling)
 
@@ -145,17 +147,6 @@ def attack_once(
 def base_rate(holdings: Holdings, target: int) -> float:
     """The share of people found by naming the most common place among those with the same other keys."""
     return float(holdings.counts.max(axis=target).sum() / holdings.people)
-
-
-def clopper_pearson(hits: int, trials: int, *, level: float = 0.95) -> tuple[float, float]:
-    """The exact interval for a rate."""
-    require_scipy()
-    from scipy.special import betaincinv
-
-    beyond = (1 - level) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, beyond))
-    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - beyond))
-    return low, high
 
 
 def _attack_swapped(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import ZCDP, ApproxDP, Neighbours, PureDP, Unproven
+from discreet.tables.proportions import clopper_pearson
 from discreet.tables.today.comparison import compare, list_methods
 from discreet.tables.today.controlled import ControlledRounding
 from discreet.tables.today.differencing import Certainty, weigh_rounding
@@ -22,7 +23,7 @@ from discreet.tables.today.restriction import SetSizeRestriction
 from discreet.tables.today.rounding import RandomRounding, SystematicRounding
 from discreet.tables.today.suppression import Suppression
 from discreet.tables.today.swapping import RecordSwapping
-from discreet.tables.today.trials import Method, attack_once, clopper_pearson
+from discreet.tables.today.trials import Method, attack_once
 
 Laplace = Callable[[str], PrivateRelease]
 
