@@ -31,6 +31,7 @@ __all__ = [
     "Size",
     "WeightRule",
     "parse_card",
+    "presence_problems",
     "read_card",
     "size_problems",
     "unit_problems",
@@ -70,7 +71,11 @@ class Card:
 
     def __post_init__(self) -> None:
         known = {column.name: column for column in self.columns}
-        problems = [*unit_problems(self.unit.column, known), *size_problems(self.size, self.neighbours)]
+        problems = [
+            *unit_problems(self.unit, known),
+            *size_problems(self.size, self.neighbours),
+            *presence_problems(self.size, known),
+        ]
         if self.weight is not None:
             problems += weight_problems(self.weight, known)
         if not self.allow <= frozenset(ALLOWED_RELEASES):
@@ -93,7 +98,7 @@ class Card:
 
     @property
     def unit_type(self) -> str:
-        """How the unit's ids are compared: 'integer' or 'text'."""
+        """How the unit's ids are compared: 'integer' or 'text'; 'row' where every row is its own."""
         return self.column(self.unit.column).type or ""
 
     @property
@@ -112,20 +117,30 @@ class Card:
         )
 
 
-def unit_problems(column: str, columns: Mapping[str, Column | None]) -> Problems:
+def unit_problems(unit: Unit, columns: Mapping[str, Column | None]) -> Problems:
     """The unit is a declared column of kind id. A column that could not be read is known by name only."""
+    column = unit.column
     if column not in columns:
         yield "unit.column", f"unit column '{column}' is not among the columns{_hint(column, columns)}"
         return
     declared = columns[column]
     if declared is not None and declared.kind is not Kind.ID:
         yield "unit.column", f"unit column '{column}' must be of kind id; it is of kind {declared.kind}"
+    if declared is not None and declared.type == "row" and unit.rows != 1:
+        yield "unit.rows", f"where every row is a unit of its own (type: row of column '{column}'), rows is 1"
 
 
 def size_problems(size: Size, neighbours: Neighbours) -> Problems:
     """Adding a unit changes the size, so a public size needs neighbours of one size."""
     if size is Size.PUBLIC and neighbours is not Neighbours.REPLACE_ONE:
         yield "size", "size: public is allowed only with neighbours: replace-one"
+
+
+def presence_problems(size: Size, columns: Mapping[str, Column | None]) -> Problems:
+    """Which rows have a value can be no secret only where which rows there are is none."""
+    for name, column in columns.items():
+        if column is not None and column.public_presence and size is not Size.PUBLIC:
+            yield f"columns.{name}.presence", f"presence: public of column '{name}' needs size: public"
 
 
 def weight_problems(weight: WeightRule, columns: Mapping[str, Column | None]) -> Problems:

@@ -59,15 +59,17 @@ _BUDGET_KEYS: Final = (
 
 _COLUMN_KEYS: Final = (
     Key("kind", "What the column holds.", "id | category | integer | number | text", required=True),
-    Key("type", "How ids are compared; required for an id and only for an id.", "integer | text"),
+    Key("type", "How ids are compared; row: every row is a unit of its own. Only for an id.", "integer | text | row"),
     Key("label", "The name shown to readers.", _TITLE),
     Key("source", "The column's name in the file, when it differs.", "text"),
     Key("public", "The value is no secret and constant over a unit's rows.", "true | false"),
     Key("categories", "The closed list of codes, in the order of output.", "{code: label} or [code, ...]"),
-    Key("bounds", "The lowest and highest value; what lies outside is moved to them.", "[low, high]"),
+    Key("bounds", "The lowest and highest value; private: each question pays to find them.", "[low, high] | private"),
     Key("step", "The grid values are rounded to; 1 for integers; for numbers a fine one by default.", "number"),
     Key("edges", "Where tables cut the column into bands; each begins at an edge.", "[number, ...]"),
     Key("missing", "Codes that mean no answer.", "[code, ...]"),
+    Key("presence", "Which rows have a value is no secret; needs size: public.", "public"),
+    Key("references", "The column of another dataset that the values point at.", "dataset.column"),
     Key("provenance", "Bounds or categories were read from the rows, not decided.", "from_rows"),
 )
 

@@ -13,12 +13,13 @@ from discreet.data.card import (
     ALLOWED_RELEASES,
     Card,
     Size,
+    presence_problems,
     size_problems,
     unit_problems,
     weight_problems,
 )
 from discreet.data.cardkeys import CARD_KEYS, find_key
-from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
+from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule, is_well_named
 from discreet.data.nodereader import NodeReader, normal_text
 from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml, read_yaml_text
 from discreet.errors import CardInvalid, CardUndecided, ParameterInvalid
@@ -72,11 +73,12 @@ class _CardReader(NodeReader):
         if weight is not None and columns:
             self._supply_weight(weight, columns)
         if unit is not None and columns:
-            self.note_at(root, unit_problems(unit.column, columns))
+            self.note_at(root, unit_problems(unit, columns))
         if weight is not None and columns:
             self.note_at(root, weight_problems(weight, columns))
         if size is not None and neighbours is not None:
             self.note_at(root, size_problems(size, neighbours))
+        self.note_at(root, presence_problems(size or Size.PRIVATE, columns))
         if self.problems or self.undecided or not (dataset and unit and neighbours and budget):
             return None
         return Card(
@@ -213,13 +215,18 @@ class _CardReader(NodeReader):
         source = self.optional(fields, "source", lambda part: self.text(part, f"source of {where}"))
         public = self.optional(fields, "public", lambda part: self.boolean(part, f"public of {where}"))
         categories = self.optional(fields, "categories", lambda part: self._categories(part, where))
-        bounds = self.optional(fields, "bounds", lambda part: self._bounds(part, where))
+        private = self._is_private(fields.get("bounds"))
+        bounds = None if private else self.optional(fields, "bounds", lambda part: self._bounds(part, where))
         step = self.optional(fields, "step", lambda part: self.number(part, f"step of {where}"))
         edges = self.optional(fields, "edges", lambda part: self._edges(part, where))
         missing = self.optional(fields, "missing", lambda part: self._missing(part, kind, where))
         provenance = self.optional(fields, "provenance", lambda part: self.text(part, f"provenance of {where}"))
         if provenance not in {None, "from_rows"}:
             self.note(fields["provenance"].line, f"provenance of {where} can only be from_rows")
+        presence = self.optional(fields, "presence", lambda part: self.text(part, f"presence of {where}"))
+        if presence not in {None, "public"}:
+            self.note(fields["presence"].line, f"presence of {where} can only be public")
+        references = self.optional(fields, "references", lambda part: self._references(part, where))
         if kind is None or len(self.problems) + len(self.undecided) > before:
             return None
         decided = kind
@@ -238,6 +245,9 @@ class _CardReader(NodeReader):
                 missing=missing or (),
                 from_rows=provenance is not None,
                 edges=edges or (),
+                private_bounds=private,
+                public_presence=presence is not None,
+                references=references,
             ),
             line=key.line,
         )
@@ -267,12 +277,27 @@ class _CardReader(NodeReader):
         label = self.labels(value, f"{what}, label of '{code}'")
         return None if label is None else Category(code, label)
 
+    @staticmethod
+    def _is_private(node: Node | None) -> bool:
+        return isinstance(node, ScalarNode) and node.text == "private"
+
+    def _references(self, node: Node, where: str) -> tuple[str, str] | None:
+        what = f"references of {where}"
+        name = self.text(node, what)
+        if name is None:
+            return None
+        dataset, dot, column = name.partition(".")
+        if not dot or not _DATASET.fullmatch(dataset) or not is_well_named(column):
+            self.note(node.line, f"{what} name a dataset and its column, as in clinics.clinic_id")
+            return None
+        return dataset, column
+
     def _bounds(self, node: Node, where: str) -> tuple[Decimal, Decimal] | None:
         what = f"bounds of {where}"
         if self.is_undecided(node, what):
             return None
         if not isinstance(node, SequenceNode) or len(node.items) != 2:
-            self.note(node.line, f"{what} are a list of two numbers, [low, high]")
+            self.note(node.line, f"{what} are a list of two numbers, [low, high], or private")
             return None
         low, high = (self.number(item, what) for item in node.items)
         return (low, high) if low is not None and high is not None else None

@@ -110,7 +110,11 @@ def fine_step(low: Decimal, high: Decimal) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. Numbers live on the grid of `step`: what is stored and summed are whole steps."""
+    """One column. Numbers live on the grid of `step`: what is stored and summed are whole steps.
+
+    `private_bounds`: each question finds the bounds for itself, and pays for it. `public_presence`: which rows have a
+    value is no secret. `references`: the dataset and column that this one's values point at.
+    """
 
     name: str
     kind: Kind
@@ -124,6 +128,9 @@ class Column:
     missing: tuple[str, ...] = ()
     from_rows: bool = False
     edges: tuple[Decimal, ...] = ()
+    private_bounds: bool = False
+    public_presence: bool = False
+    references: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.kind is Kind.INTEGER and self.step is None:
@@ -230,10 +237,10 @@ def _smallest(low: int, high: int) -> str:
 # Which keys go with which kind; `label`, `source` and `missing` go with all.
 _FITTING: Final = {
     Kind.ID: frozenset({"type"}),
-    Kind.CATEGORY: frozenset({"public", "categories", "provenance"}),
-    Kind.INTEGER: frozenset({"public", "bounds", "step", "edges", "provenance"}),
-    Kind.NUMBER: frozenset({"bounds", "step", "edges", "provenance"}),
-    Kind.TEXT: frozenset[str](),
+    Kind.CATEGORY: frozenset({"public", "categories", "provenance", "presence", "references"}),
+    Kind.INTEGER: frozenset({"public", "bounds", "step", "edges", "provenance", "presence", "references"}),
+    Kind.NUMBER: frozenset({"bounds", "step", "edges", "provenance", "presence"}),
+    Kind.TEXT: frozenset({"references"}),
 }
 
 
@@ -247,17 +254,19 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
         "type": column.type is not None,
         "public": column.public,
         "categories": bool(column.categories),
-        "bounds": column.bounds is not None,
+        "bounds": column.bounds is not None or column.private_bounds,
         "step": column.step is not None,
         "edges": bool(column.edges),
         "provenance": column.from_rows,
+        "presence": column.public_presence,
+        "references": column.references is not None,
     }
     for key in (key for key, present in given.items() if present and key not in _FITTING[column.kind]):
         yield key, f"'{key}' does not go with kind {column.kind} (column '{name}')"
     if column.from_rows and not column.categories and column.bounds is None:
         yield "provenance", f"provenance of column '{name}' needs bounds or categories to speak of"
-    if column.kind is Kind.ID and column.type not in {"integer", "text"}:
-        yield "type", f"id column '{name}' needs type: integer or type: text"
+    if column.kind is Kind.ID and column.type not in {"integer", "text", "row"}:
+        yield "type", f"id column '{name}' needs type: integer, type: text or type: row"
     if column.kind is Kind.CATEGORY:
         yield from _category_problems(column)
     if column.numeric:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["ORDER_COLUMN", "prepare"]
 
 ORDER_COLUMN: Final = "ord"
+ROW_NUMBER: Final = "row_number"
 _MEMORY: Final = "1GB"
 _THREADS: Final = 2
 _ROW_GROUP: Final = 122_880
@@ -55,7 +56,7 @@ def prepare(
     source: Source, card: Card, *, salt: str, data: Path, work: Path, progress: Progress | None = None
 ) -> Report:
     """Write the prepared file to `data`, using the folder `work` for what does not fit in memory."""
-    names = tuple(column.source for column in card.columns)
+    names = tuple(column.source for column in card.columns if column.type != "row")
     unused = choose_columns(source, names)
     stream = _Stream(source, names, progress)
     connection = _connect(work)
@@ -98,29 +99,39 @@ class _Stream:
         """The name under which a column of the file arrives."""
         return self._places[self._names.index(name)]
 
+    def place_of(self, column: Column) -> str:
+        """The name under which a column of the card arrives; where every row is a unit, its number."""
+        return ROW_NUMBER if column.type == "row" else self.place(column.source)
+
     def reader(self) -> Any:
         import pyarrow as pa
 
-        return pa.RecordBatchReader.from_batches(self._schema, self._guarded())
+        return pa.RecordBatchReader.from_batches(self._schema.append(pa.field(ROW_NUMBER, pa.int64())), self._guarded())
 
     def _guarded(self) -> Iterator[Any]:
+        import numpy as np
+        import pyarrow as pa
+
         try:
             for batch in self._batches:
+                numbers = pa.array(np.arange(self.rows + 1, self.rows + batch.num_rows + 1))
                 self.rows += batch.num_rows
                 if self.rows > self._limit:
                     raise self._source.refusal(f"has more than {self._limit:,} rows")
-                yield batch.rename_columns(self._places)
+                yield batch.rename_columns(self._places).append_column(ROW_NUMBER, numbers)
                 if self._progress is not None:
                     self._progress(self.rows)
         except Exception as fault:
             self.fault = fault
             raise
 
-    def form(self, name: str) -> Form:
+    def form(self, column: Column) -> Form:
         """In what form the source gives a column; what is neither number nor truth value is text."""
         from pyarrow import types
 
-        kind = self._schema.field(self.place(name)).type
+        if column.type == "row":
+            return Form.INTEGER
+        kind = self._schema.field(self.place(column.source)).type
         if types.is_integer(kind):
             return Form.INTEGER
         if types.is_floating(kind):
@@ -166,8 +177,8 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
         if column.categories:
             codes = ", ".join(quote(canonical_code(category.code)) for category in column.categories)
             connection.execute(f"CREATE TYPE {enum_name(index)} AS ENUM ({codes})")
-    parts = [column_expressions(column, i, stream.form(column.source)) for i, column in enumerate(card.columns)]
-    places = [stream.place(column.source) for column in card.columns]
+    parts = [column_expressions(column, i, stream.form(column)) for i, column in enumerate(card.columns)]
+    places = [stream.place_of(column) for column in card.columns]
     connection.register("incoming", stream.reader())
     try:
         connection.execute(f"CREATE TABLE staged AS {_staging_query(card, parts, places)}")

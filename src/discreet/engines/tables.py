@@ -87,6 +87,8 @@ def _templates(engine: str) -> RowTemplates:
 
 def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
     """The source with the engine's types of the columns that the card uses, all of them readable."""
+    if any(column.type == "row" for column in card.columns):
+        raise _refusal(source, "has no order of rows to number them by; name an id column in the card, not type: row")
     columns = reader.columns()
     if not columns:
         raise _refusal(source, "is not there, or its columns may not be seen by this user")

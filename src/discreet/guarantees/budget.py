@@ -69,8 +69,8 @@ class PopulationTerms:
     def __post_init__(self) -> None:
         if not self.population or not self.unit_column:
             raise ValueError("a population and its unit column have names")
-        if self.unit_type not in ("integer", "text"):
-            raise ValueError("a unit's id is an integer or text")
+        if self.unit_type not in ("integer", "text", "row"):
+            raise ValueError("a unit's id is an integer or text, or the unit is the row")
 
     def protects_as(self, other: PopulationTerms) -> bool:
         """Whether both promise the same to the same people: equal neighbours and unit, whatever the budget."""

@@ -92,7 +92,8 @@ class Span:
 
     `low` and `high` are None for texts and for what is always NULL. `bounded` is false where the card gives no bounds:
     such a value may be compared and counted, but not summed. `public`: fixed for a unit whatever is confidential of
-    it, and the same on all its rows. `lineage`: the card columns it is made of.
+    it, and the same on all its rows. `settled`: whether a row has the value is fixed, though not what it is.
+    `lineage`: the card columns it is made of.
     """
 
     low: int | None
@@ -102,6 +103,7 @@ class Span:
     bounded: bool = True
     lineage: Lineage = frozenset()
     caps: Caps | None = None
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,9 @@ def _unfiltered(relation: Relation) -> Relation:
 
 def _scan(card: Card, rows: int) -> Facts:
     spans = {column.name: _column_span(card, column) for column in card.columns if column.kind is not Kind.ID}
+    if rows == 1:  # with more, how many a unit has is not public, and so not how many values
+        settled = [column.name for column in card.columns if column.public_presence]
+        spans |= {name: replace(spans[name], settled=True) for name in settled}
     return Facts(rows=rows, steady=card.size is Size.PUBLIC, spans=spans)
 
 
@@ -243,8 +248,8 @@ def _per_unit(aggregate: UnitAggregate, below: Facts) -> Span:
     if isinstance(aggregate, UnitTotal):
         low, high = ends_of(span)
         low, high = min(low, below.rows * low), max(high, below.rows * high)
-        return _checked(replace(span, low=low, high=high, public=False, caps=None))
-    return replace(span, caps=None)
+        return _checked(replace(span, low=low, high=high, public=False, caps=None, settled=False))
+    return replace(span, caps=None, settled=False)
 
 
 def _join(left: Facts, right: Facts) -> Facts:
@@ -314,7 +319,8 @@ def span_of(value: Value, facts: Facts) -> Span:
             hull = _hull([*(span_of(then, facts) for _, then in branches), span_of(otherwise, facts)])
             read = [_read(condition, facts) for condition, _ in branches]
             public = hull.public and all(public for public, _ in read)
-            return replace(hull, public=public, lineage=hull.lineage.union(*(lineage for _, lineage in read)))
+            lineage = hull.lineage.union(*(lineage for _, lineage in read))
+            return replace(hull, public=public, lineage=lineage, settled=False)
 
 
 Interval = tuple[int, int]
@@ -379,6 +385,7 @@ def _hull(spans: list[Span]) -> Span:
         public=all(span.public for span in spans),
         bounded=all(span.bounded for span in spans),
         lineage=frozenset[tuple[str, str]]().union(*(span.lineage for span in spans)),
+        settled=all(span.settled or not span.nullable for span in spans),
     )
 
 
@@ -403,7 +410,10 @@ def _require_reach(reach: int) -> None:
 def _read(condition: Condition, facts: Facts) -> tuple[bool, Lineage]:
     """Whether a condition rests on public values alone, and the columns it reads."""
     match condition:
-        case OneOf(value, _) | Within(value, _, _) | IsNull(value) | TextIn(value, _):
+        case IsNull(value):
+            span = span_of(value, facts)
+            return span.public or span.settled, span.lineage
+        case OneOf(value, _) | Within(value, _, _) | TextIn(value, _):
             span = span_of(value, facts)
             return span.public, span.lineage
         case Not(operand):

@@ -31,7 +31,7 @@ from discreet.plan.algebra import (
     Value,
     reduced,
 )
-from discreet.plan.calculus import Facts, Interval, ends_of, facts_of, span_of
+from discreet.plan.calculus import Facts, Interval, Span, ends_of, facts_of, span_of
 
 __all__ = ["Sensitivities", "Sensitivity", "sensitivities"]
 
@@ -106,15 +106,23 @@ def _sensitivity(
         case Units():
             return _units(plan, facts, neighbours, moving)
         case Rows(value):
-            certain = value is None or not span_of(value, facts).nullable
+            certain = value is None or _certain(span_of(value, facts), facts)
             return _moved(facts, (1, 1), certain, neighbours, moving, "counts 1")
         case Total(value):
             _require_bounds(value, facts)
             span = span_of(value, facts)
             low, high = ends_of(span)
             return _moved(
-                facts, (low, high), not span.nullable, neighbours, moving, f"adds between {low:,} and {high:,}"
+                facts, (low, high), _certain(span, facts), neighbours, moving, f"adds between {low:,} and {high:,}"
             )
+
+
+def _certain(span: Span, facts: Facts) -> bool:
+    """Whether a unit that has rows here is sure to add to the measure, or sure not to.
+
+    A unit that is sure not to adds 0 in every neighbouring data set, so it moves less than one that is sure to.
+    """
+    return not span.nullable or (span.settled and facts.rows == 1)
 
 
 def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card]) -> Sensitivities:

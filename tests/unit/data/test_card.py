@@ -131,7 +131,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("epsilon: 3", "epsilon: 1e308", "8: budget: budget epsilon must be"),
         ("epsilon: 3,", "epsilon: 3, per_analyst_delta: 1e-6,", "8: budget: per_analyst_delta"),
         ("budget: {epsilon: 3, per_analyst: 1}\n", "", "1: key 'budget' is missing in the card"),
-        ("type: integer", "type: float", "10: id column 'person_id' needs type: integer or type: text"),
+        ("type: integer", "type: float", "10: id column 'person_id' needs type: integer, type: text or type: row"),
         ("kind: text", "kind: text, bounds: [0, 1]", "15: 'bounds' does not go with kind text"),
         ("[12, 110]", "[110, 12]", "12: bounds of column 'age' must be [low, high] with low < high; [1"),
         ("[12, 110]", "[12]", "12: bounds of column 'age' are a list of two numbers"),
