@@ -7,6 +7,7 @@ Means are taken around the middle of the column's bounds, so that their noise do
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final, Literal, cast
 
@@ -15,7 +16,9 @@ from sqlglot import exp
 from discreet.errors import QueryRefused
 from discreet.plan.algebra import (
     Case,
+    Clamp,
     Extreme,
+    Field,
     IsNull,
     Measure,
     Not,
@@ -28,6 +31,7 @@ from discreet.plan.algebra import (
     Units,
     Value,
     Whole,
+    substitute,
 )
 from discreet.plan.calculus import Facts, Span, span_of
 from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
@@ -38,7 +42,10 @@ from discreet.plan.tables import is_aggregate
 from discreet.plan.typed import Sort, Typed, require_number
 from discreet.plan.vocabulary import is_unit
 
-__all__ = ["Aggregates", "default_name"]
+__all__ = ["SEARCHED", "Aggregates", "default_name"]
+
+SEARCHED: Final = 1 << 40
+"""How far from 0, in steps, bounds that the card keeps private are looked for."""
 
 _SIGNS: Final[Mapping[type[exp.Expression], str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 _SPREADS: Final = {"VARIANCE": False, "VAR": False, "STDDEV": True, "STDDEVSAMP": True}
@@ -63,9 +70,18 @@ def default_name(node: exp.Expression, place: int) -> str:
 class Aggregates:
     """Reads outputs over one relation and gathers the measures they need."""
 
-    def __init__(self, scope: Scope, facts: Facts) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        facts: Facts,
+        private: frozenset[str] = frozenset(),
+        found: Mapping[str, tuple[int, int]] | None = None,
+    ) -> None:
         self._scope = scope
         self._facts = facts
+        self._private = private
+        self._found = found or {}
+        self._searched: dict[str, None] = {}
         self._measures: dict[Measure, MeasureFace] = {}
 
     @property
@@ -75,6 +91,11 @@ class Aggregates:
     @property
     def faces(self) -> tuple[MeasureFace, ...]:
         return tuple(self._measures.values())
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The columns with private bounds that stand in an aggregate."""
+        return tuple(self._searched)
 
     def note(self, measure: Measure, text: str, step: Fraction = Fraction(1)) -> int:
         """The place of a measure, taken up when it is new. Counting what is always there counts the rows."""
@@ -155,7 +176,15 @@ class Aggregates:
         typed = require_number(self._scope.value(inner), call_name(node))
         if typed.sort is Sort.NOTHING:
             raise QueryRefused(f"{call_name(node)}(NULL) is always NULL.")
-        return typed
+        return replace(typed, value=substitute(typed.value, self._clamped))
+
+    def _clamped(self, field: Field) -> Value:
+        """A column as it is summed or ranked: where its bounds are private, moved into those of the search."""
+        if field.name not in self._private:
+            return field
+        self._searched.setdefault(field.name)
+        low, high = self._found.get(field.name, (-SEARCHED, SEARCHED))
+        return Clamp(field, low, high)
 
     def _count(self, node: exp.Expression) -> Measure:
         only(node, "this", "big_int")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import prod
@@ -63,6 +63,7 @@ __all__ = [
     "measured_of",
     "reduced",
     "scans",
+    "substitute",
     "walk",
 ]
 
@@ -425,6 +426,30 @@ def walk(node: object) -> Iterator[object]:
         yield node
         for field in fields(node):  # type: ignore[arg-type]
             yield from walk(getattr(node, field.name))
+
+
+def substitute(value: Value, put: Callable[[Field], Value]) -> Value:
+    """A value with something else in the place of its columns; those inside conditions and clamps stay."""
+    match value:
+        case Field():
+            return put(value)
+        case Whole() | Nothing() | Clamp():
+            return value
+        case Plus(terms):
+            return Plus(tuple(substitute(term, put) for term in terms))
+        case Times(left, right):
+            return Times(substitute(left, put), substitute(right, put))
+        case Absolute(inner):
+            return Absolute(substitute(inner, put))
+        case Least(values):
+            return Least(tuple(substitute(part, put) for part in values))
+        case Greatest(values):
+            return Greatest(tuple(substitute(part, put) for part in values))
+        case Coalesce(values):
+            return Coalesce(tuple(substitute(part, put) for part in values))
+        case Case(branches, otherwise):
+            chosen = tuple((condition, substitute(then, put)) for condition, then in branches)
+            return Case(chosen, substitute(otherwise, put))
 
 
 def canonical_text(node: Node) -> str:

@@ -61,6 +61,7 @@ __all__ = [
     "ends_of",
     "facts_of",
     "lineage_of",
+    "private_spans",
     "span_of",
 ]
 
@@ -421,6 +422,20 @@ def _read(condition: Condition, facts: Facts) -> tuple[bool, Lineage]:
         case And(operands) | Or(operands):
             read = [_read(operand, facts) for operand in operands]
             return all(public for public, _ in read), frozenset[tuple[str, str]]().union(*(names for _, names in read))
+
+
+def private_spans(facts: Facts, cards: Mapping[str, Card]) -> frozenset[str]:
+    """The columns of a relation that lack bounds only because the card says that those are private."""
+
+    def searchable(dataset: str, name: str) -> bool:
+        column = cards[dataset].column(name)
+        return column.private_bounds or column.bounds is not None or column.kind is Kind.CATEGORY
+
+    return frozenset(
+        name
+        for name, span in facts.spans.items()
+        if span.low is not None and not span.bounded and all(searchable(*origin) for origin in span.lineage)
+    )
 
 
 def lineage_of(plan: Plan, cards: Mapping[str, Card]) -> Lineage:

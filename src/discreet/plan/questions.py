@@ -36,7 +36,7 @@ from discreet.plan.algebra import (
     Within,
     walk,
 )
-from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.calculus import facts_of, private_spans, span_of
 from discreet.plan.outputs import (
     All,
     Any,
@@ -78,13 +78,18 @@ _SIGNS: Final[Mapping[type[exp.Expression], str]] = {
 }
 
 
-def read_statement(sql: str, catalogue: Catalogue) -> tuple[Statement, dict[str, Card]]:
-    """The statement as planned, and the cards of its datasets by name."""
+def read_statement(
+    sql: str, catalogue: Catalogue, *, found: Mapping[str, tuple[int, int]] | None = None
+) -> tuple[Statement, dict[str, Card]]:
+    """The statement as planned, and the cards of its datasets by name.
+
+    Columns with private bounds are clamped to those that were `found` for them; before the search, to all it looks at.
+    """
     select = parse(sql)
     only(select, *_PARTS)
     tables = Tables(catalogue)
     below = tables.read(select, {})
-    statement = _Reader(select, Scope(below.tables), below.relation, tables.cards).read()
+    statement = _Reader(select, Scope(below.tables), below.relation, tables.cards, found or {}).read()
     _check_size(statement.plan)
     for measure in statement.plan.measures:
         sensitivities(statement.plan, measure, tables.cards)  # refuses what has no bounds before anything is charged
@@ -101,13 +106,20 @@ class _Item:
 
 
 class _Reader:
-    def __init__(self, select: exp.Select, scope: Scope, relation: Relation, cards: dict[str, Card]) -> None:
+    def __init__(
+        self,
+        select: exp.Select,
+        scope: Scope,
+        relation: Relation,
+        cards: dict[str, Card],
+        found: Mapping[str, tuple[int, int]],
+    ) -> None:
         self._select = select
         self._scope = scope
         self._relation = relation
         self._cards = cards
         self._facts = facts_of(relation, cards)
-        self._aggregates = Aggregates(scope, self._facts)
+        self._aggregates = Aggregates(scope, self._facts, private_spans(self._facts, cards), found)
         self._items = [_item(node, place) for place, node in enumerate(select.expressions, start=1)]
         self._keys = self._read_keys()
 
@@ -128,7 +140,7 @@ class _Reader:
             KeyFace(typed.text, typed.codes, typed.labels, typed.step if typed.sort is Sort.NUMBER else None)
             for typed in self._keys
         ]
-        return Statement(plan, presentation, tuple(names), faces)
+        return Statement(plan, presentation, tuple(names), faces, self._aggregates.searched)
 
     # --- keys -------------------------------------------------------------------------------------------------------
 

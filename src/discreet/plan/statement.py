@@ -46,9 +46,14 @@ class MeasureFace:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A question as planned. Faces stand in the order of the plan's keys and measures."""
+    """A question as planned. Faces stand in the order of the plan's keys and measures.
+
+    `searched` are the columns with private bounds that it sums or ranks: clamped to what a search has found for them,
+    or, before it, to all that it looks at.
+    """
 
     plan: Plan
     presentation: Presentation
     keys: tuple[KeyFace, ...]
     measures: tuple[MeasureFace, ...]
+    searched: tuple[str, ...] = ()
