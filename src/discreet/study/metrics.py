@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from discreet.generator.similarity import correlate, present
 from discreet.study.bins import Bins
 from discreet.study.frame import ABSENT, Answers, Frame
 from discreet.study.outcomes import Correlations, Outcome, Protected
@@ -33,9 +34,6 @@ __all__ = [
     "Measured",
     "QualityRow",
     "ShapeRow",
-    "correlate",
-    "correlation_similarity",
-    "ks_complement",
     "measure",
 ]
 
@@ -44,8 +42,6 @@ CORRELATION_SIMILARITY: Final = "correlation-similarity"
 AVERAGE: Final = "(average)"
 
 _UNCHANGED: Final = "unchanged"
-# SDMetrics rounds values to so many decimals before it compares them.
-_DECIMALS: Final = 14
 
 
 class QualityRow(NamedTuple):
@@ -120,17 +116,6 @@ def measure(frame: Frame, outcome: Outcome, *, detailed: bool, variant: str = ""
     return Measured((*quality, *_averages(quality, variant)), tuple(shapes), tuple(correlations))
 
 
-def ks_complement(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
-    """1 minus the two-sample Kolmogorov–Smirnov statistic; nan values are dropped, nan when a side is empty."""
-    left, right = (np.sort(_rounded(side)) for side in (real, synthetic))
-    if not left.size or not right.size:
-        return float("nan")
-    points = np.concatenate([left, right])
-    gaps = np.searchsorted(left, points, side="right") / left.size
-    gaps -= np.searchsorted(right, points, side="right") / right.size
-    return float(1 - np.abs(gaps).max())
-
-
 def ks_from_shares(original: NDArray[float64], protected: NDArray[float64]) -> float:
     """KSComplement of two distributions over the same ordered bins; shares below zero count as none."""
     sides = [np.maximum(side, 0) for side in (original, protected)]
@@ -138,35 +123,6 @@ def ks_from_shares(original: NDArray[float64], protected: NDArray[float64]) -> f
         return float("nan")
     left, right = (np.cumsum(side / side.sum()) for side in sides)
     return float(1 - np.abs(left - right).max())
-
-
-def correlation_similarity(real: float, synthetic: float) -> float:
-    """1 for equal correlations, 0 for opposite ones; nan where either is."""
-    return 1 - abs(real - synthetic) / 2
-
-
-def correlate(columns: Sequence[NDArray[Any]]) -> NDArray[float64]:
-    """Pearson's correlation of every pair, over the rows where both are present; nan marks absence.
-
-    A pair in which one column does not vary has none.
-    """
-    values = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-    there = np.isfinite(values)
-    values[~there] = 0.0
-    # Centring first keeps the cross products small, so no digits are lost to large means.
-    values -= values.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    values[~there] = 0.0
-    present = there.astype(np.float64)
-    number = present.T @ present
-    sums = values.T @ present
-    squares = (values**2).T @ present
-    with np.errstate(invalid="ignore", divide="ignore"):
-        products = values.T @ values - sums * sums.T / number
-        spread = squares - sums**2 / number
-        # Rounding leaves a constant column a spread of about 1e-16 of its squares.
-        spread[spread <= 1e-12 * squares] = np.nan
-        matrix: NDArray[float64] = np.clip(products / np.sqrt(spread * spread.T), -1, 1)
-    return matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,18 +164,11 @@ def _ks_of_positions(positions: NDArray[Any], values: NDArray[Any]) -> float:
     counts = np.bincount(positions)
     points = np.flatnonzero(counts)
     before = np.cumsum(counts[points]) / positions.size
-    ordered = np.sort(_rounded(values))
+    ordered = np.sort(present(values))
     upto = np.searchsorted(ordered, points, side="right") / ordered.size
     below = np.searchsorted(ordered, points, side="left") / ordered.size
     gap = max(np.abs(before - upto).max(), np.abs(np.concatenate([[0.0], before[:-1]]) - below).max())
     return float(1 - gap)
-
-
-def _rounded(values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype.kind != "f":
-        return values
-    kept: NDArray[Any] = np.round(values[~np.isnan(values)], _DECIMALS)
-    return kept
 
 
 def _shape_rows(answers: Answers, protected: Protected, compared: _Compared) -> list[ShapeRow]:

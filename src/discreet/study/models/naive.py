@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.generator.similarity import correlate
 from discreet.study.frame import ABSENT, Answers, Frame
-from discreet.study.metrics import correlate
 from discreet.study.models.truth import by_column, category_place
 from discreet.study.outcomes import Answered, Correlations, Expected, Outcome, Protected, Query, Streams
 from discreet.study.rawrows import RawRows
