@@ -22,6 +22,7 @@ from discreet.plan.algebra import (
     Filter,
     IsNull,
     Join,
+    KeyJoin,
     Largest,
     Lookup,
     Measure,
@@ -44,6 +45,7 @@ from discreet.plan.algebra import (
     measured_of,
     walk,
 )
+from discreet.plan.calculus import key_join_refused
 
 __all__ = ["Rendering", "Table", "render"]
 
@@ -202,6 +204,8 @@ class _Writer:
                 return self._join(left, right, below)
             case Lookup():
                 return self._lookup(relation, below)
+            case KeyJoin():
+                raise key_join_refused()
 
     def _scan(self, scan: Scan, below: _Below, conditions: list[str]) -> Lines:
         table = self.tables[scan.dataset]
@@ -329,6 +333,8 @@ def _columns(relation: Relation, tables: Mapping[str, Table]) -> frozenset[str]:
             return _columns(left, tables) | _columns(right, tables)
         case Lookup(source, _, columns):
             return _columns(source, tables) | frozenset(columns)
+        case KeyJoin():
+            raise key_join_refused()
 
 
 def _one_row_each(relation: Relation) -> bool:
@@ -342,3 +348,5 @@ def _one_row_each(relation: Relation) -> bool:
             return _one_row_each(source)
         case Join(left, right):
             return _one_row_each(left) and _one_row_each(right)
+        case KeyJoin():
+            return False

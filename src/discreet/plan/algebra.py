@@ -31,6 +31,7 @@ __all__ = [
     "IsNull",
     "Join",
     "Key",
+    "KeyJoin",
     "Largest",
     "Least",
     "Lookup",
@@ -288,7 +289,21 @@ class Lookup:
     entries: tuple[tuple[int | None, ...], ...]
 
 
-Relation = Scan | Filter | Derive | PerUnit | Join | Lookup
+@dataclass(frozen=True, slots=True)
+class KeyJoin:
+    """Every pair of rows of whatever units whose keys are equal; a NULL key equals none.
+
+    What one unit adds depends on the others, so no bound of the calculus holds and no engine runs it: only `elastic`
+    counts its pairs, from each side's counts by key. The names of the two sides' columns differ.
+    """
+
+    left: Relation
+    right: Relation
+    left_key: Field
+    right_key: Field
+
+
+Relation = Scan | Filter | Derive | PerUnit | Join | Lookup | KeyJoin
 
 # --- what is measured -----------------------------------------------------------------------------------------------
 

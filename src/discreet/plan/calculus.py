@@ -28,6 +28,7 @@ from discreet.plan.algebra import (
     Greatest,
     IsNull,
     Join,
+    KeyJoin,
     Least,
     Lookup,
     Not,
@@ -60,6 +61,7 @@ __all__ = [
     "Span",
     "ends_of",
     "facts_of",
+    "key_join_refused",
     "lineage_of",
     "private_spans",
     "span_of",
@@ -148,12 +150,24 @@ def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
             return _join(facts_of(left, cards), facts_of(right, cards))
         case Lookup():
             return _lookup(facts_of(relation.source, cards), relation)
+        case KeyJoin():
+            raise key_join_refused()
+
+
+def key_join_refused() -> QueryRefused:
+    """Why nothing but `elastic` is done with a join on a key."""
+    return QueryRefused(
+        "datasets are joined on the unit they share, as in ON a.person_id = b.person_id. A join on another column lets "
+        "one unit move as many rows as others have, and is admitted only in custodians' comparisons under the strategy "
+        "`elastic`. Join on the unit, or let the custodian add the other side as a public table.",
+        part="JOIN",
+    )
 
 
 def _unfiltered(relation: Relation) -> Relation:
     """The relation as if its conditions had not run; those below an aggregate have run before anything above it."""
     match relation:
-        case Scan() | PerUnit():
+        case Scan() | PerUnit() | KeyJoin():
             return relation
         case Filter(source, _):
             return _unfiltered(source)

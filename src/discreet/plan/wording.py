@@ -25,6 +25,7 @@ from discreet.plan.algebra import (
     Greatest,
     IsNull,
     Join,
+    KeyJoin,
     Least,
     Lookup,
     Not,
@@ -128,6 +129,11 @@ def word_relation(relation: Relation, cards: Mapping[str, Card]) -> Iterator[str
             key_text = _word(key, faces_of(source, cards)).text
             given = f", giving {', '.join(columns)}" if columns else ""
             yield f"joined with a public table of {plural(len(entries), 'key')} by {key_text}{given}"
+        case KeyJoin(left, right, left_key, right_key):
+            yield f"joined where {left_key.name} = {right_key.name}, across units:"
+            yield from (f"  {line}" for line in word_relation(left, cards))
+            yield "and"
+            yield from (f"  {line}" for line in word_relation(right, cards))
 
 
 def faces_of(relation: Relation, cards: Mapping[str, Card]) -> Faces:
@@ -150,7 +156,7 @@ def faces_of(relation: Relation, cards: Mapping[str, Card]) -> Faces:
         case PerUnit(source, columns):
             below = faces_of(source, cards)
             return {name: _named(name, _aggregate(aggregate, below)) for name, aggregate in columns}
-        case Join(left, right):
+        case Join(left, right) | KeyJoin(left, right):
             return {**faces_of(left, cards), **faces_of(right, cards)}
         case Lookup(source, _, columns, _):
             return {**faces_of(source, cards), **{name: Face(name) for name in columns}}
