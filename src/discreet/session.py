@@ -258,6 +258,7 @@ class Session:
             delta=asked.delta,
             level=asked.level,
             fresh=fresh,
+            bounded=asked.bounded,
         )
         if confirm is not None and not confirm(explain_asked(asked, self.ledger)):
             raise Refused("Not asked. Nothing was released or charged.")

@@ -182,9 +182,10 @@ class Aggregates:
         """A column as it is summed or ranked: where its bounds are private, moved into those of the search."""
         if field.name not in self._private:
             return field
+        if field.name in self._found:
+            return Clamp(field, *self._found[field.name])
         self._searched.setdefault(field.name)
-        low, high = self._found.get(field.name, (-SEARCHED, SEARCHED))
-        return Clamp(field, low, high)
+        return Clamp(field, -SEARCHED, SEARCHED)
 
     def _count(self, node: exp.Expression) -> Measure:
         only(node, "this", "big_int")

@@ -24,7 +24,7 @@ from discreet.plan.algebra import Plan
 from discreet.plan.outputs import KeyShown, Output, measures_used
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, show_intervals, show_values
-from discreet.release.describing import describe_mechanisms, interval_meaning
+from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
 from discreet.release.outlook import left
@@ -64,7 +64,10 @@ class Remaining:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """One answered question. `cards` and `versions` are those of its datasets, by name."""
+    """One answered question. `cards` and `versions` are those of its datasets, by name.
+
+    `asked_hash` identifies the question on the ledger where the plan that was run holds more: bounds that were found.
+    """
 
     statement: Statement
     cards: Mapping[str, Card]
@@ -76,6 +79,7 @@ class Answer:
     replayed: bool
     request_id: str
     warnings: tuple[str, ...] = ()
+    asked_hash: str | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.statement.presentation.columns)
@@ -145,6 +149,8 @@ class Answer:
             "population": self.card.population,
             "mechanisms": describe_mechanisms(self.statement, self.cards, self._measures, self.level),
         }
+        if self.noisy.bounds:
+            described["bounds"] = self.bounds
         if threshold is not None:
             delta = text(threshold.delta)
             described["threshold"] = {"least_units": threshold.least, "keys": threshold.keys, "delta": delta}
@@ -153,11 +159,16 @@ class Answer:
             "dataset": self.card.dataset,
             "version": self.version,
             "datasets": dict(self.versions),
-            "plan_hash": self.plan.hash,
+            "plan_hash": self.asked_hash or self.plan.hash,
             "request_id": self.request_id,
             "replayed": self.replayed,
             "warnings": list(self.warnings),
         }
+
+    @property
+    def bounds(self) -> dict[str, list[Shown]]:
+        """What was found for columns whose card keeps their bounds private: [low, high] in the column's own units."""
+        return describe_bounds(self.noisy.bounds, self.statement, self.cards)
 
     def to_arrow(self) -> pyarrow.Table:
         """A table of keys and values with `NAME_low` and `NAME_high`; what it promises is in its metadata."""

@@ -7,7 +7,7 @@ told in a fixed sentence, and the charge stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from discreet.data.card import Card
@@ -30,6 +30,7 @@ from discreet.plan.algebra import Plan
 from discreet.plan.calculus import lineage_of
 from discreet.plan.statement import Statement
 from discreet.release.answers import Answer, Remaining
+from discreet.release.bounding import Bounded, Searching, answer_bounded, price_searching
 from discreet.release.describing import ledger_mechanisms
 from discreet.release.noising import Noisy, draw
 from discreet.release.pricing import Pricing, price, price_gaussian
@@ -54,7 +55,8 @@ class Question:
 
     `shares` say how epsilon is split over the measures, when not evenly; with `rho` instead, noise is Gaussian and
     they split that. `datasets` holds every dataset of the plan by name. `open_engine` is called before the charge and
-    may refuse from what the workspace says; whoever opens engines closes them.
+    may refuse from what the workspace says; whoever opens engines closes them. `bounded` reads the statement again
+    when private bounds have been found.
     """
 
     statement: Statement
@@ -68,6 +70,7 @@ class Question:
     fresh: bool = False
     shares: tuple[Decimal, ...] | None = None
     rho: Decimal | None = None
+    bounded: Bounded | None = None
 
     @property
     def dataset(self) -> Dataset:
@@ -86,26 +89,28 @@ class Question:
 def ask(question: Question, ledger: Ledger) -> Answer:
     """Answer within the budget, or raise; never both charge and stay silent about it."""
     check_terms(list(question.cards.values()), ledger)
-    pricing = _price(question)
-    receipt = _replay(question, ledger, pricing.guarantee)
+    priced = _price(question)
+    receipt = _replay(question, ledger, priced.guarantee)
     engine = None
     if receipt is None:
         check_suspension([question], ledger)
         engine = open_for(question)
-        receipt = spend(_request(question, pricing), ledger)
+        receipt = spend(_request(question, priced), ledger)
     try:
         stored = receipt.answer
         if stored is None:
             assert engine is not None, "only a charge comes without an answer"
-            noisy = draw_noisy(question, ledger, pricing, engine)
+            noisy = draw_noisy(question, ledger, priced, engine)
             stored = ledger.commit_answer(receipt, noisy.to_bytes())
         return dress(question, ledger, receipt, Noisy.from_bytes(stored))
     except (Refused, KeyboardInterrupt):
         raise _unanswered(question, suspended=False) from None
 
 
-def _price(question: Question) -> Pricing:
+def _price(question: Question) -> Pricing | Searching:
     statement, cards = question.statement, question.cards
+    if statement.searched and question.bounded is not None:
+        return price_searching(statement, cards, epsilon=question.epsilon, delta=question.delta)
     if question.rho is not None:
         assert question.shares is not None, "a split of rho is chosen, never guessed"
         return price_gaussian(statement, cards, rho=question.rho, shares=question.shares)
@@ -171,7 +176,8 @@ def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Re
     return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
 
 
-def _request(question: Question, pricing: Pricing) -> SpendRequest:
+def _request(question: Question, priced: Pricing | Searching) -> SpendRequest:
+    searching = isinstance(priced, Searching)
     return SpendRequest(
         population=question.population,
         dataset=question.dataset.name,
@@ -179,8 +185,8 @@ def _request(question: Question, pricing: Pricing) -> SpendRequest:
         analyst=question.analyst,
         request_id=question.request_id,
         plan_hash=question.statement.plan.hash,
-        mechanisms=ledger_mechanisms(question.statement, pricing),
-        guarantee=pricing.guarantee,
+        mechanisms=priced.ledger_mechanisms() if searching else ledger_mechanisms(question.statement, priced),
+        guarantee=priced.guarantee,
     )
 
 
@@ -199,13 +205,17 @@ def spend(request: SpendRequest, ledger: Ledger) -> Receipt:
 # --- after the charge -----------------------------------------------------------------------------------------------
 
 
-def draw_noisy(question: Question, ledger: Ledger, pricing: Pricing, engine: Engine) -> Noisy:
+def draw_noisy(question: Question, ledger: Ledger, priced: Pricing | Searching, engine: Engine) -> Noisy:
     """Measure and add noise, once the charge stands. A failure suspends the datasets and is told in fixed words."""
     unproven = unproven_reason(question.statement.plan, question.cards)
     try:
         if unproven is not None:
             _mark(question, ledger, unproven)
-        return draw(question.statement.plan, pricing, engine.measure(question.statement.plan), unproven=unproven)
+        if isinstance(priced, Searching):
+            assert question.bounded is not None, "a search was priced because the statement can be read again"
+            noisy = answer_bounded(question.statement, question.cards, priced, question.bounded, engine)
+            return replace(noisy, unproven=unproven)
+        return draw(question.statement.plan, priced, engine.measure(question.statement.plan), unproven=unproven)
     except (LedgerUnavailable, LedgerDamaged):
         raise
     except Exception:
@@ -249,8 +259,10 @@ def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
 
 def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
     """The answer as this analyst gets it now."""
+    clamped = question.bounded(noisy.bounds) if noisy.bounds and question.bounded is not None else question.statement
     return Answer(
-        statement=question.statement,
+        statement=clamped,
+        asked_hash=question.statement.plan.hash,
         cards=question.cards,
         versions={name: dataset.version for name, dataset in question.datasets.items()},
         noisy=noisy,

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 
 from discreet.data.card import Card
 from discreet.guarantees.numbers import text
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.algebra import Extreme, Marginal, Measure, Quantile, Residual, reduced
+from discreet.plan.calculus import facts_of
 from discreet.plan.sensitivity import Sensitivity, sensitivities
 from discreet.plan.statement import Statement
 from discreet.release.noising import NoisyMeasure
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of
 from discreet.release.ranking import depth
 
-__all__ = ["describe_mechanisms", "interval_meaning", "ledger_mechanisms"]
+__all__ = ["describe_bounds", "describe_mechanisms", "interval_meaning", "ledger_mechanisms"]
 
 
 def interval_meaning(statement: Statement, threshold: Threshold | None) -> str:
@@ -51,6 +53,20 @@ def describe_mechanisms(
         }
         for place, face in enumerate(statement.measures)
     ]
+
+
+def describe_bounds(
+    bounds: Mapping[str, tuple[int, int]], statement: Statement, cards: Mapping[str, Card]
+) -> dict[str, list[int | float | str | None]]:
+    """Bounds that were found, in the units of their columns; a column made of several counts in steps."""
+    facts = facts_of(statement.plan.source, cards)
+    shown: dict[str, list[int | float | str | None]] = {}
+    for name, ends in bounds.items():
+        lineage = sorted(facts.spans[name].lineage)
+        step = cards[lineage[0][0]].column(lineage[0][1]).step if len(lineage) == 1 else None
+        worth = [end * Fraction(step or 1) for end in ends]
+        shown[name] = [int(end) if end.denominator == 1 else float(end) for end in worth]
+    return shown
 
 
 def _share(measure: NoisyMeasure | MeasurePrice) -> dict[str, str]:

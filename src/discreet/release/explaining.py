@@ -27,6 +27,7 @@ from discreet.release.accuracy import (
     is_ranked,
     reach_of,
 )
+from discreet.release.bounding import Searching, price_searching
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.explanation import Explanation, MeasureFigures, OutputFigures, Slice
 from discreet.release.outlook import foresee
@@ -52,10 +53,18 @@ def explain(
 
     That the budget would be exceeded is a note, not a refusal.
     """
-    pricing = price(statement, cards, epsilon=epsilon, delta=delta, shares=shares)
     assumptions = assume(statement, assumed or {})
     card = cards[statement.plan.dataset]
     facts = facts_of(statement.plan.source, cards)
+    if statement.searched and shares is None:
+        searching = price_searching(statement, cards, epsilon=epsilon, delta=delta)
+        pricing, charged = searching.pricing, searching.guarantee
+        measures = tuple(_figure_searching(statement, searching, level))
+        outputs = tuple(_figure_unknown(statement))
+    else:
+        pricing = price(statement, cards, epsilon=epsilon, delta=delta, shares=shares)
+        charged, measures = pricing.guarantee, tuple(_figure_measures(statement, pricing, level))
+        outputs = figure_outputs(statement, pricing, level=level, assumptions=assumptions)
     return Explanation(
         plan=word_statement(statement, cards),
         plan_hash=statement.plan.hash,
@@ -63,12 +72,12 @@ def explain(
         unit=f"{card.unit.column}, at most {plural(facts.rows, 'row')} each",
         neighbours=str(card.neighbours),
         level=level,
-        measures=tuple(_figure_measures(statement, pricing, level)),
-        outputs=figure_outputs(statement, pricing, level=level, assumptions=assumptions),
+        measures=measures,
+        outputs=outputs,
         threshold=_threshold(pricing),
         assumed=assumptions.said,
         notes=tuple(_notes(statement, cards)),
-        outlook=foresee(pricing.guarantee, standing, analyst),
+        outlook=foresee(charged, standing, analyst),
     )
 
 
@@ -114,6 +123,32 @@ def _figure_output(
     expected = tuple(one.expected for one in reaches)
     widths = tuple(one.half_width for one in reaches)
     return OutputFigures(name, cells, expected, widths, exact=all(one.exact for one in reaches))
+
+
+def _figure_searching(statement: Statement, searching: Searching, level: Decimal) -> Iterator[MeasureFigures]:
+    """The searches with their noise, then the measures of the answer, whose noise nobody knows yet."""
+    for search in searching.searches:
+        mechanism, moved = search.mechanism, search.moved.largest
+        noise = Slice(
+            cell=None,
+            sensitivity=moved.l1,
+            derivation=moved.derivation,
+            parameters=mechanism.parameters(),
+            scale=mechanism.scale,
+            expected=mechanism.expected_absolute_error(),
+            half_width=Fraction(reach(mechanism, level)),
+        )
+        words = f"bounds of {search.column}, looked for in {search.plan.cell_count} bands"
+        yield MeasureFigures(words, search.epsilon, mechanism.name, Fraction(1), ranked=False, slices=(noise,))
+    for face, priced in zip(statement.measures, searching.pricing.measures, strict=True):
+        named = next((one.name for one in priced.mechanisms if one is not None), "exact-public")
+        yield MeasureFigures(face.text, priced.epsilon, named, face.step, ranked=False, slices=())
+
+
+def _figure_unknown(statement: Statement) -> Iterator[OutputFigures]:
+    for column in statement.presentation.columns:
+        if not isinstance(column.shows, KeyShown):
+            yield OutputFigures(column.name, depends="its noise follows from the bounds found, told with the answer")
 
 
 def _figure_measures(statement: Statement, pricing: Pricing, level: Decimal) -> Iterator[MeasureFigures]:

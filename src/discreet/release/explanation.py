@@ -64,6 +64,8 @@ class MeasureFigures:
         }
 
     def lines(self, level: Decimal) -> list[str]:
+        if not self.slices:
+            return [self.text, f"  {self.mechanism}, epsilon {text(self.epsilon)}; scale by the bounds found"]
         worst = max(self.slices, key=lambda part: part.sensitivity)
         named = "" if worst.cell is None else f" (largest of {len(self.slices)}, at {worst.cell})"
         if self.mechanism == "exact-public":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
@@ -74,13 +74,17 @@ class NoisyMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
-    """The measures as drawn, with what was charged for them. Stored once, replayed bit for bit."""
+    """The measures as drawn, with what was charged for them. Stored once, replayed bit for bit.
+
+    `bounds` are those found for columns whose card keeps them private, in steps: the values were clamped to them.
+    """
 
     measures: tuple[NoisyMeasure, ...]
     charged: CentralGuarantee
     unproven: str | None = None
     keys: tuple[Cell, ...] | None = None
     threshold: Threshold | None = None
+    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -105,6 +109,7 @@ class Noisy:
             "measures": [one.to_dict() for one in sorted(self.measures, key=lambda one: one.id)],
             "keys": None if self.keys is None else [list(cell) for cell in self.keys],
             "threshold": None if self.threshold is None else _stored_threshold(self.threshold),
+            **({"bounds": {name: list(ends) for name, ends in self.bounds.items()}} if self.bounds else {}),
         }
         return json.dumps(stored, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
@@ -118,6 +123,7 @@ class Noisy:
             unproven=stored["unproven"],
             keys=None if keys is None else tuple(tuple(cell) for cell in keys),
             threshold=None if threshold is None else Threshold(**{**threshold, "delta": Decimal(threshold["delta"])}),
+            bounds={name: (low, high) for name, (low, high) in stored.get("bounds", {}).items()},
         )
 
 

@@ -102,6 +102,7 @@ def price(
     only.
     """
     plan = statement.plan
+    _require_bounds(statement)
     moved = [sensitivities(plan, measure, cards) for measure in plan.measures]
     _require_noise(moved, cards)
     split = _split(statement, epsilon, moved) if shares is None else _checked_shares(shares, epsilon, moved)
@@ -151,6 +152,17 @@ def candidates_of(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> tu
             "a quantile or an extreme is taken over numbers, and this expression has none.", part="bounds"
         )
     return span.low, span.high
+
+
+def _require_bounds(statement: Statement) -> None:
+    """Whoever searches for private bounds prices the statement that they give."""
+    if statement.searched:
+        names = ", ".join(f"'{name}'" for name in statement.searched)
+        raise QueryRefused(
+            f"the bounds of {names} are private, and only a single question, asked at an epsilon, searches for them. "
+            'Write CLAMP(column, low, high) here, or ask with: discreet query "…" --epsilon E',
+            part="bounds",
+        )
 
 
 def _require_noise(moved: Sequence[Sensitivities], cards: Mapping[str, Card]) -> None:

@@ -23,6 +23,7 @@ from discreet.plan.statement import Statement
 from discreet.release.accuracy import Amounts, read_amounts
 from discreet.release.answers import interval_level
 from discreet.release.asking import check_terms
+from discreet.release.bounding import Bounded
 
 if TYPE_CHECKING:
     from discreet.release.apportionment import Apportionment
@@ -36,7 +37,7 @@ __all__ = ["Asked", "Shelf", "explain_asked", "plan_workload", "read_asked", "re
 class Asked:
     """A statement read against one version of each of its datasets, with what decides its price.
 
-    `widths` are what epsilon was solved for, when it was not given.
+    `widths` are what epsilon was solved for, when it was not given; `bounded` reads it again within bounds.
     """
 
     statement: Statement
@@ -47,6 +48,7 @@ class Asked:
     level: Decimal
     assumed: Amounts
     widths: Amounts | None = None
+    bounded: Bounded | None = None
 
     @property
     def cards(self) -> dict[str, Card]:
@@ -72,8 +74,10 @@ class Shelf:
             self.datasets[name] = self._workspace.dataset(name)
         return self.datasets[name]
 
-    def read(self, sql: str) -> tuple[Statement, dict[str, Dataset]]:
-        statement, cards = read_statement(sql, self)
+    def read(
+        self, sql: str, *, found: Mapping[str, tuple[int, int]] | None = None
+    ) -> tuple[Statement, dict[str, Dataset]]:
+        statement, cards = read_statement(sql, self, found=found)
         return statement, {name: self.datasets[name] for name in cards}
 
 
@@ -92,7 +96,8 @@ def read_asked(
     """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
     if (epsilon is None) == (within is None):
         raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
-    statement, datasets = Shelf(workspace).read(sql)
+    shelf = Shelf(workspace)
+    statement, datasets = shelf.read(sql)
     asked = Asked(
         statement=statement,
         datasets=datasets,
@@ -102,6 +107,7 @@ def read_asked(
         level=interval_level(level),
         assumed=read_amounts(assume, option="assume"),
         widths=None if within is None else read_amounts(within, option="within"),
+        bounded=lambda found: shelf.read(sql, found=found)[0],
     )
     if asked.widths is None:
         return asked
