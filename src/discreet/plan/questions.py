@@ -24,6 +24,7 @@ from discreet.plan.algebra import (
     IsNull,
     Join,
     Key,
+    KeyJoin,
     Lookup,
     Measure,
     Not,
@@ -37,6 +38,7 @@ from discreet.plan.algebra import (
     walk,
 )
 from discreet.plan.calculus import facts_of, private_spans, span_of
+from discreet.plan.keyjoins import restrict_count
 from discreet.plan.outputs import (
     All,
     Any,
@@ -48,6 +50,7 @@ from discreet.plan.outputs import (
     Magnitude,
     Mean,
     Negation,
+    Noted,
     Order,
     Output,
     Pick,
@@ -79,21 +82,38 @@ _SIGNS: Final[Mapping[type[exp.Expression], str]] = {
 
 
 def read_statement(
-    sql: str, catalogue: Catalogue, *, found: Mapping[str, tuple[int, int]] | None = None
+    sql: str,
+    catalogue: Catalogue,
+    *,
+    found: Mapping[str, tuple[int, int]] | None = None,
+    admit: frozenset[str] = frozenset(),
 ) -> tuple[Statement, dict[str, Card]]:
     """The statement as planned, and the cards of its datasets by name.
 
     Columns with private bounds are clamped to those that were `found` for them; before the search, to all it looks at.
+    `admit` names strategies for whose comparison more is read than is answered: `elastic` for a count over a join on a
+    key.
     """
     select = parse(sql)
     only(select, *_PARTS)
-    tables = Tables(catalogue)
+    tables = Tables(catalogue, admit=admit)
     below = tables.read(select, {})
+    if isinstance(below.relation, KeyJoin):
+        return _count_of_pairs(select, Scope(below.tables), below.relation, tables.cards), tables.cards
     statement = _Reader(select, Scope(below.tables), below.relation, tables.cards, found or {}).read()
     _check_size(statement.plan)
     for measure in statement.plan.measures:
         sensitivities(statement.plan, measure, tables.cards)  # refuses what has no bounds before anything is charged
     return statement, tables.cards
+
+
+def _count_of_pairs(select: exp.Select, scope: Scope, join: KeyJoin, cards: dict[str, Card]) -> Statement:
+    """The statement of a count over a join on a key, which has no sensitivity here."""
+    plan = Plan(restrict_count(select, scope, join, cards), (), (Rows(None),))
+    item = _item(select.expressions[0], 1)
+    column = Column(item.alias or default_name(item.node, 1), Noted(0, Fraction(1)))
+    face = MeasureFace(item.node.sql(), Fraction(1))
+    return Statement(plan, Presentation((column,), None, (), None, 0), (), (face,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +407,6 @@ def _with_units(
 
 
 def _renumbered(node: object, places: Sequence[int]) -> object:
-    from discreet.plan.outputs import Noted
-
     match node:
         case Noted(measure, step):
             return Noted(places[measure], step)

@@ -1,7 +1,8 @@
 """FROM: datasets, tables derived from them, joins on the unit and to public tables, as one relation.
 
 Every table of a statement hangs on the protected unit. A derived table keeps single rows or aggregates them per unit;
-two tables join on the unit they share, a public table joins on its unique key and so never doubles a row.
+two tables join on the unit they share, a public table joins on its unique key and so never doubles a row. A join on
+another key is read only where it is admitted, and stands alone and last (`keyjoins`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from discreet.plan.algebra import (
     Field,
     Filter,
     Join,
+    KeyJoin,
     Largest,
     Lookup,
     PerUnit,
@@ -33,7 +35,8 @@ from discreet.plan.algebra import (
     Value,
     scans,
 )
-from discreet.plan.calculus import facts_of
+from discreet.plan.calculus import facts_of, key_join_refused
+from discreet.plan.keyjoins import ELASTIC, join_on_key, keep
 from discreet.plan.parsing import FORM, identifier, only, refuse
 from discreet.plan.scopes import Scope, Table, call_name
 from discreet.plan.typed import Sort, Typed, require_number
@@ -69,10 +72,14 @@ def is_aggregate(node: object) -> bool:
 
 
 class Tables:
-    """Reads the FROM of a statement and of the tables derived inside it; `cards` are those of the datasets met."""
+    """Reads the FROM of a statement and of the tables derived inside it; `cards` are those of the datasets met.
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    `admit` names the strategies for whose comparison more is read than is answered.
+    """
+
+    def __init__(self, catalogue: Catalogue, *, admit: frozenset[str] = frozenset()) -> None:
         self._catalogue = catalogue
+        self._admit = admit
         self._depth = 0
         self.cards: dict[str, Card] = {}
 
@@ -96,6 +103,8 @@ class Tables:
             return together
         _refuse_aggregates(where.this, "WHERE")
         condition = Scope(together.tables).condition(where.this)
+        if isinstance(together.relation, KeyJoin):
+            return replace(together, relation=keep(together.relation, condition, self.cards))
         return replace(together, relation=Filter(together.relation, condition))
 
     # --- one table --------------------------------------------------------------------------------------------------
@@ -238,6 +247,8 @@ class Tables:
         only(join, "this", "on", "using", "kind")
         if str(join.args.get("kind") or "INNER").upper() != "INNER":
             raise QueryRefused(f"{join.args['kind']} JOIN is not answered; only inner joins are.", part="JOIN")
+        if isinstance(left.relation, KeyJoin):
+            raise QueryRefused("a join on a key is the only one of its sort and the last; write others before it.")
         table = self._public(join.this, named)
         if table is not None:
             return self._look_up(left, join, table)
@@ -245,11 +256,18 @@ class Tables:
         self._check_scans(left, right)
         ours, theirs = _sides(join, left, right)
         if not (is_unit(ours) and is_unit(theirs)):
-            raise QueryRefused(
-                "datasets are joined on the unit they share, as in ON a.person_id = b.person_id, and on nothing else."
-            )
+            return self._join_on_key(left, right, join, number)
         right = self._apart(left, right, number)
         return From(Join(left.relation, right.relation), (*left.tables, *right.tables))
+
+    def _join_on_key(self, left: From, right: From, join: exp.Expression, number: int) -> From:
+        if ELASTIC not in self._admit:
+            raise key_join_refused()
+        if self._depth:
+            raise QueryRefused("a join on a key stands in the outer statement, not in a derived table.", part="JOIN")
+        right = self._apart(left, right, number)
+        joined = join_on_key(left.relation, right.relation, *_sides(join, left, right), self.cards)
+        return From(joined, (*left.tables, *right.tables))
 
     def _check_scans(self, left: From, right: From) -> None:
         common = {scan.dataset for scan in scans(left.relation)} & {scan.dataset for scan in scans(right.relation)}

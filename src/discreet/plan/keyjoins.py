@@ -1,0 +1,120 @@
+"""Joins on a key that a card declares: one count over all pairs of rows with equal keys, and nothing else.
+
+What one unit adds to such a join depends on how many rows others have, so the calculus does not bound it. It is read
+only where the strategy `elastic` is admitted; every condition goes to the side whose columns it uses, so that each side
+is a relation of its own, over which units are bounded as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from sqlglot import exp
+
+from discreet.data.card import Card
+from discreet.errors import QueryRefused
+from discreet.plan.algebra import And, Condition, Field, Filter, IsNull, KeyJoin, Not, Relation, walk
+from discreet.plan.calculus import facts_of
+from discreet.plan.parsing import only
+from discreet.plan.scopes import Scope
+from discreet.plan.typed import Sort, Typed
+
+__all__ = ["ELASTIC", "join_on_key", "keep", "restrict_count"]
+
+ELASTIC: Final = "elastic"
+"""What a reader of statements must admit before it reads such a join."""
+
+_ONE_COUNT: Final = (
+    "over a join on a key one COUNT(*) or COUNT(column) is asked, without groups, as in SELECT COUNT(*) FROM visits "
+    "JOIN clinics ON visits.clinic_id = clinics.clinic_id WHERE clinics.beds > 10."
+)
+
+
+def join_on_key(left: Relation, right: Relation, ours: Typed, theirs: Typed, cards: Mapping[str, Card]) -> KeyJoin:
+    """The join of two relations on columns of which one references the other in its card."""
+    for key in (ours, theirs):
+        if not isinstance(key.value, Field) or key.sort not in {Sort.CATEGORY, Sort.NUMBER, Sort.TEXT} or key.fine:
+            raise QueryRefused(
+                f"a join on a key equates categories, integers or texts; '{key.text}' is none. Units are joined with "
+                "units.",
+                part="JOIN",
+            )
+    assert isinstance(ours.value, Field)
+    assert isinstance(theirs.value, Field)
+    _check_reference(_origin(left, ours.value, cards), _origin(right, theirs.value, cards), cards)
+    if (ours.sort, ours.codes, ours.step) != (theirs.sort, theirs.codes, theirs.step):
+        raise QueryRefused(
+            f"'{ours.text}' and '{theirs.text}' are not written alike. Give both the same kind in their cards, and the "
+            "same categories in the same order, or the same step.",
+            part="JOIN",
+        )
+    return KeyJoin(left, right, ours.value, theirs.value)
+
+
+def _origin(relation: Relation, key: Field, cards: Mapping[str, Card]) -> tuple[str, str]:
+    lineage = facts_of(relation, cards).spans[key.name].lineage
+    if len(lineage) != 1:
+        raise QueryRefused("a join on a key equates two columns of cards as they are.", part="JOIN")
+    [origin] = lineage
+    return origin
+
+
+def _check_reference(ours: tuple[str, str], theirs: tuple[str, str], cards: Mapping[str, Card]) -> None:
+    def references(one: tuple[str, str], other: tuple[str, str]) -> bool:
+        return cards[one[0]].column(one[1]).references == other
+
+    if not references(ours, theirs) and not references(theirs, ours):
+        raise QueryRefused(
+            f"no card says that '{'.'.join(ours)}' points at '{'.'.join(theirs)}'. If it does, write `references: "
+            f"{'.'.join(theirs)}` at column '{ours[1]}' in the card of '{ours[0]}'.",
+            part="JOIN",
+        )
+
+
+def keep(join: KeyJoin, condition: Condition, cards: Mapping[str, Card]) -> KeyJoin:
+    """The join of the rows for which a condition is true, each part of it asked of the side it speaks of."""
+    parts = condition.operands if isinstance(condition, And) else (condition,)
+    names = [set(facts_of(side, cards).spans) for side in (join.left, join.right)]
+    sides: tuple[list[Condition], list[Condition]] = ([], [])
+    for part in parts:
+        used = {node.name for node in walk(part) if isinstance(node, Field)}
+        place = next((place for place, known in enumerate(names) if used <= known), None)
+        if place is None:
+            raise QueryRefused(
+                "a condition over a join on a key speaks of one side at a time; one here mixes columns of both. Join "
+                "conditions on single sides with AND.",
+                part="WHERE",
+            )
+        sides[place].append(part)
+    kept = replace(join, left=_filtered(join.left, sides[0]), right=_filtered(join.right, sides[1]))
+    for side in (kept.left, kept.right):
+        facts_of(side, cards)  # refuses conditions whose arithmetic could leave 64 bits
+    return kept
+
+
+def _filtered(side: Relation, conditions: Iterable[Condition]) -> Relation:
+    match tuple(conditions):
+        case ():
+            return side
+        case (single,):
+            return Filter(side, single)
+        case several:
+            return Filter(side, And(several))
+
+
+def restrict_count(select: exp.Select, scope: Scope, join: KeyJoin, cards: Mapping[str, Card]) -> KeyJoin:
+    """The join of exactly the pairs that the one count of a statement counts."""
+    clauses = ("group", "having", "order", "limit", "offset")
+    outputs = [node.this if isinstance(node, exp.Alias) else node for node in select.expressions]
+    if any(select.args.get(clause) for clause in clauses) or len(outputs) != 1 or not isinstance(outputs[0], exp.Count):
+        raise QueryRefused(_ONE_COUNT)
+    only(outputs[0], "this", "big_int")
+    inner = outputs[0].this
+    if isinstance(inner, exp.Distinct):
+        raise QueryRefused(_ONE_COUNT, part="DISTINCT")
+    typed = None if isinstance(inner, exp.Star) else scope.value(inner)
+    if typed is None or typed.sort is Sort.UNIT or typed.fixed is not None:
+        return join
+    return keep(join, Not(IsNull(typed.value)), cards)
