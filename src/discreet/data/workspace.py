@@ -5,6 +5,7 @@
     datasets/NAME/vN/                card.yaml, data.parquet, report.json; never changed once there
                                      (card.yaml and source.json when the rows stay in their own engine)
     public/NAME/vN.json              a public table to join with; the highest version holds
+    models/DATASET/NAME/             a trained generator: current.json and vN/, where only the current one is kept
     staging/                         what is being added; swept when the next file is added
 
 Whoever can read the folder is the custodian, so it is closed to everyone else.
@@ -141,9 +142,7 @@ class Workspace:
 
     def names(self) -> tuple[str, ...]:
         """The datasets that have a current version, without opening their cards."""
-        if not self._datasets.is_dir():
-            return ()
-        return tuple(sorted(f.name for f in self._datasets.iterdir() if (f / "current.json").is_file()))
+        return _current_names(self._datasets)
 
     def dataset(self, name: str) -> Dataset:
         """A dataset in its current version, or UnknownName with the nearest one."""
@@ -156,11 +155,8 @@ class Workspace:
         """The number of the version that answers questions, or None when there is no such dataset."""
         if name not in self.names():
             return None
-        try:
-            version = json.loads((self._datasets / name / "current.json").read_text("utf-8"))["version"]
-        except (OSError, ValueError, KeyError, TypeError):
-            version = None
-        if not isinstance(version, int) or not (self._datasets / name / f"v{version}").is_dir():
+        version = _current_version(self._datasets / name)
+        if version is None:
             raise Refused(f"the current version of '{name}' cannot be read; add the file again with --replace.")
         return version
 
@@ -188,19 +184,25 @@ class Workspace:
 
     def publish(self, name: str, staged: Path) -> Dataset:
         """Make a staged folder the next version. Until the last step the old version stays current."""
-        home = self._datasets / name
-        home.mkdir(mode=0o700, exist_ok=True)
-        with _locked(self._datasets / f".{name}.lock"):
-            numbers = [int(found[1]) for f in home.iterdir() if (found := _VERSION.fullmatch(f.name))]
-            version = max(numbers, default=0) + 1
-            for part in staged.iterdir():
-                _sync(part)
-            _sync(staged)
-            staged.rename(home / f"v{version}")
-            _sync(home)
-            write_whole(home / "current.json", json.dumps({"version": version}) + "\n")
-            _sync(self._datasets)
-        return self._version(name, version)
+        return self._version(name, _advance(self._datasets / name, staged))
+
+    def models(self, dataset: str) -> tuple[str, ...]:
+        """The names of a dataset's trained generators."""
+        return _current_names(self.path / "models" / dataset)
+
+    def model_folder(self, dataset: str, name: str) -> Path:
+        """Where a trained generator is stored; it must be one of `models`."""
+        home = self.path / "models" / dataset / name
+        version = _current_version(home)
+        if version is None:
+            raise Refused(f"the current version of model '{name}' cannot be read; train it again.", model=name)
+        return home / f"v{version}"
+
+    def publish_model(self, dataset: str, name: str, staged: Path) -> Path:
+        """Make a staged folder the trained generator of that name. Until the last step the old one stays."""
+        home = self.path / "models" / dataset / name
+        home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return home / f"v{_advance(home, staged, keep=False)}"
 
     def public_names(self) -> tuple[str, ...]:
         """The public tables that may be joined with, by name."""
@@ -313,6 +315,39 @@ def write_whole(path: Path, text: str) -> None:
     finally:
         beside.unlink(missing_ok=True)
     _sync(path.parent)
+
+
+def _current_names(folder: Path) -> tuple[str, ...]:
+    """What has a current version in a folder."""
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted(f.name for f in folder.iterdir() if (f / "current.json").is_file()))
+
+
+def _current_version(home: Path) -> int | None:
+    try:
+        version = json.loads((home / "current.json").read_text("utf-8"))["version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return version if isinstance(version, int) and (home / f"v{version}").is_dir() else None
+
+
+def _advance(home: Path, staged: Path, *, keep: bool = True) -> int:
+    """Make a staged folder the next version of what lives in `home`; without `keep` the ones before it go."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    with _locked(home.parent / f".{home.name}.lock"):
+        numbers = [int(found[1]) for f in home.iterdir() if (found := _VERSION.fullmatch(f.name))]
+        version = max(numbers, default=0) + 1
+        for part in staged.iterdir():
+            _sync(part)
+        _sync(staged)
+        staged.rename(home / f"v{version}")
+        _sync(home)
+        write_whole(home / "current.json", json.dumps({"version": version}) + "\n")
+        _sync(home.parent)
+        for number in [] if keep else numbers:
+            shutil.rmtree(home / f"v{number}", ignore_errors=True)
+    return version
 
 
 def _key_folder() -> Path:
