@@ -27,8 +27,10 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m compileall -q src
 	@touch $(READY)
 
+# torch by itself first: then its plain build for the processor is found, and nothing for graphics cards is fetched.
 $(READY_ALL): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[testing,spark]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[testing,spark,gan]'
 	@touch $(READY_ALL)
 
 demo: $(READY) ## from nothing to protected counts with intervals, in a fresh workspace under demo/
@@ -42,7 +44,7 @@ test: $(READY) ## lint, types, import direction and the test suite (with a real 
 	$(BIN)/lint-imports --no-cache
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not long"
 
-test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, large files, a Spark cluster (needs Java 17)
+test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, large files, a small GAN, a Spark cluster (needs Java 17)
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "long"
 
 check: $(READY) ## lint, types, unit tests; under a minute

@@ -24,7 +24,7 @@ EXTRAS: Final = {
     "spark": ("pyspark",),
     "study": ("matplotlib", "scikit-learn", "scipy"),
     "tables": ("pysdmx", "scipy", "XlsxWriter"),
-    "gan": ("torch",),
+    "gan": ("torch", "opacus", "safetensors"),
     "testing": ("pytest", "hypothesis", "mypy", "ruff"),
 }
 _LITTLE_SPACE: Final = 1_000_000_000
