@@ -26,6 +26,7 @@ from discreet.plan.algebra import (
     Greatest,
     IsNull,
     Join,
+    KeyJoin,
     Largest,
     Least,
     Lookup,
@@ -160,6 +161,14 @@ def rows_of(relation: Relation, tables: Tables, cards: Mapping[str, Card]) -> li
             table = {entry[0]: dict(zip(columns, entry[1:], strict=True)) for entry in entries if entry[0] is not None}
             found = [(unit, row, evaluate(key, row)) for unit, row in rows_of(source, tables, cards)]
             return [(unit, {**row, **table[at]}) for unit, row, at in found if isinstance(at, int) and at in table]
+        case KeyJoin(left, right, left_key, right_key):
+            others = [(row[right_key.name], row) for _, row in rows_of(right, tables, cards)]
+            return [
+                (None, {**row, **other})  # a pair is of no one unit
+                for _, row in rows_of(left, tables, cards)
+                for at, other in others
+                if at is not None and at == row[left_key.name]
+            ]
 
 
 def _scan(card: Card, table: Sequence[Row], rows: int) -> list[Owned]:
