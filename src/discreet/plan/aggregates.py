@@ -28,6 +28,7 @@ from discreet.plan.algebra import (
     Rows,
     Times,
     Total,
+    Trimmed,
     Units,
     Value,
     Whole,
@@ -37,6 +38,7 @@ from discreet.plan.calculus import Facts, Span, span_of
 from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
+from discreet.plan.sensitivity import TRIMMED_ONLY
 from discreet.plan.statement import MeasureFace
 from discreet.plan.tables import is_aggregate
 from discreet.plan.typed import Sort, Typed, require_number
@@ -76,11 +78,13 @@ class Aggregates:
         facts: Facts,
         private: frozenset[str] = frozenset(),
         found: Mapping[str, tuple[int, int]] | None = None,
+        admit: frozenset[str] = frozenset(),
     ) -> None:
         self._scope = scope
         self._facts = facts
         self._private = private
         self._found = found or {}
+        self._admit = admit
         self._searched: dict[str, None] = {}
         self._measures: dict[Measure, MeasureFace] = {}
 
@@ -153,6 +157,7 @@ class Aggregates:
             "MAX": self._extreme,
             "MEDIAN": self._quantile,
             "QUANTILE": self._quantile,
+            "TRIMMED_AVG": self._trimmed,
         }
         if name not in readers:
             raise refuse(node, "an output")
@@ -167,15 +172,18 @@ class Aggregates:
         else:
             only(node, "this", "quantile")
             inner = node.this
+        return self._number(inner, call_name(node))
+
+    def _number(self, inner: exp.Expression, name: str) -> Typed:
         if isinstance(inner, exp.Distinct):
             raise QueryRefused(
                 "DISTINCT is answered for the unit alone, as COUNT(DISTINCT person_id).", part="DISTINCT"
             )
         if any(is_aggregate(part) for part in inner.walk()):
             raise QueryRefused("an aggregate cannot stand inside another.")
-        typed = require_number(self._scope.value(inner), call_name(node))
+        typed = require_number(self._scope.value(inner), name)
         if typed.sort is Sort.NOTHING:
-            raise QueryRefused(f"{call_name(node)}(NULL) is always NULL.")
+            raise QueryRefused(f"{name}(NULL) is always NULL.")
         return replace(typed, value=substitute(typed.value, self._clamped))
 
     def _clamped(self, field: Field) -> Value:
@@ -285,6 +293,17 @@ class Aggregates:
         typed = self._argument(node)
         self._bounds(typed)
         return Noted(self.note(Quantile(typed.value, rank), text, typed.step), typed.step)
+
+    def _trimmed(self, node: exp.Expression, text: str) -> Output:
+        if "smooth" not in self._admit:
+            raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
+        given = literal(node.expressions[1]) if len(node.expressions) == 2 else None
+        share = given.number if given is not None and not given.quoted else None
+        if share is None or not 0 < share < Fraction(1, 2):
+            raise QueryRefused("TRIMMED_AVG takes a share between 0 and 0.5, as in TRIMMED_AVG(age, 0.1).")
+        typed = self._number(node.expressions[0], "TRIMMED_AVG")
+        self._bounds(typed)
+        return Noted(self.note(Trimmed(typed.value, share), text, typed.step), typed.step)
 
     def _bounds(self, typed: Typed) -> tuple[int, int, int]:
         """Lowest and highest whole value, and the middle."""

@@ -54,6 +54,7 @@ __all__ = [
     "TextIn",
     "Times",
     "Total",
+    "Trimmed",
     "UnitAggregate",
     "UnitTotal",
     "Units",
@@ -344,6 +345,14 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
+class Trimmed:
+    """The mean without a share of the values at each end. Read for the comparison of `smooth` alone; never measured."""
+
+    value: Value
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Marginal:
     """A count or a total for every cell of the kept keys: summed over the others. Keys are closed."""
 
@@ -363,7 +372,7 @@ class Residual:
     whole: tuple[int, ...] = ()
 
 
-Measure = Rows | Units | Total | Quantile | Extreme | Marginal | Residual
+Measure = Rows | Units | Total | Quantile | Extreme | Trimmed | Marginal | Residual
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +417,7 @@ class Plan:
         return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
 
-def measured_of(measure: Measure) -> Rows | Units | Total | Quantile | Extreme:
+def measured_of(measure: Measure) -> Rows | Units | Total | Quantile | Extreme | Trimmed:
     """What is asked of the rows for a measure: a margin is made of the cells."""
     return measure.of if isinstance(measure, Marginal | Residual) else measure
 

@@ -33,6 +33,7 @@ from discreet.plan.algebra import (
     Plan,
     Relation,
     Rows,
+    Trimmed,
     Units,
     Within,
     walk,
@@ -92,7 +93,7 @@ def read_statement(
 
     Columns with private bounds are clamped to those that were `found` for them; before the search, to all it looks at.
     `admit` names strategies for whose comparison more is read than is answered: `elastic` for a count over a join on a
-    key.
+    key, `smooth` for a trimmed mean.
     """
     select = parse(sql)
     only(select, *_PARTS)
@@ -100,9 +101,11 @@ def read_statement(
     below = tables.read(select, {})
     if isinstance(below.relation, KeyJoin):
         return _count_of_pairs(select, Scope(below.tables), below.relation, tables.cards), tables.cards
-    statement = _Reader(select, Scope(below.tables), below.relation, tables.cards, found or {}).read()
+    statement = _Reader(select, Scope(below.tables), below.relation, tables.cards, found or {}, admit).read()
     _check_size(statement.plan)
     for measure in statement.plan.measures:
+        if isinstance(measure, Trimmed):
+            continue
         sensitivities(statement.plan, measure, tables.cards)  # refuses what has no bounds before anything is charged
     return statement, tables.cards
 
@@ -133,13 +136,14 @@ class _Reader:
         relation: Relation,
         cards: dict[str, Card],
         found: Mapping[str, tuple[int, int]],
+        admit: frozenset[str],
     ) -> None:
         self._select = select
         self._scope = scope
         self._relation = relation
         self._cards = cards
         self._facts = facts_of(relation, cards)
-        self._aggregates = Aggregates(scope, self._facts, private_spans(self._facts, cards), found)
+        self._aggregates = Aggregates(scope, self._facts, private_spans(self._facts, cards), found, admit)
         self._items = [_item(node, place) for place, node in enumerate(select.expressions, start=1)]
         self._keys = self._read_keys()
 

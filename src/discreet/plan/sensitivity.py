@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import Final
 
 from discreet.data.card import Card
 from discreet.errors import QueryRefused
@@ -27,13 +28,19 @@ from discreet.plan.algebra import (
     Residual,
     Rows,
     Total,
+    Trimmed,
     Units,
     Value,
     reduced,
 )
 from discreet.plan.calculus import Facts, Interval, Span, ends_of, facts_of, span_of
 
-__all__ = ["Sensitivities", "Sensitivity", "sensitivities"]
+__all__ = ["TRIMMED_ONLY", "Sensitivities", "Sensitivity", "sensitivities"]
+
+TRIMMED_ONLY: Final = (
+    "TRIMMED_AVG is read only for custodians' comparisons under the strategy `smooth` (discreet sensitivity "
+    "--custodian). Ask for MEDIAN, or for AVG(CLAMP(column, low, high))."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,8 @@ def sensitivities(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> Se
         return sensitivities(reduced(plan, measure), measure.of, cards)
     if isinstance(measure, Residual):
         return _residual(plan, measure, cards)
+    if isinstance(measure, Trimmed):
+        raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
     facts = facts_of(plan.source, cards)
     neighbours = cards[plan.dataset].neighbours
     place = _slicing_key(plan.keys, facts)

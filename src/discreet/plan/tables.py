@@ -49,7 +49,7 @@ DEEPEST_TABLES: Final = 8
 
 _PER_UNIT: Final = "COUNT, SUM, MIN and MAX"
 _AGGREGATES: Final = (exp.AggFunc, exp.Median, exp.Quantile)
-_OWN_AGGREGATES: Final = frozenset({"WAVG", "VAR"})
+_OWN_AGGREGATES: Final = frozenset({"TRIMMED_AVG", "VAR", "WAVG"})
 
 
 class Catalogue(Protocol):

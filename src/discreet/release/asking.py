@@ -178,6 +178,7 @@ def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Re
 
 def _request(question: Question, priced: Pricing | Searching) -> SpendRequest:
     searching = isinstance(priced, Searching)
+    used = priced.ledger_mechanisms() if searching else ledger_mechanisms(question.statement, priced)
     return SpendRequest(
         population=question.population,
         dataset=question.dataset.name,
@@ -185,7 +186,7 @@ def _request(question: Question, priced: Pricing | Searching) -> SpendRequest:
         analyst=question.analyst,
         request_id=question.request_id,
         plan_hash=question.statement.plan.hash,
-        mechanisms=priced.ledger_mechanisms() if searching else ledger_mechanisms(question.statement, priced),
+        mechanisms=used,
         guarantee=priced.guarantee,
     )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from discreet.errors import QueryRefused
 from discreet.guarantees.types import Guarantee, Neighbours
-from discreet.plan.algebra import Extreme, Plan, Plus, Quantile, Relation, Rows, Total, Value, Whole
+from discreet.plan.algebra import Extreme, Plan, Plus, Quantile, Relation, Rows, Total, Trimmed, Value, Whole
 from discreet.plan.calculus import ends_of, facts_of, span_of
 from discreet.plan.outputs import Mean, Noted
 
@@ -166,6 +166,8 @@ def subject_of(statement: Statement, cards: Mapping[str, Card]) -> Subject:
                 return _subject(statement, cards, Aggregate.SUM, value, step)
             case Quantile(value, rank):
                 return _subject(statement, cards, Aggregate.QUANTILE, value, step, rank)
+            case Trimmed(value, share):
+                return _subject(statement, cards, Aggregate.TRIMMED, value, step, share)
             case Extreme(value, largest):
                 return _subject(statement, cards, Aggregate.MAX if largest else Aggregate.MIN, value, step)
     if isinstance(output, Mean) and isinstance(plan.measures[output.size], Rows):
