@@ -177,8 +177,10 @@ def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Re
 
 
 def _request(question: Question, priced: Pricing | Searching) -> SpendRequest:
-    searching = isinstance(priced, Searching)
-    used = priced.ledger_mechanisms() if searching else ledger_mechanisms(question.statement, priced)
+    if isinstance(priced, Searching):
+        used = priced.ledger_mechanisms()
+    else:
+        used = ledger_mechanisms(question.statement, priced)
     return SpendRequest(
         population=question.population,
         dataset=question.dataset.name,
