@@ -17,9 +17,8 @@ from discreet.data.columns import Labels
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import BootstrapDP
 from discreet.ledger import Ledger
-from discreet.ledger.accounting import balance, caps
 from discreet.plan.algebra import Plan
-from discreet.release.answers import Remaining
+from discreet.release.marking import remaining_for
 from discreet.tables.bootstrap.leaks import CAUTIONS, require_silent
 from discreet.tables.bootstrap.log import LogEntry
 from discreet.tables.forming import Formed
@@ -115,9 +114,7 @@ def _release(
     """The release fields of an answer, with what bootstrap adds to them and without its noise."""
     card = formed.card
     guarantee = BootstrapDP(epsilon=entry.epsilon)
-    standing = ledger.standing(card.population)
-    whole, own = caps(standing.terms.budget)
-    remaining = Remaining(population=balance(whole, standing.totals), analyst=balance(own, standing.analyst(analyst)))
+    remaining = remaining_for(ledger, population=card.population, analyst=analyst)
     warnings = [caution.en for caution in CAUTIONS]
     return {
         "level": None,

@@ -3,23 +3,21 @@
     bootstrap.jsonl     in the workspace folder; who, when, what was asked, the marker on the ledger, the noisy values
 
 The values make the same question return the same table. Scales and sensitivities are never written, so that the log
-tells no more than the releases did. A line that a crash cut short never left: it is dropped with the next append.
+tells no more than the releases did.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, Self
 
 from discreet.data.workspace import Workspace
-from discreet.errors import DiscreetError, LedgerUnavailable, Refused
+from discreet.errors import DiscreetError
 from discreet.guarantees.numbers import exact, text
+from discreet.release.journal import Journal
 
 __all__ = ["LOG_FILE", "BootstrapLog", "LogEntry", "Releases", "bootstrap_log", "list_releases"]
 
@@ -118,74 +116,8 @@ def bootstrap_log(workspace: Workspace) -> list[LogEntry]:
     return BootstrapLog(workspace.path).entries()
 
 
-class BootstrapLog:
-    """The file. Whoever releases holds it, so that one question asked twice at once is drawn once."""
+class BootstrapLog(Journal[LogEntry]):
+    """The file of a workspace."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / LOG_FILE
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nobody else looks for a stored table, or draws one, meanwhile."""
-        try:
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise self._unwritable(error) from None
-        try:
-            with suppress(ImportError):  # without such locks commands take turns by hand, as for the workspace
-                import fcntl
-
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
-
-    def entries(self) -> list[LogEntry]:
-        """Every whole line; Refused when one of them cannot be read."""
-        try:
-            content = self._path.read_bytes()
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise self._unwritable(error) from None
-        lines = content[: content.rfind(b"\n") + 1].splitlines()
-        return [self._entry(number, line) for number, line in enumerate(lines, start=1)]
-
-    def find(self, question: tuple[str, int, str, str, str, str]) -> LogEntry | None:
-        """The release that answered this question, if there is one."""
-        return next((entry for entry in self.entries() if entry.question == question), None)
-
-    def find_request(self, *, who: str, request_id: str) -> LogEntry | None:
-        """The release that was made under a request id, if there is one."""
-        asked = (entry for entry in self.entries() if (entry.who, entry.request_id) == (who, request_id))
-        return next(asked, None)
-
-    def append(self, entry: LogEntry) -> None:
-        """Write a line so that it outlives a crash, or raise; called while the log is held."""
-        try:
-            with self._path.open("r+b") as stream:
-                stream.truncate(self._end(stream.read()))
-                stream.seek(0, os.SEEK_END)
-                stream.write(entry.to_line().encode("ascii"))
-                stream.flush()
-                os.fsync(stream.fileno())
-        except OSError as error:
-            raise self._unwritable(error) from None
-
-    @staticmethod
-    def _end(content: bytes) -> int:
-        return content.rfind(b"\n") + 1
-
-    def _entry(self, number: int, line: bytes) -> LogEntry:
-        try:
-            return LogEntry.from_line(line.decode("ascii"))
-        except (ValueError, TypeError, KeyError, AttributeError, DiscreetError):
-            raise Refused(
-                f"line {number} of '{LOG_FILE}' cannot be read; restore the file from a copy. Nothing was released.",
-                file=LOG_FILE,
-                line=number,
-            ) from None
-
-    def _unwritable(self, error: OSError) -> LedgerUnavailable:
-        why = error.strerror or "the system refused"
-        return LedgerUnavailable(f"'{LOG_FILE}' of the workspace cannot be used: {why}.", file=LOG_FILE)
+        super().__init__(folder / LOG_FILE, LogEntry.from_line)

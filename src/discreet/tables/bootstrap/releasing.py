@@ -18,20 +18,21 @@ from decimal import Decimal
 
 from discreet.data.card import Card
 from discreet.data.workspace import Workspace
-from discreet.engines.base import Engine, Prepared
-from discreet.errors import (
-    DatasetSuspended,
-    DiscreetError,
-    ParameterInvalid,
-    QueryRefused,
-    Refused,
-    RequestConflict,
-)
+from discreet.engines.base import Engine
+from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import BootstrapDP
 from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.release.asking import check_terms
+from discreet.release.marking import (
+    check_nominal_epsilon,
+    check_request_id,
+    make_ready,
+    mark_release,
+    require_permission,
+    suspend,
+)
 from discreet.tables.bootstrap.dressing import dress
 from discreet.tables.bootstrap.log import BootstrapLog, LogEntry
 from discreet.tables.bootstrap.observed import Observed, Outline, observe, outline
@@ -87,16 +88,17 @@ def release_bootstrap(
     request = _read(formed, epsilon, _method(method), membership_public, pool, analyst, request_id)
     check_terms([formed.card], ledger)
     ledger.require_analyst(analyst)
-    _check_epsilon(request, ledger)
+    population = formed.card.population
+    check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="a bootstrap release")
     log = BootstrapLog(workspace.path)
     with log.held():
-        _check_request_id(request, log)
+        check_request_id(log, question=request.question, who=analyst, request_id=request_id, release="bootstrap table")
         stored = log.find(request.question)
         if stored is not None:
             return dress(formed, stored, ledger, analyst=analyst, request_id=request_id, replayed=True)
         if ledger.suspended(formed.dataset.name):
             raise DatasetSuspended(dataset=formed.dataset.name)
-        _prepare(request, engine)
+        make_ready(engine, request.outline.plan, dataset=formed.dataset.name)
         marker = _mark(request, ledger)
         entry = _entry(request, marker, _draw(request, engine, ledger))
         log.append(entry)
@@ -108,13 +110,7 @@ def release_bootstrap(
 
 def require_opt_in(card: Card) -> None:
     """Refuse a dataset whose card does not permit bootstrap releases."""
-    if "bootstrap" not in card.allow:
-        raise Refused(
-            f"'{card.dataset}' does not permit bootstrap releases, which are not differentially private. The custodian "
-            "permits them with `allow: [bootstrap]` in the card and adds the dataset again with --replace. Nothing was "
-            "released, charged or marked.",
-            dataset=card.dataset,
-        )
+    require_permission(card, release="bootstrap", sort="bootstrap")
 
 
 def _read(
@@ -177,62 +173,20 @@ def _check_scale(request: _Request) -> None:
     DiscreteLaplace.calibrate(sensitivity=most, epsilon=request.epsilon)
 
 
-def _check_epsilon(request: _Request, ledger: Ledger) -> None:
-    """Nothing is charged, so the budget alone would not stop an epsilon at which no noise is left."""
-    population = request.formed.card.population
-    budget = ledger.terms(population).budget
-    most = min(budget.epsilon, budget.per_analyst)
-    if request.epsilon > most:
-        rule = f"of a bootstrap release must be at most {text(most)}, what one analyst may spend on '{population}'"
-        raise ParameterInvalid(parameter="epsilon", rule=rule, came=text(request.epsilon))
-
-
-def _check_request_id(request: _Request, log: BootstrapLog) -> None:
-    held = log.find_request(who=request.analyst, request_id=request.request_id)
-    if held is not None and held.question != request.question:
-        raise RequestConflict(
-            f"request id {request.request_id} was used for another bootstrap table. Choose a new one; nothing was "
-            "released.",
-            request_id=request.request_id,
-        )
-
-
-def _prepare(request: _Request, engine: Engine) -> None:
-    if not isinstance(engine, Prepared):
-        return
-    try:
-        engine.prepare(request.outline.plan)
-    except DiscreetError:
-        raise
-    except Exception:
-        name = request.formed.dataset.name
-        raise Refused(
-            f"the engine that holds the rows of '{name}' cannot be reached. Nothing was released or marked; ask again "
-            "later, or ask the custodian.",
-            dataset=name,
-        ) from None
-
-
 # --- the marker and after it ----------------------------------------------------------------------------------------
 
 
 def _mark(request: _Request, ledger: Ledger) -> int:
     """Write the marker, durably, and find its number."""
     dataset, plan = request.formed.dataset, request.outline.plan
-    population = request.formed.card.population
-    ledger.mark(
-        population,
+    return mark_release(
+        ledger,
+        population=request.formed.card.population,
         guarantee=BootstrapDP(epsilon=request.epsilon),
         analyst=request.analyst,
         plan_hash=plan.hash,
         dataset=dataset.name,
         version=dataset.version,
-    )
-    markers = ledger.state(population).markers
-    return next(
-        marker.sequence
-        for marker in reversed(markers)
-        if (marker.analyst, marker.plan_hash) == (request.analyst, plan.hash)
     )
 
 
@@ -241,18 +195,9 @@ def _draw(request: _Request, engine: Engine, ledger: Ledger) -> list[int]:
     try:
         return _noise(request, observe(request.outline.plan, engine))
     except Exception:
-        # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
-        name = request.formed.dataset.name
-        ledger.suspend(
-            name,
-            population=request.formed.card.population,
-            reason="the engine or the mechanism failed during a bootstrap release",
-            who="discreet",
-        )
-        raise Refused(
-            f"the table could not be made, and '{name}' is suspended. Its marker stays; nothing was released or "
-            "charged. Ask the custodian; nothing more can be said here.",
-            dataset=name,
+        name, population = request.formed.dataset.name, request.formed.card.population
+        raise suspend(
+            ledger, dataset=name, population=population, release="a bootstrap release", made="the table"
         ) from None
 
 
