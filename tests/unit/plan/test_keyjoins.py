@@ -1,0 +1,253 @@
+"""Joins on a declared key: read for `elastic` alone, one count, every condition on its side; refused by all else."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.data.card import parse_card
+from discreet.engines.dialects import DUCKDB
+from discreet.engines.statements import Table, render
+from discreet.errors import QueryRefused, UnknownName
+from discreet.plan.algebra import (
+    And,
+    Derive,
+    Field,
+    Filter,
+    IsNull,
+    Join,
+    KeyJoin,
+    Lookup,
+    Not,
+    OneOf,
+    Plan,
+    Rows,
+    Scan,
+    TextIn,
+    Total,
+    Whole,
+    Within,
+    canonical_text,
+)
+from discreet.plan.calculus import facts_of, lineage_of
+from discreet.plan.questions import read_statement
+from discreet.plan.sensitivity import sensitivities
+from discreet.plan.statement import Statement
+from discreet.plan.wording import word_relation
+from tests.unit.plan.catalogue import SURVEY, shelf
+
+ELASTIC = frozenset({"elastic"})
+VISITS = """
+dataset: visits
+population: people
+unit: {column: pid, rows: 3}
+neighbours: add-remove
+budget: {epsilon: 3, delta: 1e-6}
+columns:
+  pid: {kind: id, type: integer}
+  clinic: {kind: text, references: clinics.name}
+  ward: {kind: category, categories: [a, b], references: clinics.ward}
+  floor: {kind: integer, bounds: [0, 9], references: clinics.level}
+  region: {kind: category, categories: [10, 11], references: clinics.area}
+  cost: {kind: number, bounds: [0, 10], step: 0.5}
+  day: {kind: integer, bounds: [1, 730]}
+  place: {kind: text, references: clinics.level}
+"""
+CLINICS = """
+dataset: clinics
+population: people
+unit: {column: pid, rows: 2}
+neighbours: add-remove
+budget: {epsilon: 3, delta: 1e-6}
+columns:
+  pid: {kind: id, type: integer}
+  name: {kind: text}
+  ward: {kind: category, categories: [a, b]}
+  level: {kind: integer, bounds: [0, 9]}
+  area: {kind: category, categories: [11, 10]}
+  beds: {kind: integer, bounds: [0, 99]}
+  price: {kind: number, bounds: [0, 10], step: 0.5}
+"""
+STRANGERS = CLINICS.replace("dataset: clinics", "dataset: others").replace("population: people", "population: them")
+NAMED = "FROM visits v JOIN clinics c ON v.clinic = c.name"
+CARDS = {card.dataset: card for card in (parse_card(text, file="card.yaml") for text in (SURVEY, VISITS, CLINICS))}
+
+
+def read(sql: str, *, admit: frozenset[str] = ELASTIC) -> Statement:
+    return read_statement(sql, shelf(SURVEY, VISITS, CLINICS, STRANGERS), admit=admit)[0]
+
+
+def joined(sql: str) -> KeyJoin:
+    statement = read(sql)
+    assert (statement.plan.keys, statement.plan.measures) == ((), (Rows(None),))
+    assert isinstance(statement.plan.source, KeyJoin)
+    return statement.plan.source
+
+
+def refusal(sql: str, *, admit: frozenset[str] = ELASTIC) -> str:
+    with pytest.raises(QueryRefused) as refused:
+        read(sql, admit=admit)
+    return refused.value.message
+
+
+# `ward` stands on both sides, so the right one goes by another name.
+RIGHT = Derive(
+    Scan("clinics", 2, version=7),
+    (
+        ("name", Field("name")),
+        ("ward:1", Field("ward")),
+        ("level", Field("level")),
+        ("area", Field("area")),
+        ("beds", Field("beds")),
+        ("price", Field("price")),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("on", "left_key", "right_key"),
+    [
+        ("v.clinic = c.name", "clinic", "name"),
+        ("c.name = v.clinic", "clinic", "name"),
+        ("v.ward = c.ward", "ward", "ward:1"),
+        ("v.floor = c.level", "floor", "level"),
+    ],
+)
+def test_text_category_and_integer_keys(on: str, left_key: str, right_key: str) -> None:
+    join = joined(f"SELECT COUNT(*) FROM visits v JOIN clinics c ON {on}")
+    assert join == KeyJoin(Scan("visits", 3), RIGHT, Field(left_key), Field(right_key))
+
+
+def test_using_and_the_reference_from_the_other_side() -> None:
+    assert joined("SELECT COUNT(*) FROM visits JOIN clinics USING (ward)").right_key == Field("ward:1")
+    join = joined("SELECT COUNT(*) FROM clinics c JOIN visits v ON c.name = v.clinic")
+    assert (join.left, join.left_key, join.right_key) == (Scan("clinics", 2), Field("name"), Field("clinic"))
+
+
+def test_conditions_go_to_the_side_they_speak_of() -> None:
+    join = joined(f"SELECT COUNT(*) {NAMED} WHERE v.day > 3 AND c.beds = 5 AND (c.ward = 'a' OR c.beds = 7) AND 1 = 1")
+    assert isinstance(join.left, Filter)
+    assert isinstance(join.right, Filter)
+    assert isinstance(join.left.where, And)
+    assert join.left.where.operands == (Within(Field("day"), 4, None), OneOf(Whole(1), (1,)))
+    assert isinstance(join.right.where, And)
+    assert join.right.where.operands[0] == OneOf(Field("beds"), (5,))
+    assert join.right.source == RIGHT
+
+
+def test_a_single_condition_needs_no_conjunction() -> None:
+    join = joined(f"SELECT COUNT(*) {NAMED} WHERE v.clinic = 'north'")
+    assert (join.left, join.right) == (Filter(Scan("visits", 3), TextIn(Field("clinic"), ("north",))), RIGHT)
+
+
+def test_a_counted_column_must_be_there() -> None:
+    assert joined(f"SELECT COUNT(c.beds) {NAMED}").right == Filter(RIGHT, Not(IsNull(Field("beds"))))
+    assert joined(f"SELECT COUNT(v.cost) {NAMED}").left == Filter(Scan("visits", 3), Not(IsNull(Field("cost"))))
+    assert (
+        joined(f"SELECT COUNT(v.pid) {NAMED}")
+        == joined(f"SELECT COUNT(1) {NAMED}")
+        == joined(f"SELECT COUNT(*) {NAMED}")
+    )
+
+
+def test_faces() -> None:
+    statement = read(f"SELECT COUNT(*) AS pairs {NAMED}")
+    assert [column.name for column in statement.presentation.columns] == ["pairs"]
+    assert read(f"SELECT COUNT(*) {NAMED}").presentation.columns[0].name == "count"
+    assert statement.measures[0].text == "COUNT(*)"
+    assert statement.plan.dataset == "visits"
+    assert statement.plan.hash != read("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.ward = c.ward").plan.hash
+    assert canonical_text(statement.plan.source).startswith('["KeyJoin",["Scan","visits",3,0]')
+
+
+def test_each_side_may_join_on_the_unit_and_with_public_tables() -> None:
+    join = joined(
+        "SELECT COUNT(*) FROM visits v JOIN survey s ON v.pid = s.pid JOIN zones z ON s.region = z.code "
+        "JOIN (SELECT name, beds FROM clinics WHERE beds > 3) c ON v.clinic = c.name WHERE z.zone = 'coast'"
+    )
+    assert isinstance(join.left, Filter)
+    assert isinstance(join.left.source, Lookup)
+    assert isinstance(join.left.source.source, Join)
+    assert isinstance(join.right, Derive)
+    assert facts_of(join.left, CARDS).rows == 3
+
+
+def test_other_statements_are_read_as_ever() -> None:
+    sql = "SELECT s.region, AVG(v.cost) AS m FROM visits v JOIN survey s ON v.pid = s.pid GROUP BY s.region"
+    assert read(sql) == read(sql, admit=frozenset())
+
+
+def test_without_admission_the_refusal_names_elastic_and_what_can_be_done() -> None:
+    for on in ("v.clinic = c.name", "v.day = c.beds"):
+        message = refusal(f"SELECT COUNT(*) FROM visits v JOIN clinics c ON {on}", admit=frozenset())
+        assert "custodians' comparisons under the strategy `elastic`" in message
+        assert "Join on the unit" in message
+        assert "public table" in message
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.day = c.beds", "clinics.beds` at column 'day'"),
+        ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.clinic = c.ward", "`references: clinics.ward`"),
+        ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.pid = c.name", "Units are joined with units"),
+        ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.clinic = c.pid", "Units are joined with units"),
+        ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.cost = c.price", "categories, integers or texts"),
+        ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.region = c.area", "not written alike"),
+        ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.place = c.level", "not written alike"),
+        ("SELECT COUNT(*) FROM visits v JOIN others o ON v.clinic = o.name", "different populations"),
+        ("SELECT COUNT(*) FROM visits v JOIN visits w ON v.clinic = w.clinic", "joined with itself"),
+        (f"SELECT SUM(c.beds) {NAMED}", "one COUNT"),
+        (f"SELECT COUNT(*), COUNT(c.beds) {NAMED}", "one COUNT"),
+        (f"SELECT 2 * COUNT(*) {NAMED}", "one COUNT"),
+        (f"SELECT COUNT(DISTINCT v.pid) {NAMED}", "one COUNT"),
+        (f"SELECT COUNT(*) {NAMED} GROUP BY v.ward", "one COUNT"),
+        (f"SELECT v.ward, COUNT(*) {NAMED} GROUP BY v.ward", "one COUNT"),
+        (f"SELECT COUNT(*) {NAMED} HAVING COUNT(*) > 3", "one COUNT"),
+        (f"SELECT COUNT(*) AS n {NAMED} ORDER BY n", "one COUNT"),
+        (f"SELECT COUNT(*) {NAMED} LIMIT 1", "one COUNT"),
+        (f"SELECT COUNT(v.day + c.beds) {NAMED}", "mixes columns of both"),
+        (f"SELECT COUNT(*) {NAMED} WHERE v.day = c.beds", "mixes columns of both"),
+        (f"SELECT COUNT(*) {NAMED} WHERE v.day = 1 OR c.beds = 2", "mixes columns of both"),
+        (f"SELECT COUNT(*) {NAMED} JOIN survey s ON v.pid = s.pid", "write others before it"),
+        (f"SELECT COUNT(*) {NAMED} JOIN zones z ON v.region = z.code", "write others before it"),
+        (f"SELECT COUNT(*) FROM (SELECT v.day AS day {NAMED}) t", "outer statement"),
+        (f"SELECT COUNT(*) FROM (SELECT v.pid AS pid, COUNT(*) AS n {NAMED} GROUP BY v.pid) t", "outer statement"),
+        ("SELECT COUNT(*) FROM visits v LEFT JOIN clinics c ON v.clinic = c.name", "not answered"),
+    ],
+)  # fmt: skip
+def test_refusals(sql: str, said: str) -> None:
+    assert said in refusal(sql)
+
+
+def test_an_unknown_column_is_told() -> None:
+    with pytest.raises(UnknownName):
+        read("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.clinic = c.nome")
+
+
+def test_nothing_but_elastic_takes_the_node() -> None:
+    join = joined(f"SELECT COUNT(*) {NAMED}")
+    plan = Plan(join, (), (Rows(None), Total(Field("beds"))))
+    tables = {name: Table(name, frozenset(c.name for c in card.columns), "pid") for name, card in CARDS.items()}
+    for refused in (
+        lambda: facts_of(join, CARDS),
+        lambda: facts_of(Filter(join, IsNull(Field("beds"))), CARDS),
+        lambda: facts_of(Join(Scan("survey", 1), join), CARDS),
+        lambda: lineage_of(plan, CARDS),
+        lambda: sensitivities(plan, Rows(None), CARDS),
+        lambda: render(plan, DUCKDB, tables),
+        lambda: render(Plan(Join(join, Scan("survey", 1)), (), (Total(Field("beds")),)), DUCKDB, tables),
+    ):
+        with pytest.raises(QueryRefused, match="elastic"):
+            refused()
+
+
+def test_wording() -> None:
+    join = joined("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.ward = c.ward WHERE c.beds > 3")
+    assert list(word_relation(join, CARDS)) == [
+        "joined where ward = ward:1, across units:",
+        "  rows of visits, at most 3 of each pid",
+        "and",
+        "  rows of clinics, at most 2 of each pid",
+        "  with ward AS ward:1",
+        "  where beds >= 4",
+    ]
