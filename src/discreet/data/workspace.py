@@ -201,7 +201,8 @@ class Workspace:
     def publish_model(self, dataset: str, name: str, staged: Path) -> Path:
         """Make a staged folder the trained generator of that name. Until the last step the old one stays."""
         home = self.path / "models" / dataset / name
-        home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (home.parent.parent, home.parent):
+            folder.mkdir(mode=0o700, exist_ok=True)
         return home / f"v{_advance(home, staged, keep=False)}"
 
     def public_names(self) -> tuple[str, ...]:
