@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from discreet.cli.screen import show_note
 
-__all__ = ["show_progress"]
+if TYPE_CHECKING:
+    from discreet.generator.private import PrivateEpoch
+    from discreet.generator.training import Epoch
+
+__all__ = ["show_progress", "show_training"]
 
 _TENTHS = 10
 
@@ -46,3 +51,34 @@ def _tell_lines() -> Callable[[str, int, int], None]:
             show_note(line)
 
     return tell
+
+
+@contextmanager
+def show_training() -> Iterator[Callable[[Epoch | PrivateEpoch], None]]:
+    """How far a training is, epoch by epoch; with its losses, where there are any to show."""
+    if not sys.stderr.isatty():
+        yield _tell_epochs()
+        return
+    with show_progress() as told:
+        yield lambda epoch: told(_describe(epoch), epoch.number, epoch.of)
+
+
+def _tell_epochs() -> Callable[[Epoch | PrivateEpoch], None]:
+    last = [-1]
+
+    def tell(epoch: Epoch | PrivateEpoch) -> None:
+        tenth = epoch.number * _TENTHS // epoch.of
+        if tenth != last[0]:
+            last[0] = tenth
+            left = f"about {epoch.seconds_left:.0f} s left"
+            show_note(f"{_describe(epoch)}: epoch {epoch.number} of {epoch.of}, {left}")
+
+    return tell
+
+
+def _describe(epoch: Epoch | PrivateEpoch) -> str:
+    from discreet.generator.training import Epoch
+
+    if not isinstance(epoch, Epoch):
+        return "training privately"
+    return f"training, losses {epoch.generator_loss:+.3f} (generator) {epoch.discriminator_loss:+.3f} (discriminator)"

@@ -88,7 +88,9 @@ class Shelved:
         )
 
     def to_dict(self) -> dict[str, object]:
-        return {"name": self.name, **asdict(self.origin)}
+        """Plain values. The hashes stay behind: they would tell whether rows are the same as others."""
+        shown = asdict(self.origin)
+        return {"name": self.name, **{name: fact for name, fact in shown.items() if not name.endswith("_sha256")}}
 
 
 def check_model_name(name: str) -> str:

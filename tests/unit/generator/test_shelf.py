@@ -65,7 +65,10 @@ def test_a_model_remembers_what_it_was_trained_on(workspace: Workspace, people: 
     assert (origin.dataset, origin.version, origin.rows_sha256) == ("people", 1, hash_rows(people))
     assert (origin.guarantee, origin.differentially_private) == ("zCDP, rho = 0.5", True)
     assert found.tell_age(people) is None
-    assert json.loads(json.dumps(found.to_dict()))["name"] == "open"
+    told = json.dumps(found.to_dict())
+    assert json.loads(told)["name"] == "open"
+    assert origin.rows_sha256 not in told
+    assert origin.model_sha256 not in told
 
 
 def test_a_model_of_an_older_version_is_usable_and_says_so(session: Session, tmp_path: Path) -> None:

@@ -1,0 +1,204 @@
+"""Training, sampling and inspecting the generators of a workspace, each with what it must leave on the ledger.
+
+A plain training and an inspection follow from the rows, so the ledger records that the custodian looked. A private
+training is charged, durably, before a row is used. Writing generated rows to a file is a release: from a model without
+a proof it needs the card's opt-in and leaves a permanent marker first; from a privately trained model it is
+post-processing of what was paid for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from discreet.data.workspace import Dataset, Workspace
+from discreet.errors import CustodianOnly, DatasetSuspended, ParameterInvalid, Refused
+from discreet.generator.rows import read_rows
+from discreet.generator.shelf import DEFAULT_NAME, Shelved, check_model_name, find_model, shelve
+from discreet.guarantees.types import Guarantee, Unproven
+from discreet.ledger import Ledger
+from discreet.release.asking import check_terms
+from discreet.release.marking import require_permission
+from discreet.study.generatedfiles import check_file, write_rows
+
+if TYPE_CHECKING:
+    from discreet.generator.inspection import Inspection
+    from discreet.generator.settings import Settings
+    from discreet.generator.training import Epoch
+
+__all__ = ["Sampled", "check_replacing", "hash_facts", "inspect_model", "sample_model", "train_model"]
+
+MOST_ROWS: Final = 10_000_000
+INSPECTED: Final = (10_000, 100_000)
+_RELEASE: Final = "generated"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Generated rows in a file, and what they promise."""
+
+    file: Path
+    rows: int
+    model: Shelved
+    guarantee: Guarantee
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "file": str(self.file),
+            "rows": self.rows,
+            "model": self.model.to_dict(),
+            "guarantee": str(self.guarantee),
+            "differentially_private": self.guarantee.differentially_private,
+            "warnings": list(self.warnings),
+        }
+
+
+# --- training -------------------------------------------------------------------------------------------------------
+
+
+def train_model(
+    dataset: str,
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    settings: Settings,
+    who: str,
+    name: str = DEFAULT_NAME,
+    replace: bool = False,
+    progress: Callable[[Epoch], None] | None = None,
+) -> Shelved:
+    """Train on the rows and keep the model in the workspace. It is unproven, and so is all that it generates."""
+    from discreet.generator.training import train
+
+    found = workspace.dataset(dataset)
+    check_replacing(found, workspace, name=name, replace=replace)
+    ledger.record_view(f"training of model {name} on {found.name} version {found.version}", who=who)
+    return shelve(workspace, found, train(read_rows(found), settings, progress=progress), name=name)
+
+
+def check_replacing(dataset: Dataset, workspace: Workspace, *, name: str, replace: bool) -> None:
+    """A model that was paid for does not go by accident."""
+    check_model_name(name)
+    if replace or name not in workspace.models(dataset.name):
+        return
+    if find_model(workspace, dataset.name, name).origin.differentially_private:
+        raise Refused(
+            f"model '{name}' of '{dataset.name}' was trained privately and paid for. Choose another --name, or replace "
+            "it with --replace. Nothing was trained or charged.",
+            dataset=dataset.name,
+            model=name,
+        )
+
+
+# --- sampling -------------------------------------------------------------------------------------------------------
+
+
+def sample_model(
+    dataset: str,
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    count: int,
+    out: Path,
+    analyst: str,
+    name: str = DEFAULT_NAME,
+    overwrite: bool = False,
+    confirm: Callable[[Guarantee], bool] | None = None,
+) -> Sampled:
+    """Generate rows into a file. `confirm` sees what the rows would promise and may still say no."""
+    found = workspace.dataset(dataset)
+    check_count(count)
+    check_file(out, overwrite=overwrite)
+    shelved = find_model(workspace, found.name, name)
+    if not shelved.origin.differentially_private:
+        require_permission(found.card, release=_RELEASE, sort=_RELEASE)
+    model = shelved.load()
+    guarantee = model.guarantee
+    ledger.require_analyst(analyst)
+    if not guarantee.differentially_private:
+        _check_unproven(found, ledger)
+    if confirm is not None and not confirm(guarantee):
+        raise Refused("Not sampled. Nothing was released or marked.")
+    if isinstance(guarantee, Unproven):
+        _mark(found, shelved, ledger, guarantee, analyst=analyst, count=count)
+    write_rows(model.sample(count), out, guarantee=guarantee, facts=_facts(found, shelved, count))
+    age = shelved.tell_age(found)
+    warnings = (*([] if age is None else [age]), *ledger.state(found.card.population).warnings())
+    return Sampled(out, count, shelved, guarantee, warnings)
+
+
+def check_count(count: int) -> None:
+    """Refuse a number of rows that cannot be meant."""
+    if not 1 <= count <= MOST_ROWS:
+        raise ParameterInvalid(parameter="rows", rule=f"must lie between 1 and {MOST_ROWS:,}", came=str(count))
+
+
+def _check_unproven(dataset: Dataset, ledger: Ledger) -> None:
+    require_permission(dataset.card, release=_RELEASE, sort=_RELEASE)
+    check_terms([dataset.card], ledger)
+    if ledger.suspended(dataset.name):
+        raise DatasetSuspended(dataset=dataset.name)
+
+
+def _mark(dataset: Dataset, shelved: Shelved, ledger: Ledger, guarantee: Unproven, *, analyst: str, count: int) -> None:
+    ledger.mark(
+        dataset.card.population,
+        guarantee=guarantee,
+        analyst=analyst,
+        plan_hash=hash_facts({"what": "generated rows", "model": shelved.origin.model_sha256, "rows": count}),
+        dataset=dataset.name,
+        # The rows that are disclosed are those the model has seen.
+        version=shelved.origin.version,
+    )
+
+
+def _facts(dataset: Dataset, shelved: Shelved, count: int) -> dict[str, str]:
+    return {
+        "dataset": dataset.name,
+        "version": str(shelved.origin.version),
+        "population": dataset.card.population,
+        "unit": str(dataset.card.unit),
+        "neighbours": str(dataset.card.neighbours),
+        "model": shelved.name,
+        "model_sha256": shelved.origin.model_sha256,
+        "rows": str(count),
+    }
+
+
+def hash_facts(facts: Mapping[str, object]) -> str:
+    """Under which hash something that is no plan stands on the ledger."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+# --- inspection -----------------------------------------------------------------------------------------------------
+
+
+def inspect_model(
+    dataset: str,
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    custodian: bool,
+    who: str,
+    name: str = DEFAULT_NAME,
+    counts: Sequence[int] = (),
+) -> Inspection:
+    """Generated rows beside the real ones: as many as there are, 10,000 and 100,000, or the `counts` asked for."""
+    from discreet.generator.inspection import inspect
+
+    if not custodian:
+        raise CustodianOnly(view="the inspection of a model")
+    found = workspace.dataset(dataset)
+    for count in counts:
+        check_count(count)
+    shelved = find_model(workspace, found.name, name)
+    model = shelved.load()
+    ledger.record_view(f"inspection of model {name} of {found.name} version {found.version}", who=who)
+    real = read_rows(found)
+    chosen = dict.fromkeys(counts or (len(real), *INSPECTED))
+    return inspect(real, {f"{count:,} generated": model.sample(count) for count in chosen})
