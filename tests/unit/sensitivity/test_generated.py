@@ -1,0 +1,249 @@
+"""The thesis' listing line by line, its CalcSens against the printed sensitivities, and what it must never do."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.errors import QueryRefused
+from discreet.guarantees.types import Neighbours
+from discreet.plan.algebra import Clamp, Field, Filter, Plus, Scan, Whole, Within
+from discreet.sensitivity.generated import Generated, calculate_sensitivity, estimate, sensitivity_of, unfiltered
+from discreet.sensitivity.subject import Aggregate, Held, Subject
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
+
+SUBJECT = Subject(
+    aggregate=Aggregate.SUM,
+    source=Scan("t", 1),
+    value=Field("x"),
+    step=Fraction(1, 2),
+    unit_rows=1,
+    neighbours=Neighbours.ADD_REMOVE,
+    low=0,
+    high=1000,
+    bounded=True,
+    dataset="t",
+    column="x",
+    text="SUM(x)",
+)
+HELD = Held(((2, 3), (10, 1), (80, 1)), 7)
+
+# The thesis, Appendix A: dataset, aggregate, column, sensitivity as printed.
+PRINTED = (
+    ("kidney", "AVG", "age", "0.2256"),
+    ("kidney", "AVG", "wbcc", "66.1654"),
+    ("kidney", "AVG", "sc", "0.1905"),
+    ("kidney", "SUM", "bu", "391"),
+    ("kidney", "SUM", "sg", "1.0250"),
+    ("kidney", "SUM", "rbcc", "6.5000"),
+    ("breast", "AVG", "radius_mean", "0.0495"),
+    ("breast", "AVG", "concave_points_mean", "3.5400e-4"),
+    ("breast", "AVG", "area_se", "0.9546"),
+    ("breast", "AVG", "texture_worst", "0.0872"),
+    ("breast", "AVG", "fractal_dimension_worst", "3.6500e-4"),
+    ("breast", "SUM", "smoothness_mean", "0.1634"),
+    ("breast", "SUM", "compactness_mean", "0.3454"),
+    ("breast", "SUM", "radius_se", "2.8730"),
+    ("breast", "SUM", "symmetry_se", "0.0790"),
+    ("breast", "SUM", "area_worst", "4254"),
+    ("diabetes", "AVG", "encounter_id", "4361.6880"),
+    ("diabetes", "AVG", "admission_type_id", "7.8600e-5"),
+    ("diabetes", "AVG", "time_in_hospital", "1.3800e-4"),
+    ("diabetes", "AVG", "number_emergency", "7.4700e-4"),
+    ("diabetes", "AVG", "diag_2", "0.0098"),
+    ("diabetes", "SUM", "patient_nbr", "1.8950e8"),
+    ("diabetes", "SUM", "discharge_disposition_id", "28"),
+    ("diabetes", "SUM", "num_lab_procedures", "132"),
+    ("diabetes", "SUM", "num_medications", "81"),
+    ("diabetes", "SUM", "number_emergency", "76"),
+)
+FILES = {
+    "kidney": "kidney_as_read_in_thesis.csv",
+    "breast": "breast_wdbc.csv",
+    "diabetes": "diabetes130.csv.gz",
+}
+
+
+def transcribed(real: float, generated: float, seed: int) -> tuple[float, float, bool, float]:
+    """The listing as printed, with a seeded generator in place of numpy's global one."""
+    random = np.random.default_rng(seed)
+    realSensitivity, generatedSensitivity = real, generated  # noqa: N806
+    difference = abs(realSensitivity - generatedSensitivity)
+    estimatedSensitivity = generatedSensitivity + (random.normal() + 3) * difference  # noqa: N806
+    coin = random.binomial(1, 0.75) == 1
+    if coin:  # noqa: SIM108
+        usedSensitivity = realSensitivity  # noqa: N806
+    else:
+        usedSensitivity = estimatedSensitivity  # noqa: N806
+    usedSensitivity += random.uniform(0.015, 0.06) * generatedSensitivity  # noqa: N806
+    return difference, estimatedSensitivity, bool(coin), usedSensitivity
+
+
+@pytest.mark.parametrize(("real", "generated"), [(50000.0, 47500.0), (0.2256, 0.2256), (1.0, 100.0), (76.0, 3.1026)])
+def test_every_line_agrees_with_the_listing(real: float, generated: float) -> None:
+    seen = Counter[bool]()
+    for seed in range(40):
+        mine = estimate(real, generated, np.random.default_rng(seed))
+        difference, estimated, coin, used = transcribed(real, generated, seed)
+        assert (mine.real, mine.generated) == (real, generated)
+        assert (mine.difference, mine.estimated, mine.coin, mine.used) == (difference, estimated, coin, used)
+        assert 0.015 * generated <= mine.margin <= 0.06 * generated
+        seen[coin] += 1
+    assert min(seen[True], seen[False]) > 0
+
+
+def test_the_example_of_the_thesis() -> None:
+    """A maximum of 50,000 and a generated one of 47,500: 2,500 apart; AVG divides by the real rows."""
+    listing = estimate(50000.0, 47500.0, np.random.default_rng(0))
+    assert listing.difference == 2500
+    assert calculate_sensitivity(Aggregate.SUM, Fraction(47500), 50) == 47500
+    assert calculate_sensitivity(Aggregate.AVG, Fraction(50000), 51) == 1000
+    assert calculate_sensitivity(Aggregate.COUNT, Fraction(50000), 51) == 1
+
+
+def test_a_mean_over_hardly_any_rows_is_no_error() -> None:
+    for rows in (0, 1, 2):
+        assert calculate_sensitivity(Aggregate.AVG, Fraction(7), rows) == 7
+
+
+def test_generated_means_divide_by_the_real_rows() -> None:
+    """Table 22 of the thesis: the means for SUM and AVG of number_emergency, 101,766 rows, a sample of 100,000."""
+    mean = float(calculate_sensitivity(Aggregate.AVG, Fraction("3.1026"), 101_766))
+    assert f"{mean:.4e}" == "3.0488e-05"
+    by_sample = float(calculate_sensitivity(Aggregate.AVG, Fraction("3.1026"), 100_000))
+    assert f"{by_sample:.4e}" != "3.0488e-05"
+
+
+def test_the_real_sensitivity_counts_rows_without_a_value() -> None:
+    assert sensitivity_of(SUBJECT, HELD) == 40
+    assert sensitivity_of(replace(SUBJECT, aggregate=Aggregate.AVG), HELD) == Fraction(40, 6)
+    assert sensitivity_of(replace(SUBJECT, aggregate=Aggregate.COUNT), HELD) == 1
+    assert sensitivity_of(SUBJECT, Held((), 7)) == 0
+
+
+def test_all_rows_count_for_the_sensitivity_whatever_is_asked() -> None:
+    asked = replace(SUBJECT, source=Filter(Filter(Scan("t", 1), Within(Field("x"), 0, 9)), Within(Field("y"), 0, 9)))
+    assert unfiltered(asked) == SUBJECT
+    clamped = replace(asked, value=Clamp(Field("x"), -(10**6), 10**6))
+    assert unfiltered(clamped).source == Scan("t", 1)
+    filtered = Held(((2, 3),), 3)
+    strategy = Generated.calibrate(asked, filtered, Fraction(40), epsilon=1, rng=np.random.default_rng(1), whole=HELD)
+    assert (strategy.answer, strategy.real) == (3, 40)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"aggregate": Aggregate.MAX},
+        {"value": Plus((Field("x"), Whole(1)))},
+        {"value": Field("x"), "column": None},
+    ],
+)
+def test_other_questions_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(QueryRefused, match="COUNT, SUM or AVG of one column"):
+        unfiltered(replace(SUBJECT, **changes))
+
+
+class Rigged:
+    """A generator whose normal draw is far below, and whose coin chooses the estimate."""
+
+    def normal(self) -> float:
+        return -4.5
+
+    def binomial(self, _n: int, _p: float) -> int:
+        return 0
+
+    def uniform(self, _low: float, _high: float) -> float:
+        return 0.03
+
+
+def test_a_negative_estimate_is_clamped_to_the_smallest_step() -> None:
+    """Generated 1, real 100: 1 - 1.5 * 99 is below 0, and no noise has such a scale."""
+    rigged: Any = Rigged()
+    listing = estimate(100.0, 1.0, rigged)
+    assert listing.estimated == 1 - 1.5 * 99
+    assert listing.used < 0
+    held = Held(((2, 5), (200, 1)), 6)
+    strategy = Generated.calibrate(SUBJECT, held, Fraction(1), epsilon="0.5", rng=rigged)
+    drawn = strategy.draw()
+    assert drawn.sensitivity == 0.5  # one step
+    assert math.isfinite(drawn.result)
+    mean = Generated.calibrate(
+        replace(SUBJECT, aggregate=Aggregate.AVG), held, Fraction(1, 5), epsilon="0.5", rng=rigged
+    )
+    assert mean.draw().sensitivity == pytest.approx(0.5 / 5)
+
+
+@pytest.mark.parametrize("held", [Held((), 0), Held((), 9), Held(((0, 4),), 4), Held(((5, 1),), 1)])
+@pytest.mark.parametrize("aggregate", [Aggregate.COUNT, Aggregate.SUM, Aggregate.AVG])
+def test_no_rows_are_an_error(held: Held, aggregate: Aggregate) -> None:
+    subject = replace(SUBJECT, aggregate=aggregate)
+    strategy = Generated.calibrate(subject, held, Fraction(0), epsilon="0.01", rng=np.random.default_rng(3))
+    drawn = strategy.draw()
+    assert math.isfinite(drawn.result)
+    assert drawn.sensitivity > 0
+    assert not strategy.guarantee.differentially_private
+    assert strategy.name == "generated"
+
+
+def test_every_draw_runs_the_listing_anew() -> None:
+    strategy = Generated.calibrate(SUBJECT, HELD, Fraction(30), epsilon=1, rng=np.random.default_rng(5))
+    drawn = [strategy.draw() for _ in range(20)]
+    assert len({one.sensitivity for one in drawn}) == 20
+    assert len({one.result for one in drawn}) == 20
+
+
+# --- the printed sensitivities --------------------------------------------------------------------------------------
+
+
+def read_column(rows: list[dict[str, str]], name: str) -> list[Fraction]:
+    found = []
+    for row in rows:
+        try:
+            found.append(Fraction(row[name].strip()))
+        except ValueError:
+            continue
+    return found
+
+
+def read_data(dataset: str) -> list[dict[str, str]]:
+    content = (SHARED / FILES[dataset]).read_bytes()
+    text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    return list(csv.DictReader(text.decode("utf-8").splitlines()))
+
+
+def agrees(value: Fraction, printed: str) -> bool:
+    """Equal when rounded to as many digits as were printed; the thesis pads figures of three digits with zeros."""
+    mantissa, _, exponent = printed.partition("e")
+    digits = len(mantissa.partition(".")[2].rstrip("0"))
+    return abs(value - Fraction(printed)) <= Fraction(1, 2) * Fraction(10) ** (int(exponent or 0) - digits)
+
+
+def test_figures_agree_to_the_digits_printed() -> None:
+    assert agrees(Fraction("0.07895"), "0.0790")
+    assert agrees(Fraction(8, 101_765), "7.8600e-5")
+    assert not agrees(Fraction(8, 101_766) * 2, "7.8600e-5")
+    assert not agrees(Fraction(90, 400), "0.2256")
+
+
+@pytest.mark.skipif(
+    not (SHARED / FILES["diabetes"]).is_file(), reason="the data of the thesis are not beside the project"
+)
+@pytest.mark.parametrize("dataset", FILES)
+def test_the_printed_sensitivities_are_those_of_the_data(dataset: str) -> None:
+    rows = read_data(dataset)
+    asked = [one for one in PRINTED if one[0] == dataset]
+    for _, aggregate, column, printed in asked:
+        found = calculate_sensitivity(Aggregate(aggregate), max(read_column(rows, column)), len(rows))
+        assert agrees(found, printed), (aggregate, column, float(found), printed)
+    assert len(PRINTED) == 26
