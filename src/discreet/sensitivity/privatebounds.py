@@ -167,25 +167,23 @@ def find_bounds(
 
 def choose_bounds(noisy: Sequence[int], *, scale: Fraction, widest: int = REACH) -> FoundBounds:
     """Bounds from counts with noise of this scale: the ends of the bins believed, seen from the surest of them."""
-    counts = dict(zip(_BINS, noisy, strict=True))
-    start = max(_BINS, key=lambda number: counts[number] - _start_threshold(scale, number))
-    if counts[start] < _start_threshold(scale, start):
+    least = _threshold(scale, 1)  # no bin is believed for less, and few bins are to be looked at further
+    counts = {number: count for number, count in zip(_BINS, noisy, strict=True) if count >= least}
+    margins = {number: count - _threshold(scale, _DOUBLING ** abs(number)) for number, count in counts.items()}
+    start = max(margins, key=margins.__getitem__, default=0)
+    if margins.get(start, -1) < 0:
         return FoundBounds(0, 1, found=False)
     first = last = start
     while joining := [
         number
-        for number in (*range(_BINS[0], first), *range(last + 1, _BINS[-1] + 1))
-        if counts[number] >= _threshold(scale, _EMPTY_BIN ** _price(number, first, last))
+        for number, count in counts.items()
+        if not first <= number <= last and count >= _threshold(scale, _EMPTY_BIN ** _price(number, first, last))
     ]:
         first, last = min(first, *joining), max(last, *joining)
     low, high = (max(-widest, min(end, widest)) for end in (_least(first), _greatest(last)))
     if low == high:  # bounds that reach to 0 need no more noise for a sum than the value alone
         low, high = (min(low, 0), max(high, 0)) if low else (0, 1)
     return FoundBounds(low, high, found=True)
-
-
-def _start_threshold(scale: Fraction, number: int) -> int:
-    return _threshold(scale, _DOUBLING ** abs(number))
 
 
 def _price(number: int, first: int, last: int) -> int:
