@@ -3,7 +3,7 @@
 Guarantee: pure DP, epsilon of the search, per protected unit; with what remains, the epsilon that was asked.
 Requires:  `moved` is derived for the search's own plan (plan.sensitivity); the answer clamps to the bounds as found.
 Proof:     docs/proofs/private-bounds.md
-Refs:      [WZLDG20] for a noisy histogram over doubling bins; [AKMV19] for how deep a clamp should cut.
+Refs:      [WZLDG20] for a noisy histogram over doubling bins; [AKMV19] for the trade between clipping and noise.
 
 The rule has no knobs, and docs/private-bounds.md says what it was chosen against. Half of epsilon searches. A count is
 believed when noise alone would reach it with a chance of at most 1/20, divided by 2 for every doubling away from 0
