@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self, cast
@@ -32,7 +32,15 @@ if TYPE_CHECKING:
     from discreet.mechanisms.discrete_laplace import DiscreteLaplace
     from discreet.plan.statement import Statement
 
-__all__ = ["Elastic", "JoinHeld", "JoinSubject", "hold_join", "join_subject"]
+__all__ = [
+    "Elastic",
+    "JoinHeld",
+    "JoinSubject",
+    "elastic_sensitivity",
+    "hold_join",
+    "join_subject",
+    "smooth_bound",
+]
 
 KeyValue = int | str
 
@@ -57,8 +65,8 @@ class JoinSubject:
 class JoinHeld:
     """How many rows of each side have each key. Confidential."""
 
-    left: Mapping[KeyValue, int]
-    right: Mapping[KeyValue, int]
+    left: Mapping[KeyValue, int] = field(repr=False)
+    right: Mapping[KeyValue, int] = field(repr=False)
 
     @cached_property
     def pairs(self) -> int:
@@ -111,11 +119,11 @@ def _by_key(side: Relation, key: Field, engine: Engine) -> dict[KeyValue, int]:
 
 @dataclass(frozen=True, slots=True)
 class Elastic:
-    """The strategy for one subject and its rows."""
+    """The strategy for one subject and its rows. All but the noise's epsilon and delta is confidential."""
 
-    exact: int
+    exact: int = field(repr=False)
     noise: SmoothNoise
-    sensitivity: Fraction
+    sensitivity: Fraction = field(repr=False)
     name: ClassVar[str] = "elastic"
 
     @classmethod
