@@ -84,15 +84,15 @@ def adjacent(neighbours: Neighbours, rows: int) -> np.ndarray:
     change = counts[None, :, :] - counts[:, None, :]
     added, removed = change.clip(min=0).sum(2), (-change).clip(min=0).sum(2)
     if neighbours is Neighbours.REPLACE_ONE:
-        return (added <= rows) & (removed <= rows)
-    return (added + removed <= rows) & ((added == 0) | (removed == 0))
+        return np.asarray((added <= rows) & (removed <= rows))
+    return np.asarray((added + removed <= rows) & ((added == 0) | (removed == 0)))
 
 
 def answers(about: Subject) -> np.ndarray:
     """By the definition where there are values; without, as the proof note says."""
-    nothing = {Aggregate.MAX: DOMAIN[0], Aggregate.TRIMMED: Fraction(DOMAIN[0] + DOMAIN[-1], 2)}
+    nothing = {Aggregate.MAX: Fraction(DOMAIN[0]), Aggregate.TRIMMED: Fraction(DOMAIN[0] + DOMAIN[-1], 2)}
     exact = (held(counts).result(about) for counts in world())
-    return np.array([float(nothing.get(about.aggregate, DOMAIN[-1]) if a is None else a) for a in exact])
+    return np.array([float(nothing.get(about.aggregate, Fraction(DOMAIN[-1])) if a is None else a) for a in exact])
 
 
 @dataclass(frozen=True)
