@@ -14,18 +14,23 @@ from discreet.cli.options import (
     Language,
     LanguageOption,
     LevelOption,
+    QueryStrategy,
     RequestIdOption,
     WorkspaceOption,
     YesOption,
 )
 from discreet.cli.screen import on_terminal, show_estimates, show_json, show_note, show_pairs, show_table
+from discreet.errors import Refused, UsageError
 from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
+    from discreet.data.workspace import Workspace
     from discreet.ledger import BudgetState
     from discreet.plan.outputs import Output
     from discreet.release.answers import Answer
     from discreet.release.explanation import Explanation
+    from discreet.release.unprovenanswers import UnprovenAnswer
+    from discreet.session import Session
     from discreet.tables.bootstrap.log import Releases
 
 __all__ = ["register", "show_answer"]
@@ -133,6 +138,8 @@ def _values(column: dict[str, Any]) -> str:
         step = f" in steps of {column['step']}" if column.get("step") not in (None, "1") else ""
         missing = f"; missing: {', '.join(column['missing'])}" if column.get("missing") else ""
         return f"{low} to {high}{step}{missing}"
+    if column.get("bounds_private"):
+        return "bounds private: each question pays to find them"
     return "open" if column["kind"] == "text" else ""
 
 
@@ -156,6 +163,21 @@ def query(
         str | None,
         typer.Option(metavar="n=COUNT", help="Take this count per cell for granted where an expected error needs it."),
     ] = None,
+    strategy: Annotated[
+        QueryStrategy,
+        typer.Option(
+            help="How much noise one aggregate gets: what the card proves, or, where it permits them, answers that are "
+            "not differentially private."
+        ),
+    ] = QueryStrategy.PUBLIC,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The trained generator for --strategy generated or replace."),
+    ] = None,
+    sample_size: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How many rows --strategy generated looks at; 100,000 unless told."),
+    ] = None,
     analyst: AnalystOption = None,
     request_id: RequestIdOption = None,
     level: LevelOption = "0.95",
@@ -175,6 +197,23 @@ def query(
     from discreet.session import open_session
 
     session = open_session(workspace)
+    if strategy is not QueryStrategy.PUBLIC:
+        _refuse_unproven_options(delta=delta, within=within, explain=explain, assume=assume, fresh=fresh)
+        _ask_unproven(
+            session,
+            sql,
+            output,
+            strategy=strategy.value,
+            epsilon=epsilon,
+            model=model,
+            sample_size=sample_size,
+            analyst=analyst,
+            request_id=request_id,
+            ask_first=on_terminal() and not yes,
+        )
+        return
+    if model is not None or sample_size is not None:
+        raise UsageError("--model and --sample-size belong to --strategy generated; replace takes --model too.")
     if explain:
         told = session.explain(
             sql, epsilon=epsilon, delta=delta, within=within, assume=assume, analyst=analyst, level=level
@@ -206,6 +245,74 @@ def query(
         show_answer(answer, lang)
 
 
+def _refuse_unproven_options(*, delta: str, within: str | None, explain: bool, assume: str | None, fresh: bool) -> None:
+    """Nothing is planned, priced or drawn again where there is no guarantee to plan with."""
+    given = {
+        "--delta": delta != "0",
+        "--within": within is not None,
+        "--explain": explain,
+        "--assume": assume is not None,
+        "--fresh": fresh,
+    }
+    named = [option for option, present in given.items() if present]
+    if named:
+        raise UsageError(f"{', '.join(named)} goes with --strategy public alone: the other strategies prove nothing.")
+
+
+def _ask_unproven(
+    session: "Session",
+    sql: str,
+    output: AnswerFormat,
+    *,
+    strategy: str,
+    epsilon: str | None,
+    model: str | None,
+    sample_size: int | None,
+    analyst: str | None,
+    request_id: str | None,
+    ask_first: bool,
+) -> None:
+    """An answer that is not differentially private, in the format asked for; on a terminal it is confirmed first."""
+    from discreet.release.unproven import ask_unproven
+    from discreet.session import default_analyst
+
+    if ask_first:
+        show_note(
+            f"Strategy {strategy} is not differentially private. Its answer leaves a permanent marker: from then on "
+            "the budget no longer bounds everything that was disclosed."
+        )
+        if not typer.confirm("Ask?", default=False, err=True):
+            raise Refused("Not asked. Nothing was released, charged or marked.")
+    answer = ask_unproven(
+        sql,
+        session.workspace,
+        session.ledger,
+        strategy=strategy,
+        epsilon=epsilon,
+        model=model,
+        sample_size=sample_size,
+        analyst=analyst or default_analyst(),
+        request_id=request_id,
+    )
+    if output is AnswerFormat.JSON:
+        show_json(answer.to_dict())
+    elif output is AnswerFormat.CSV:
+        typer.echo(answer.to_csv(), nl=False)
+    else:
+        _show_unproven(answer)
+
+
+def _show_unproven(answer: "UnprovenAnswer") -> None:
+    stored = ["a stored answer, the same as before"] if answer.replayed else []
+    footer = [
+        f"guarantee: {answer.guarantee}",
+        f"strategy {answer.entry.strategy}; nothing charged; marker: event {answer.entry.marker} of the ledger",
+        *stored,
+        *answer.warnings,
+    ]
+    show_table("", [(answer.name, "right")], [[str(answer.value)]], footer=footer)
+
+
 def _confirm(told: "Explanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
     show_note("\n".join(told.summary()))
@@ -215,6 +322,7 @@ def _confirm(told: "Explanation") -> bool:
 def show_answer(answer: "Answer", lang: str) -> None:
     """An answer as a table: labels, values with as many decimals as their intervals bear, and what it all means."""
     from discreet.plan.outputs import KeyShown
+    from discreet.release.describing import word_bounds
 
     labels = answer.labels(lang)
     nothing = "(no value)" if lang == "en" else "(sans valeur)"
@@ -242,6 +350,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
         f"guarantee: {facts['guarantee']}; protects {facts['unit']}; neighbours: {facts['neighbours']}",
         f"intervals: {facts['interval_meaning']}",
         *(f"{one['measure']}: {one['accuracy']}" for one in mechanisms if "accuracy" in one),
+        *word_bounds(answer.bounds),
         *answer.warnings,
     ]
     show_table("", headings, [list(row) for row in zip(*columns, strict=True)], footer=footer)
@@ -281,10 +390,10 @@ def budget(
     elif not states:
         typer.echo("No population yet. A budget begins with the first dataset: discreet add FILE")
     for state in states if output is Format.TABLE else ():
-        _show_budget(state, logged[state.terms.population])
+        _show_budget(state, logged[state.terms.population], session.workspace)
 
 
-def _show_budget(state: "BudgetState", logged: "Releases") -> None:
+def _show_budget(state: "BudgetState", logged: "Releases", workspace: "Workspace") -> None:
     holders = [
         ("population", state.population),
         *((f"analyst {n}", share) for n, share in state.analysts.items()),
@@ -303,13 +412,21 @@ def _show_budget(state: "BudgetState", logged: "Releases") -> None:
     if not state.terms.budget.pure:
         headings += [("rho spent", "right"), ("rho cap", "right")]
     footer = [
-        f"event {marker.sequence}, {marker.when[:10]}: {logged.describe(marker.sequence) or 'an unproven release'} of "
+        f"event {marker.sequence}, {marker.when[:10]}: "
+        f"{logged.describe(marker.sequence) or _unproven(state, marker.sequence, workspace)} of "
         f"{marker.dataset} to {marker.analyst}"
         for marker in state.markers
     ]
     footer += logged.sentences()
     title = f"Population {state.terms.population}: {state.terms.budget}; neighbours {state.terms.neighbours}"
     show_table(title, headings, rows, footer=[*state.warnings(), *footer])
+
+
+def _unproven(state: "BudgetState", marker: int, workspace: "Workspace") -> str:
+    from discreet.release.unprovenanswers import describe_marker
+
+    found = describe_marker(workspace, population=state.terms.population, marker=marker)
+    return found or "an unproven release"
 
 
 @ledger.command("verify", epilog="Example: discreet ledger verify -w office --anchor HASH")

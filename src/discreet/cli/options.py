@@ -16,6 +16,7 @@ __all__ = [
     "Language",
     "LanguageOption",
     "LevelOption",
+    "QueryStrategy",
     "RequestIdOption",
     "UnusedWorkspace",
     "WorkspaceOption",
@@ -36,6 +37,15 @@ class AnswerFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+
+
+class QueryStrategy(StrEnum):
+    """How an aggregate is protected: by what the card proves, or without a proof."""
+
+    PUBLIC = "public"
+    LOCAL = "local"
+    GENERATED = "generated"
+    REPLACE = "replace"
 
 
 class Language(StrEnum):

@@ -1,0 +1,354 @@
+"""One aggregate by a strategy without a proof: the marker first, then the draw and the journal, then the value leaves.
+
+Guarantee: none (Unproven), whichever strategy is chosen.
+Requires:  `allow: [generated]` in the card; for `generated` and `replace` a model of the dataset (discreet gan train).
+Proof:     none
+Refs:      [T] Chapter 4 for `generated`, Section 7.1.2 for `replace`.
+
+Nothing is charged to the budget; the marker on the ledger says for good that epsilon no longer bounds everything. What
+can be refused is refused from statement, card, model and ledger; what fails after the marker is told in one fixed
+sentence. The same question by the same strategy and model returns the value it had before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, cast
+
+from discreet.data.card import Card
+from discreet.data.workspace import Dataset, Workspace
+from discreet.engines.base import Engine
+from discreet.errors import DatasetSuspended, DiscreetError, ParameterInvalid, Refused, UsageError
+from discreet.guarantees.numbers import ExactLike, exact, text
+from discreet.guarantees.types import Unproven
+from discreet.ledger import Ledger
+from discreet.ledger.records import name_request
+from discreet.plan.statement import Statement
+from discreet.release.asking import check_terms
+from discreet.release.marking import (
+    check_nominal_epsilon,
+    check_request_id,
+    make_ready,
+    mark_release,
+    remaining_for,
+    require_permission,
+    suspend,
+)
+from discreet.release.reading import Shelf
+from discreet.release.unprovenanswers import CAUTIONS, UnprovenAnswer, UnprovenEntry, UnprovenJournal
+from discreet.sensitivity import generated, local, replacement
+from discreet.sensitivity.generated import Generated, calculate_sensitivity, unfiltered
+from discreet.sensitivity.generatedcolumns import DEFAULT_SAMPLE, GeneratedColumns, check_sample_size
+from discreet.sensitivity.local import Local
+from discreet.sensitivity.replacement import Replacement, columns_read, require_columns
+from discreet.sensitivity.subject import Aggregate, Strategy, Subject, hold, subject_of
+
+if TYPE_CHECKING:
+    from discreet.generator.shelf import Shelved
+
+__all__ = ["UnprovenStrategy", "ask_unproven"]
+
+_COUNTED_ROWS: Final = "as many rows were generated as the data have, and that number was not protected"
+_AVERAGED: Final = {Aggregate.AVG, Aggregate.TRIMMED}
+_FINE: Final = 10**6
+
+OpenEngine = Callable[[Mapping[str, Dataset]], Engine]
+
+
+class UnprovenStrategy(StrEnum):
+    """The strategies without a proof that may answer where a card permits it."""
+
+    LOCAL = "local"
+    GENERATED = "generated"
+    REPLACE = "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What decides an answer, none of it from the rows but the model."""
+
+    statement: Statement
+    subject: Subject
+    datasets: Mapping[str, Dataset]
+    strategy: UnprovenStrategy
+    epsilon: Decimal | None
+    shelved: Shelved | None
+    sample_size: int
+    analyst: str
+    request_id: str
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.datasets[self.subject.dataset]
+
+    @property
+    def cards(self) -> dict[str, Card]:
+        return {name: dataset.card for name, dataset in self.datasets.items()}
+
+    @property
+    def reason(self) -> str:
+        if self.strategy is UnprovenStrategy.LOCAL:
+            return local.REASON
+        if self.strategy is UnprovenStrategy.GENERATED:
+            return generated.REASON
+        assert self.shelved is not None
+        return _COUNTED_ROWS if self.shelved.origin.differentially_private else replacement.REASON
+
+    @property
+    def grid(self) -> Fraction:
+        """What a value is rounded to, fixed by the card: decimals must not tell how much noise there is."""
+        if self.subject.aggregate is Aggregate.COUNT:
+            return Fraction(1)
+        return self.subject.step / (_FINE if self.subject.aggregate in _AVERAGED else 1)
+
+    def entry(self, *, marker: int, value: Fraction) -> UnprovenEntry:
+        return UnprovenEntry(
+            who=self.analyst,
+            when=datetime.now(UTC).isoformat(timespec="seconds"),
+            population=self.dataset.card.population,
+            dataset=self.dataset.name,
+            version=self.dataset.version,
+            plan_hash=self.statement.plan.hash,
+            epsilon="" if self.epsilon is None else text(self.epsilon),
+            strategy=str(self.strategy),
+            model="" if self.shelved is None else self.shelved.name,
+            model_sha256="" if self.shelved is None else self.shelved.origin.model_sha256,
+            sample_size=self.sample_size,
+            reason=self.reason,
+            marker=marker,
+            request_id=self.request_id,
+            value=str(value),
+        )
+
+
+def ask_unproven(
+    sql: str,
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    strategy: UnprovenStrategy | str,
+    epsilon: ExactLike | None = None,
+    model: str | None = None,
+    sample_size: int | None = None,
+    analyst: str,
+    request_id: str | None = None,
+    open_engine: OpenEngine | None = None,
+) -> UnprovenAnswer:
+    """Answer one aggregate without groups, or return the answer it had before; refused without the card's opt-in.
+
+    `epsilon` is nominal, and `replace` has none. Engines of `open_engine` are left open to whoever opened them.
+    """
+    request = _read(sql, workspace, _strategy(strategy), epsilon, model, sample_size, analyst, name_request(request_id))
+    population = request.dataset.card.population
+    check_terms(list(request.cards.values()), ledger)
+    ledger.require_analyst(analyst)
+    if request.epsilon is not None:
+        check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="an unproven answer")
+    journal = UnprovenJournal(workspace.path)
+    with journal.held():
+        question = request.entry(marker=0, value=Fraction(0)).question
+        check_request_id(
+            journal, question=question, who=analyst, request_id=request.request_id, release="unproven answer"
+        )
+        stored = journal.find(question)
+        if stored is not None:
+            return _dress(request, stored, ledger, replayed=True)
+        for name in request.datasets:
+            if ledger.suspended(name):
+                raise DatasetSuspended(dataset=name)
+        with _opened(request, workspace, open_engine) as engine:
+            make_ready(engine, request.statement.plan, dataset=request.dataset.name)
+            calibrate = _prepare(request, engine)
+            marker = _mark(request, ledger)
+            entry = request.entry(marker=marker, value=_draw(request, calibrate, ledger))
+        journal.append(entry)
+        return _dress(request, entry, ledger, replayed=False)
+
+
+# --- before the marker ----------------------------------------------------------------------------------------------
+
+
+def _strategy(given: str) -> UnprovenStrategy:
+    try:
+        return UnprovenStrategy(given)
+    except ValueError:
+        rule = f"must be public, {', '.join(UnprovenStrategy)}"
+        raise ParameterInvalid(parameter="strategy", rule=rule, came=f"'{given[:20]}'") from None
+
+
+def _read(
+    sql: str,
+    workspace: Workspace,
+    strategy: UnprovenStrategy,
+    epsilon: ExactLike | None,
+    model: str | None,
+    sample_size: int | None,
+    analyst: str,
+    request_id: str,
+) -> _Request:
+    _check_options(strategy, epsilon, model, sample_size)
+    statement, datasets = Shelf(workspace).read(sql)
+    cards = {name: dataset.card for name, dataset in datasets.items()}
+    for card in cards.values():
+        require_permission(card, release="unproven", sort="generated")
+    subject = subject_of(statement, cards)
+    if strategy is UnprovenStrategy.GENERATED:
+        unfiltered(subject)
+    shelved = None
+    if strategy is not UnprovenStrategy.LOCAL:
+        from discreet.generator.shelf import DEFAULT_NAME, find_model
+
+        columns_read(subject, cards)
+        shelved = find_model(workspace, subject.dataset, model or DEFAULT_NAME)
+    return _Request(
+        statement=statement,
+        subject=subject,
+        datasets=datasets,
+        strategy=strategy,
+        epsilon=None
+        if epsilon is None or strategy is UnprovenStrategy.REPLACE
+        else exact(epsilon, parameter="epsilon"),
+        shelved=shelved,
+        sample_size=(sample_size or DEFAULT_SAMPLE) if strategy is UnprovenStrategy.GENERATED else 0,
+        analyst=analyst,
+        request_id=request_id,
+    )
+
+
+def _check_options(
+    strategy: UnprovenStrategy, epsilon: ExactLike | None, model: str | None, sample_size: int | None
+) -> None:
+    if epsilon is None and strategy is not UnprovenStrategy.REPLACE:
+        raise UsageError(f"strategy {strategy} needs a nominal --epsilon E.")
+    if model is not None and strategy is UnprovenStrategy.LOCAL:
+        raise UsageError("strategy local uses no model; leave out --model.")
+    if sample_size is not None:
+        if strategy is not UnprovenStrategy.GENERATED:
+            raise UsageError(f"strategy {strategy} takes no sample to look at; leave out --sample-size.")
+        check_sample_size(sample_size)
+
+
+@contextmanager
+def _opened(request: _Request, workspace: Workspace, open_engine: OpenEngine | None) -> Iterator[Engine]:
+    if open_engine is not None:
+        yield open_engine(request.datasets)
+        return
+    from discreet.engines.choice import engine_for
+
+    engine = engine_for(request.datasets, salt=workspace.salt)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _prepare(request: _Request, engine: Engine) -> Callable[[], Strategy]:
+    """All that needs no row: the model is read, and sampled where only the sample counts.
+
+    What is returned looks at the rows.
+    """
+    subject, epsilon, shelved = request.subject, request.epsilon, request.shelved
+    if request.strategy is UnprovenStrategy.LOCAL:
+        assert epsilon is not None
+        return lambda: Local.calibrate(subject, hold(subject, engine), epsilon=epsilon)
+    assert shelved is not None
+    try:
+        if request.strategy is UnprovenStrategy.GENERATED:
+            return _prepare_generated(request, shelved, engine)
+        return _prepare_replacement(request, shelved, engine)
+    except DiscreetError:
+        raise
+    except Exception:
+        raise Refused(
+            f"model '{shelved.name}' of '{subject.dataset}' cannot be used. Nothing was released or marked; the "
+            "custodian trains it again.",
+            model=shelved.name,
+        ) from None
+
+
+def _prepare_generated(request: _Request, shelved: Shelved, engine: Engine) -> Callable[[], Strategy]:
+    import numpy as np
+
+    subject, epsilon = request.subject, request.epsilon
+    assert epsilon is not None
+    everybody = unfiltered(subject)
+    maximum = Fraction(0)
+    if subject.column is not None and subject.aggregate is not Aggregate.COUNT:
+        maximum = GeneratedColumns(shelved.folder, shelved.load, request.sample_size).maximum(subject.column)
+
+    def calibrate() -> Strategy:
+        held = hold(subject, engine)
+        whole = held if everybody == subject else hold(everybody, engine)
+        reached = calculate_sensitivity(subject.aggregate, maximum, whole.rows)
+        # Fresh entropy of the system: a seed has no place in a release.
+        return Generated.calibrate(subject, held, reached, epsilon=epsilon, rng=np.random.default_rng(), whole=whole)
+
+    return calibrate
+
+
+def _prepare_replacement(request: _Request, shelved: Shelved, engine: Engine) -> Callable[[], Strategy]:
+    from discreet.plan.algebra import Plan, Rows, scans
+
+    subject, card = request.subject, request.dataset.card
+    model = shelved.load()
+    require_columns(columns_read(subject, request.cards), model.shapes, card)
+
+    def calibrate() -> Strategy:
+        [scan] = scans(subject.source)
+        [[count]] = engine.measure(Plan(scan, (), (Rows(None),))).columns
+        rows = max(1, int(cast(int, count)))  # a refusal to make none would tell that there are none
+        return Replacement(subject, card, lambda: model.sample(rows))
+
+    return calibrate
+
+
+# --- the marker and after it ----------------------------------------------------------------------------------------
+
+
+def _mark(request: _Request, ledger: Ledger) -> int:
+    return mark_release(
+        ledger,
+        population=request.dataset.card.population,
+        guarantee=Unproven(request.reason),
+        analyst=request.analyst,
+        plan_hash=request.statement.plan.hash,
+        dataset=request.dataset.name,
+        version=request.dataset.version,
+    )
+
+
+def _draw(request: _Request, calibrate: Callable[[], Strategy], ledger: Ledger) -> Fraction:
+    """Look at the rows and draw, on the public grid. A failure suspends the dataset and is told in fixed words."""
+    try:
+        drawn = calibrate().draw()
+        return round(Fraction(drawn.result) / request.grid) * request.grid
+    except Exception:
+        population = request.dataset.card.population
+        told = [
+            suspend(ledger, dataset=name, population=population, release="an unproven answer", made="the answer")
+            for name in request.datasets
+        ]
+        raise told[0] from None
+
+
+def _dress(request: _Request, entry: UnprovenEntry, ledger: Ledger, *, replayed: bool) -> UnprovenAnswer:
+    card = request.dataset.card
+    age = None if request.shelved is None else request.shelved.tell_age(request.dataset)
+    [column] = request.statement.presentation.columns
+    return UnprovenAnswer(
+        name=column.name,
+        entry=entry,
+        card=card,
+        versions={name: dataset.version for name, dataset in request.datasets.items()},
+        whole=request.grid.denominator == 1,
+        remaining=remaining_for(ledger, population=card.population, analyst=request.analyst),
+        request_id=request.request_id,
+        replayed=replayed,
+        warnings=(*CAUTIONS, *(() if age is None else (age,)), *ledger.state(card.population).warnings()),
+    )
