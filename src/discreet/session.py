@@ -17,6 +17,7 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from discreet.release.explanation import Explanation
     from discreet.release.runs import WorkloadAnswer
     from discreet.release.workloads import Workload
+    from discreet.study.contest import Contest
     from discreet.tables.desk import TableDesk
     from discreet.tables.table import Table
 
@@ -325,6 +327,42 @@ class Session:
             raise Refused("Not asked. Nothing was released or charged.")
         return run_workload(planned, self.ledger, request_id=name_request(request_id), open_engine=self._engine)
 
+    def compare_strategies(
+        self,
+        sql: str,
+        *,
+        epsilon: ExactLike,
+        delta: ExactLike = "1e-6",
+        custodian: bool = False,
+        runs: int = 100,
+        strategies: Sequence[str] | None = None,
+        model: str = "default",
+        sample_size: int = 100_000,
+        assume: Mapping[str, ExactLike] | str | int | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Contest:
+        """Every strategy for the sensitivity of one query. Rows are looked at for the custodian alone, and logged."""
+        from discreet.generator.shelf import find_model
+        from discreet.study.comparing import Bench, Query, compare_strategies
+
+        query = Query.read(sql, self.workspace, epsilon=epsilon, delta=delta)
+        dataset = query.statement.plan.dataset
+
+        def bench() -> Bench:
+            shelved = partial(find_model, self.workspace, dataset, model)
+            return Bench(query, self._engine(query.datasets), model=shelved, sample_size=sample_size)
+
+        return compare_strategies(
+            query,
+            self.ledger,
+            names=strategies,
+            assumed=assume,
+            bench=bench if custodian else None,
+            runs=runs,
+            who=default_analyst(),
+            progress=progress,
+        )
+
     @property
     def tables(self) -> TableDesk:
         """Where tables are asked for with all their options, explained, examined and compared."""
@@ -499,6 +537,12 @@ def _describe_column(column: Column, language: str) -> dict[str, object]:
         face["categories"] = {category.code: category.label.text(language) for category in column.categories}
     if column.bounds is not None:
         face["bounds"] = [text(bound) for bound in column.bounds]
+    if column.private_bounds:
+        face["bounds_private"] = True
+    if column.public_presence:
+        face["presence"] = "public"
+    if column.references is not None:
+        face["references"] = ".".join(column.references)
     if column.step is not None:
         face["step"] = text(column.step)
     if column.missing:

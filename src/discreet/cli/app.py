@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, local, methods, planning, public, reproduce, study, tables
+from discreet.cli import asking, custody, local, methods, planning, public, reproduce, sensitivity, study, tables
 
 __all__ = ["app"]
 
@@ -37,6 +37,7 @@ asking.register(app)
 tables.register(app)
 planning.register(app)
 local.register(app)
+sensitivity.register(app)
 study.register(app)
 reproduce.register(app)
 methods.register(app)

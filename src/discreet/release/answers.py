@@ -166,8 +166,8 @@ class Answer:
         }
 
     @property
-    def bounds(self) -> dict[str, list[Shown]]:
-        """What was found for columns whose card keeps their bounds private: [low, high] in the column's own units."""
+    def bounds(self) -> dict[str, dict[str, int | float | str | bool]]:
+        """What was found for columns whose card keeps their bounds private, in the column's own units."""
         return describe_bounds(self.noisy.bounds, self.statement, self.cards)
 
     def to_arrow(self) -> pyarrow.Table:

@@ -30,7 +30,7 @@ from discreet.plan.algebra import Plan
 from discreet.plan.calculus import lineage_of
 from discreet.plan.statement import Statement
 from discreet.release.answers import Answer, Remaining
-from discreet.release.bounding import Bounded, Searching, answer_bounded, price_searching
+from discreet.release.bounding import Bounded, Searching, answer_bounded, ends_of, price_searching
 from discreet.release.describing import ledger_mechanisms
 from discreet.release.noising import Noisy, draw
 from discreet.release.pricing import Pricing, price, price_gaussian
@@ -262,7 +262,9 @@ def _unanswered(question: Question, *, suspended: bool) -> ChargedNotAnswered:
 
 def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
     """The answer as this analyst gets it now."""
-    clamped = question.bounded(noisy.bounds) if noisy.bounds and question.bounded is not None else question.statement
+    clamped = question.statement
+    if noisy.bounds and question.bounded is not None:
+        clamped = question.bounded(ends_of(noisy.bounds))
     return Answer(
         statement=clamped,
         asked_hash=question.statement.plan.hash,

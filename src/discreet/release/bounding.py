@@ -20,15 +20,16 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Field, Plan
 from discreet.plan.calculus import facts_of
 from discreet.plan.sensitivity import Sensitivities, sensitivities
-from discreet.release.noising import Noisy, draw
+from discreet.release.noising import Noisy, SearchedBounds, draw
 from discreet.release.pricing import Pricing, price
+from discreet.sensitivity.privatebounds import calibrate_search, find_bounds, search_plan, split
 
 if TYPE_CHECKING:
     from discreet.data.card import Card
     from discreet.engines.base import Engine
     from discreet.plan.statement import Statement
 
-__all__ = ["Bounded", "Found", "Search", "Searching", "answer_bounded", "price_searching"]
+__all__ = ["Bounded", "Found", "Search", "Searching", "answer_bounded", "ends_of", "price_searching"]
 
 Found = Mapping[str, tuple[int, int]]
 """The bounds found for each column, in whole steps."""
@@ -91,8 +92,6 @@ def price_searching(
             f"the bounds of {_named(statement)} are private, and a question that finds bounds cannot also find its "
             "keys. Group by columns whose categories the card lists, or write CLAMP(column, low, high)."
         )
-    from discreet.sensitivity.privatebounds import split
-
     search, remaining = split(epsilon)
     pricing = price(replace(statement, searched=()), cards, epsilon=remaining, delta=delta)
     shares = _shares(search, len(statement.searched))
@@ -103,8 +102,6 @@ def price_searching(
 
 
 def _search(statement: Statement, name: str, share: Decimal, cards: Mapping[str, Card]) -> Search:
-    from discreet.sensitivity.privatebounds import calibrate_search, search_plan
-
     plan = search_plan(statement.plan.source, Field(name))
     moved = sensitivities(plan, plan.measures[0], cards)
     return Search(name, share, plan, moved, calibrate_search(moved, epsilon=share))
@@ -125,10 +122,8 @@ def answer_bounded(
     statement: Statement, cards: Mapping[str, Card], searching: Searching, bounded: Bounded, engine: Engine
 ) -> Noisy:
     """Search, clamp, answer: once the charge stands. The bounds found are part of what is stored."""
-    from discreet.sensitivity.privatebounds import find_bounds
-
     unit_rows = facts_of(statement.plan.source, cards).rows
-    found = {}
+    found: dict[str, SearchedBounds] = {}
     for search in searching.searches:
         [counts] = engine.measure(search.plan).columns
         bounds = find_bounds(
@@ -137,11 +132,16 @@ def answer_bounded(
             remaining=searching.remaining,
             unit_rows=unit_rows,
         )
-        found[search.column] = (bounds.low, bounds.high)
-    clamped = bounded(found)
+        found[search.column] = SearchedBounds(bounds.low, bounds.high, bounds.found, search.epsilon)
+    clamped = bounded(ends_of(found))
     pricing = price(clamped, cards, epsilon=searching.remaining, delta=_delta(searching.guarantee))
     noisy = draw(clamped.plan, pricing, engine.measure(clamped.plan))
     return replace(noisy, charged=searching.guarantee, bounds=found)
+
+
+def ends_of(bounds: Mapping[str, SearchedBounds]) -> Found:
+    """The bounds as a statement is read with them."""
+    return {name: (one.low, one.high) for name, one in bounds.items()}
 
 
 def _delta(guarantee: CentralGuarantee) -> Decimal:

@@ -17,11 +17,11 @@ from discreet.plan.algebra import Extreme, Marginal, Measure, Quantile, Residual
 from discreet.plan.calculus import facts_of
 from discreet.plan.sensitivity import Sensitivity, sensitivities
 from discreet.plan.statement import Statement
-from discreet.release.noising import NoisyMeasure
+from discreet.release.noising import NoisyMeasure, SearchedBounds
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of
 from discreet.release.ranking import depth
 
-__all__ = ["describe_bounds", "describe_mechanisms", "interval_meaning", "ledger_mechanisms"]
+__all__ = ["describe_bounds", "describe_mechanisms", "interval_meaning", "ledger_mechanisms", "word_bounds"]
 
 
 def interval_meaning(statement: Statement, threshold: Threshold | None) -> str:
@@ -56,17 +56,33 @@ def describe_mechanisms(
 
 
 def describe_bounds(
-    bounds: Mapping[str, tuple[int, int]], statement: Statement, cards: Mapping[str, Card]
-) -> dict[str, list[int | float | str | None]]:
-    """Bounds that were found, in the units of their columns; a column made of several counts in steps."""
+    bounds: Mapping[str, SearchedBounds], statement: Statement, cards: Mapping[str, Card]
+) -> dict[str, dict[str, int | float | str | bool]]:
+    """Bounds that were found, in the units of their columns, and what they cost."""
     facts = facts_of(statement.plan.source, cards)
-    shown: dict[str, list[int | float | str | None]] = {}
-    for name, ends in bounds.items():
+    shown: dict[str, dict[str, int | float | str | bool]] = {}
+    for name, one in bounds.items():
         lineage = sorted(facts.spans[name].lineage)
-        step = cards[lineage[0][0]].column(lineage[0][1]).step if len(lineage) == 1 else None
-        worth = [end * Fraction(step or 1) for end in ends]
-        shown[name] = [int(end) if end.denominator == 1 else float(end) for end in worth]
+        step = Fraction(cards[lineage[0][0]].column(lineage[0][1]).step or 1) if len(lineage) == 1 else Fraction(1)
+        low, high = (int(end) if end.denominator == 1 else float(end) for end in (one.low * step, one.high * step))
+        shown[name] = {"low": low, "high": high, "found": one.found, "epsilon": text(one.epsilon)}
     return shown
+
+
+def word_bounds(bounds: Mapping[str, Mapping[str, int | float | str | bool]]) -> list[str]:
+    """The same for people, a line for each column."""
+    lines = []
+    for name, one in bounds.items():
+        told = f"{name}, looked for with epsilon {one['epsilon']} of the charge"
+        reach = f"{one['low']} to {one['high']}"
+        if one["found"]:
+            lines.append(f"bounds of {told}: {reach}; values outside were moved")
+        else:
+            lines.append(
+                f"no bounds stood out for {told}: values were moved into {reach}, so the answer says next to nothing. "
+                "Ask with a larger epsilon"
+            )
+    return lines
 
 
 def _share(measure: NoisyMeasure | MeasurePrice) -> dict[str, str]:

@@ -64,12 +64,12 @@ class MeasureFigures:
         }
 
     def lines(self, level: Decimal) -> list[str]:
-        if not self.slices:
+        if not self.slices and self.mechanism != "exact-public":
             return [self.text, f"  {self.mechanism}, epsilon {text(self.epsilon)}; scale by the bounds found"]
-        worst = max(self.slices, key=lambda part: part.sensitivity)
-        named = "" if worst.cell is None else f" (largest of {len(self.slices)}, at {worst.cell})"
         if self.mechanism == "exact-public":
             return [self.text, "  fixed by what is public: given exactly"]
+        worst = max(self.slices, key=lambda part: part.sensitivity)
+        named = "" if worst.cell is None else f" (largest of {len(self.slices)}, at {worst.cell})"
         if self.ranked:
             sensitivity = f"{_range([part.sensitivity for part in self.slices])} in score"
             noise = f"{self.mechanism}, epsilon {text(self.epsilon)}"

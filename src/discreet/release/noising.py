@@ -26,7 +26,7 @@ from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units, canon
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
 from discreet.release.ranking import choose
 
-__all__ = ["Noisy", "NoisyMeasure", "draw", "measure_id", "slices_of"]
+__all__ = ["Noisy", "NoisyMeasure", "SearchedBounds", "draw", "measure_id", "slices_of"]
 
 SCHEMA: Final = 2
 
@@ -73,10 +73,28 @@ class NoisyMeasure:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchedBounds:
+    """Bounds that a question found for a column, in steps, and what it spent on it. Not `found`: nothing stood out."""
+
+    low: int
+    high: int
+    found: bool
+    epsilon: Decimal
+
+    def to_list(self) -> list[object]:
+        return [self.low, self.high, self.found, text(self.epsilon)]
+
+    @classmethod
+    def from_list(cls, stored: Sequence[Any]) -> SearchedBounds:
+        low, high, found, epsilon = stored
+        return cls(low, high, found, Decimal(epsilon))
+
+
+@dataclass(frozen=True, slots=True)
 class Noisy:
     """The measures as drawn, with what was charged for them. Stored once, replayed bit for bit.
 
-    `bounds` are those found for columns whose card keeps them private, in steps: the values were clamped to them.
+    `bounds` are those found for columns whose card keeps them private: the values were clamped to them.
     """
 
     measures: tuple[NoisyMeasure, ...]
@@ -84,7 +102,7 @@ class Noisy:
     unproven: str | None = None
     keys: tuple[Cell, ...] | None = None
     threshold: Threshold | None = None
-    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    bounds: Mapping[str, SearchedBounds] = field(default_factory=dict)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -109,7 +127,7 @@ class Noisy:
             "measures": [one.to_dict() for one in sorted(self.measures, key=lambda one: one.id)],
             "keys": None if self.keys is None else [list(cell) for cell in self.keys],
             "threshold": None if self.threshold is None else _stored_threshold(self.threshold),
-            **({"bounds": {name: list(ends) for name, ends in self.bounds.items()}} if self.bounds else {}),
+            **({"bounds": {name: one.to_list() for name, one in self.bounds.items()}} if self.bounds else {}),
         }
         return json.dumps(stored, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
@@ -123,7 +141,7 @@ class Noisy:
             unproven=stored["unproven"],
             keys=None if keys is None else tuple(tuple(cell) for cell in keys),
             threshold=None if threshold is None else Threshold(**{**threshold, "delta": Decimal(threshold["delta"])}),
-            bounds={name: (low, high) for name, (low, high) in stored.get("bounds", {}).items()},
+            bounds={name: SearchedBounds.from_list(one) for name, one in stored.get("bounds", {}).items()},
         )
 
 

@@ -75,9 +75,13 @@ class Shelf:
         return self.datasets[name]
 
     def read(
-        self, sql: str, *, found: Mapping[str, tuple[int, int]] | None = None
+        self,
+        sql: str,
+        *,
+        found: Mapping[str, tuple[int, int]] | None = None,
+        admit: frozenset[str] = frozenset(),
     ) -> tuple[Statement, dict[str, Dataset]]:
-        statement, cards = read_statement(sql, self, found=found)
+        statement, cards = read_statement(sql, self, found=found, admit=admit)
         return statement, {name: self.datasets[name] for name in cards}
 
 

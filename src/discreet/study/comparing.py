@@ -1,0 +1,318 @@
+"""Strategies compared on one query of a workspace: what anyone may know of each, and what the custodian may see.
+
+What an analyst gets follows from the statement, the card and epsilon alone, and no row is looked at. With the
+custodian's leave each strategy is drawn many times against the exact answer. Nothing of that leaves the machine and
+nothing is charged; the look is written into the ledger, and strategies without proof leave their marker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused
+from discreet.guarantees.numbers import ExactLike, exact, text
+from discreet.guarantees.types import ApproxDP, Guarantee, PureDP, Unproven
+from discreet.plan.algebra import KeyJoin
+from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.questions import read_statement
+from discreet.release.accuracy import assume, read_amounts
+from discreet.release.asking import check_terms, unproven_reason
+from discreet.release.bounding import price_searching
+from discreet.release.explaining import figure_outputs
+from discreet.release.pricing import price
+from discreet.release.reading import Shelf
+from discreet.sensitivity import generated, local, replacement
+from discreet.sensitivity.elastic import Elastic, JoinSubject, hold_join, join_subject
+from discreet.sensitivity.generatedcolumns import DEFAULT_SAMPLE, GeneratedColumns
+from discreet.sensitivity.globaltype import WIDTH, GlobalType
+from discreet.sensitivity.smooth import Smooth, require_smooth
+from discreet.sensitivity.subject import Aggregate, Held, Strategy, Subject, hold, subject_of
+from discreet.study.contest import UNPROVEN, Contest, Line, choose_strategies, draw_trials
+from discreet.study.strategies import PrivateBounds, PrivateCatalogue, RememberingEngine, public_strategy
+
+if TYPE_CHECKING:
+    from discreet.data.card import Card
+    from discreet.data.workspace import Dataset, Workspace
+    from discreet.engines.base import Engine
+    from discreet.generator.shelf import Shelved
+    from discreet.ledger import Ledger
+    from discreet.plan.statement import Statement
+
+__all__ = ["DEFAULT_DELTA", "Query", "compare_strategies"]
+
+DEFAULT_DELTA: Final = "1e-6"
+MOST_RUNS: Final = 100_000
+
+_REASON: Final = "strategies without proof were compared with the exact answer"
+_SCALED: Final = "its scale follows the rows: for custodians' comparisons"
+_ADDING: Final = frozenset({Aggregate.COUNT, Aggregate.SUM, Aggregate.AVG})
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statement on one version of its datasets, at one epsilon, with what decides how strategies answer it."""
+
+    sql: str
+    statement: Statement
+    datasets: Mapping[str, Dataset]
+    subject: Subject | JoinSubject
+    shelf: Shelf
+    epsilon: Decimal
+    delta: Decimal
+
+    @classmethod
+    def read(cls, sql: str, workspace: Workspace, *, epsilon: ExactLike, delta: ExactLike = DEFAULT_DELTA) -> Query:
+        """The statement as strategies are compared on it, or QueryRefused."""
+        shelf = Shelf(workspace)
+        statement, datasets = shelf.read(sql, admit=frozenset({"elastic", "smooth"}))
+        cards = {name: dataset.card for name, dataset in datasets.items()}
+        joined = isinstance(statement.plan.source, KeyJoin)
+        return cls(
+            sql,
+            statement,
+            datasets,
+            join_subject(statement, cards) if joined else subject_of(statement, cards),
+            shelf,
+            exact(epsilon, parameter="epsilon"),
+            exact(delta, parameter="delta", below=1),
+        )
+
+    @property
+    def cards(self) -> dict[str, Card]:
+        return {name: dataset.card for name, dataset in self.datasets.items()}
+
+    @property
+    def card(self) -> Card:
+        return self.cards[self.statement.plan.dataset]
+
+    @property
+    def plain(self) -> Subject:
+        """The subject where it is one aggregate of one relation, or QueryRefused."""
+        if isinstance(self.subject, JoinSubject):
+            raise QueryRefused("counts over a join on a key are for `elastic` alone.")
+        return self.subject
+
+    def private(self) -> PrivateCatalogue:
+        """The datasets as they would be if nobody knew the bounds of what is summed or ranked."""
+        subject = self.plain
+        if subject.value is None or subject.aggregate is Aggregate.COUNT:
+            raise QueryRefused("a count has no values whose bounds could be looked for.")
+        columns = span_of(subject.value, facts_of(subject.source, self.cards)).lineage
+        return PrivateCatalogue(self.shelf, columns)
+
+
+# --- what anyone may know -------------------------------------------------------------------------------------------
+
+
+def _foresee(name: str, query: Query, assumed: Mapping[str, ExactLike] | str | int | None) -> Line:
+    """Guarantee and expected error of a strategy from public facts; where it does not apply, why not."""
+    try:
+        guarantee = _promise(name, query)
+    except Refused as refusal:
+        return Line(name, None, told=refusal.message)
+    if name == "public":
+        return _foresee_public(query, guarantee, assumed)
+    if name == "global-type":
+        rows = query.plain.unit_rows if query.plain.aggregate in {Aggregate.COUNT, Aggregate.SUM} else 1
+        return Line(name, guarantee, expected=float(WIDTH * rows / Fraction(query.epsilon)))
+    if name == "private-bounds":
+        return Line(name, guarantee, told="its noise follows from the bounds found, told with the answer")
+    return Line(name, guarantee, told=_SCALED if name in {"smooth", "elastic"} else _opt_in(query))
+
+
+def _promise(name: str, query: Query) -> Guarantee:
+    """What answers of a strategy carry, or Refused where it has none for this query."""
+    if name == "elastic":
+        join_subject(query.statement, query.cards)
+        return ApproxDP(epsilon=query.epsilon, delta=query.delta)
+    subject = query.plain
+    if name == "smooth":
+        require_smooth(subject)
+        return ApproxDP(epsilon=query.epsilon, delta=query.delta)
+    if subject.aggregate is Aggregate.TRIMMED:
+        raise QueryRefused("a trimmed mean is for `smooth` alone.")
+    match name:
+        case "public":
+            reason = unproven_reason(query.statement.plan, query.cards)
+            pricing = price(query.statement, query.cards, epsilon=query.epsilon)
+            return pricing.guarantee if reason is None else Unproven(reason)
+        case "private-bounds":
+            statement, cards = read_statement(query.sql, query.private())
+            return price_searching(statement, cards, epsilon=query.epsilon).guarantee
+        case "local":
+            return Unproven(local.REASON)
+        case "generated":
+            generated.unfiltered(subject)
+            return Unproven(generated.REASON)
+        case "replace":
+            replacement.columns_read(subject, query.cards)
+            return Unproven(replacement.REASON)
+    return PureDP(epsilon=query.epsilon)
+
+
+def _foresee_public(query: Query, guarantee: Guarantee, assumed: Mapping[str, ExactLike] | str | int | None) -> Line:
+    pricing = price(query.statement, query.cards, epsilon=query.epsilon)
+    assumptions = assume(query.statement, read_amounts(assumed, option="assume"))
+    [figures] = figure_outputs(query.statement, pricing, level=Decimal("0.95"), assumptions=assumptions)
+    if figures.depends is not None:
+        return Line("public", guarantee, told=figures.depends)
+    if figures.ranked:
+        return Line("public", guarantee, told=figures.told(Decimal("0.95")))
+    return Line("public", guarantee, expected=max(figures.expected))
+
+
+def _opt_in(query: Query) -> str:
+    if "generated" in query.card.allow:
+        return "its noise follows the rows, and tells about them"
+    return "not permitted: the card does not say `allow: [generated]`"
+
+
+# --- what the custodian may see -------------------------------------------------------------------------------------
+
+
+class Bench:
+    """The exact side of a query: its rows read once, every strategy ready to draw."""
+
+    def __init__(
+        self, query: Query, engine: Engine, *, model: Callable[[], Shelved], sample_size: int = DEFAULT_SAMPLE
+    ) -> None:
+        self.query = query
+        self.engine = RememberingEngine(engine)
+        self._model = model
+        self._sample_size = sample_size
+
+    def truth(self) -> Fraction | None:
+        subject = self.query.subject
+        if isinstance(subject, JoinSubject):
+            return Fraction(hold_join(subject, self.engine).pairs)
+        return hold(subject, self.engine).result(subject)
+
+    def ready(self, name: str) -> Strategy:
+        """A strategy calibrated to the query and, where it looks at them, to the rows."""
+        query, engine = self.query, self.engine
+        epsilon, delta = query.epsilon, query.delta
+        if isinstance(query.subject, JoinSubject):
+            held = hold_join(query.subject, engine)
+            return Elastic.calibrate(query.subject, held, epsilon=epsilon, delta=delta)
+        subject, rows = query.subject, hold(query.subject, engine)
+        match name:
+            case "public":
+                return public_strategy(query.statement, query.cards, engine, rows, epsilon=epsilon)
+            case "private-bounds":
+                return PrivateBounds(query.sql, query.private(), engine, rows, epsilon=epsilon)
+            case "smooth":
+                return Smooth.calibrate(subject, rows, epsilon=epsilon, delta=delta)
+            case "local":
+                return local.Local.calibrate(subject, rows, epsilon=epsilon)
+            case "generated":
+                return self._generated(subject, rows)
+            case "replace":
+                return self._replacement(subject)
+        return GlobalType.calibrate(subject, rows, epsilon=epsilon)
+
+    def _generated(self, subject: Subject, rows: Held) -> Strategy:
+        import numpy as np
+
+        whole = hold(generated.unfiltered(subject), self.engine)
+        shelved = self._model()
+        columns = GeneratedColumns(shelved.folder, shelved.load, self._sample_size)
+        counted = subject.aggregate is Aggregate.COUNT
+        maximum = Fraction(1) if counted or subject.column is None else columns.maximum(subject.column)
+        found = generated.calculate_sensitivity(subject.aggregate, maximum, whole.rows)
+        rng = np.random.default_rng()
+        return generated.Generated.calibrate(subject, rows, found, epsilon=self.query.epsilon, rng=rng, whole=whole)
+
+    def _replacement(self, subject: Subject) -> Strategy:
+        model = self._model().load()
+        rows = hold(generated.unfiltered(subject), self.engine).rows if subject.aggregate in _ADDING else None
+        count = rows if rows is not None else hold(subject, self.engine).rows
+        return replacement.Replacement(subject, self.query.card, lambda: model.sample(count))
+
+
+def compare_strategies(
+    query: Query,
+    ledger: Ledger,
+    *,
+    names: Iterable[str] | None = None,
+    assumed: Mapping[str, ExactLike] | str | int | None = None,
+    bench: Callable[[], Bench] | None = None,
+    runs: int = 100,
+    who: str = "",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Contest:
+    """Every strategy on one query. With `bench`, for the custodian, each that applies is drawn `runs` times."""
+    if not 1 <= runs <= MOST_RUNS:
+        raise ParameterInvalid(parameter="runs", rule=f"must be from 1 to {MOST_RUNS:,}", came=str(runs))
+    check_terms(list(query.cards.values()), ledger)
+    chosen = choose_strategies(names)
+    lines = [_foresee(name, query, assumed) for name in chosen]
+    truth = None
+    if bench is not None:
+        drawable = [line for line in lines if _may_draw(line, query)]
+        _enter_look(query, ledger, who=who, marked=any(line.strategy in UNPROVEN for line in drawable))
+        opened = bench()
+        truth = opened.truth()
+        steps = len(drawable) * runs
+        lines = [
+            _drawn(line, opened, truth, runs, _counter(progress, line.strategy, drawable.index(line) * runs, steps))
+            if line in drawable and truth is not None
+            else line
+            for line in lines
+        ]
+    card = query.card
+    return Contest(
+        sql=query.sql,
+        epsilon=text(query.epsilon),
+        unit=str(card.unit),
+        neighbours=str(card.neighbours),
+        lines=tuple(lines),
+        truth=None if truth is None else float(truth),
+    )
+
+
+def _may_draw(line: Line, query: Query) -> bool:
+    return line.guarantee is not None and (line.strategy not in UNPROVEN or "generated" in query.card.allow)
+
+
+def _enter_look(query: Query, ledger: Ledger, *, who: str, marked: bool) -> None:
+    """Written before a row is read: who looked at what, and that answers without proof were made of it."""
+    for name in query.datasets:
+        if ledger.suspended(name):
+            raise DatasetSuspended(dataset=name)
+    ledger.record_view(f"strategies compared on {query.card.dataset}", who=who)
+    if marked:
+        dataset = query.datasets[query.statement.plan.dataset]
+        ledger.mark(
+            query.card.population,
+            guarantee=Unproven(_REASON),
+            analyst=who,
+            plan_hash=query.statement.plan.hash,
+            dataset=dataset.name,
+            version=dataset.version,
+        )
+
+
+def _counter(
+    progress: Callable[[str, int, int], None] | None, stage: str, before: int, total: int
+) -> Callable[[], None]:
+    done = [before]
+
+    def count() -> None:
+        done[0] += 1
+        if progress is not None:
+            progress(stage, done[0], total)
+
+    return count
+
+
+def _drawn(line: Line, bench: Bench, truth: Fraction, runs: int, told: Callable[[], None]) -> Line:
+    try:
+        strategy = bench.ready(line.strategy)
+    except Refused as refusal:  # no model, or one that lacks the column: told, and the others go on
+        return Line(line.strategy, line.guarantee, told=refusal.message)
+    trials = draw_trials(strategy, truth, runs, bench.engine, told)
+    return Line(line.strategy, line.guarantee, line.expected, line.told, trials)
