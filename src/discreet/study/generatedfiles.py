@@ -64,7 +64,9 @@ def _to_csv(table: Any) -> bytes:
         if table.schema.field(name).type == pa.string():
             table = table.set_column(place, name, _neutralised(table.column(name)))
     sink = pa.BufferOutputStream()
-    csv.write_csv(table, sink, csv.WriteOptions(quoting_style="needed"))
+    # Names of columns never need quotation marks, which pyarrow would give them.
+    sink.write((",".join(table.column_names) + "\n").encode("ascii"))
+    csv.write_csv(table, sink, csv.WriteOptions(include_header=False, quoting_style="needed"))
     content: bytes = sink.getvalue().to_pybytes()
     return content
 
