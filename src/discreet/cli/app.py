@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, local, methods, planning, public, reproduce, sensitivity, study, tables
+from discreet.cli import asking, custody, gan, local, methods, planning, public, reproduce, sensitivity, study, tables
 
 __all__ = ["app"]
 
@@ -38,6 +38,7 @@ tables.register(app)
 planning.register(app)
 local.register(app)
 sensitivity.register(app)
+gan.register(app)
 study.register(app)
 reproduce.register(app)
 methods.register(app)

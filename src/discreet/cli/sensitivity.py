@@ -97,9 +97,13 @@ def _show(done: "Contest") -> None:
 
 
 def _promise(line: "Line") -> str:
+    from discreet.guarantees.types import ApproxDP
+
     if line.guarantee is None:
         return "does not apply"
-    return str(line.guarantee) if line.guarantee.differentially_private else "none: not differentially private"
+    if not line.guarantee.differentially_private:
+        return "none: not DP"
+    return f"DP but for delta {line.guarantee.delta:.0e}" if isinstance(line.guarantee, ApproxDP) else "pure DP"
 
 
 def _realised(line: "Line") -> list[str]:

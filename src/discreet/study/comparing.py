@@ -113,7 +113,8 @@ def _foresee(name: str, query: Query, assumed: Mapping[str, ExactLike] | str | i
     try:
         guarantee = _promise(name, query)
     except Refused as refusal:
-        return Line(name, None, told=refusal.message)
+        why = refusal.message.partition(", as in")[0].partition(". ")[0].rstrip(".")
+        return Line(name, None, told=why)
     if name == "public":
         return _foresee_public(query, guarantee, assumed)
     if name == "global-type":
@@ -137,6 +138,8 @@ def _promise(name: str, query: Query) -> Guarantee:
         raise QueryRefused("a trimmed mean is for `smooth` alone.")
     match name:
         case "public":
+            if query.statement.searched:
+                raise QueryRefused("the card keeps the bounds private, so that `private-bounds` has to find some.")
             reason = unproven_reason(query.statement.plan, query.cards)
             pricing = price(query.statement, query.cards, epsilon=query.epsilon)
             return pricing.guarantee if reason is None else Unproven(reason)
