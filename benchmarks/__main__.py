@@ -1,20 +1,32 @@
-"""`make bench`: every measurement, or those named: `python -m benchmarks noise ledger`."""
+"""`make bench`: every measurement, or those named: `python -m benchmarks noise ledger`.
+
+Some compare on data sets of others, in a folder: `python -m benchmarks privatebounds --data DIR`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from argparse import ArgumentParser
+from pathlib import Path
 
 NAMES = ("coldstart", "sample", "noise", "ledger", "ingest", "query", "shuffle", "study", "tables", "cube")
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`
+COMPARED = ("privatebounds",)  # take a folder of data
 
 
-def main(names: list[str]) -> None:
-    for name in names or NAMES:
-        if name not in NAMES + APART:
-            sys.exit(f"no benchmark '{name}'; there are: {', '.join(NAMES + APART)}")
+def main(words: list[str]) -> None:
+    every = NAMES + APART + COMPARED
+    parser = ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(every))
+    parser.add_argument("--data", type=Path, help="the folder of data for " + ", ".join(COMPARED))
+    asked = parser.parse_args(words)
+    for name in asked.names or NAMES:
+        if name not in every:
+            sys.exit(f"no benchmark '{name}'; there are: {', '.join(every)}")
         print(f"\n## {name}", flush=True)
-        for what, figure in importlib.import_module(f"benchmarks.{name}").run().items():
+        given = {"data": asked.data} if name in COMPARED else {}
+        for what, figure in importlib.import_module(f"benchmarks.{name}").run(**given).items():
             print(f"{what:72} {figure:12,.3f}", flush=True)
 
 
