@@ -66,12 +66,18 @@ from tests.algebra.populations import TEXTS, Cards, Table, random_cards, random_
 
 __all__ = ["EVERY_NODE", "Example", "nodes_in", "random_example", "random_plan"]
 
-EVERY_NODE: Final = frozenset(
-    node.__name__
-    for family in ("Value", "Condition", "Relation", "UnitAggregate", "Measure")
-    for node in get_args(getattr(algebra, family))
-) | {"Key", "Plan"}
-"""The names of all node classes: what generated plans must cover."""
+_COMPARED: Final = {"KeyJoin", "Trimmed"}
+"""Read for comparisons of strategies alone: the calculus refuses them, so there is no bound to attack."""
+
+EVERY_NODE: Final = (
+    frozenset(
+        node.__name__
+        for family in ("Value", "Condition", "Relation", "UnitAggregate", "Measure")
+        for node in get_args(getattr(algebra, family))
+    )
+    | {"Key", "Plan"}
+) - _COMPARED
+"""The names of all node classes that are answered: what generated plans must cover."""
 
 MOST_ROWS: Final = 30
 WIDEST_KEY: Final = 12

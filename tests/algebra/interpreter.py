@@ -49,6 +49,7 @@ from discreet.plan.algebra import (
     TextIn,
     Times,
     Total,
+    Trimmed,
     UnitAggregate,
     Units,
     UnitTotal,
@@ -125,7 +126,7 @@ def _aggregate(measure: Measure, rows: list[Owned]) -> Aggregate:
             return len(rows if value is None else _present(value, rows))
         case Total(value):
             return sum(_whole(part) for part in _present(value, rows))
-        case Quantile(value, _) | Extreme(value, _):
+        case Quantile(value, _) | Extreme(value, _) | Trimmed(value, _):
             return sorted(Counter(_whole(part) for part in _present(value, rows)).items())
 
 
