@@ -21,13 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from discreet.data.card import Card, Column, Kind, read_card
+from discreet.data.card import Card, read_card
 from discreet.data.report import Report, read_report
 from discreet.data.rowsource import RowSource
 from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
 from discreet.guarantees.budget import PopulationTerms
-from discreet.guarantees.numbers import ExactLike, exact, text
+from discreet.guarantees.numbers import ExactLike, exact
 from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
 from discreet.ledger.records import check_name, name_request
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.release.apportionment import Apportionment
     from discreet.release.explanation import Explanation
     from discreet.release.runs import WorkloadAnswer
+    from discreet.release.unprovenanswers import UnprovenAnswer
     from discreet.release.workloads import Workload
     from discreet.study.contest import Contest
     from discreet.tables.desk import TableDesk
@@ -270,6 +271,33 @@ class Session:
             refuse_widths(asked, self.ledger)
             raise
 
+    def ask_unproven(
+        self,
+        sql: str,
+        *,
+        strategy: str,
+        epsilon: ExactLike | None = None,
+        model: str | None = None,
+        sample_size: int | None = None,
+        analyst: str | None = None,
+        request_id: str | None = None,
+    ) -> UnprovenAnswer:
+        """One aggregate by `local`, `generated` or `replace`, where the card permits it: not differentially private."""
+        from discreet.release.unproven import ask_unproven
+
+        return ask_unproven(
+            sql,
+            self.workspace,
+            self.ledger,
+            strategy=strategy,
+            epsilon=epsilon,
+            model=model,
+            sample_size=sample_size,
+            analyst=analyst or default_analyst(),
+            request_id=request_id,
+            open_engine=self._engine,
+        )
+
     def explain(
         self,
         sql: str,
@@ -432,21 +460,15 @@ class Session:
 
     def describe(self, dataset: str, language: str = "en") -> dict[str, object]:
         """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
+        from discreet.data.faces import describe_card
+
         found = self.workspace.dataset(dataset)
         card = found.card
         return {
-            "dataset": card.dataset,
-            "title": card.title.text(language),
-            "description": card.description.text(language) if card.description is not None else None,
+            **describe_card(card, language),
             "version": found.version,
-            "population": card.population,
-            "unit": {"column": card.unit.column, "rows": card.unit.rows},
-            "neighbours": str(card.neighbours),
-            "size": card.size,
-            "weight": _describe_weight(card),
             "suspended": self.ledger.suspended(card.dataset),
             "budget": self.budget(card.population).to_dict(),
-            "columns": [_describe_column(column, language) for column in card.columns],
         }
 
     def budget(self, population: str) -> BudgetState:
@@ -516,37 +538,3 @@ def card_beside(file: Path) -> Path:
         f"no card {named.name} stands beside {file.name}. Name one with --card, or draft one with: "
         f"discreet card init {file.name}"
     )
-
-
-def _describe_weight(card: Card) -> dict[str, object] | None:
-    if card.weight is None:
-        return None
-    rule = card.weight
-    caps = {code: text(cap) for code, cap in rule.caps}
-    return {"column": rule.column, "cap": text(rule.largest), "by": rule.by, "caps": caps}
-
-
-def _describe_column(column: Column, language: str) -> dict[str, object]:
-    face: dict[str, object] = {
-        "name": column.name,
-        "kind": column.kind,
-        "label": column.label.text(language),
-        "public": column.public,
-    }
-    if column.kind is Kind.CATEGORY:
-        face["categories"] = {category.code: category.label.text(language) for category in column.categories}
-    if column.bounds is not None:
-        face["bounds"] = [text(bound) for bound in column.bounds]
-    if column.private_bounds:
-        face["bounds_private"] = True
-    if column.public_presence:
-        face["presence"] = "public"
-    if column.references is not None:
-        face["references"] = ".".join(column.references)
-    if column.step is not None:
-        face["step"] = text(column.step)
-    if column.missing:
-        face["missing"] = list(column.missing)
-    if column.from_rows:
-        face["provenance"] = "from_rows"
-    return face
