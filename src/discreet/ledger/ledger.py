@@ -211,6 +211,11 @@ class Ledger:
             event = book.append(Kind.CHARGE, who=request.analyst, population=request.population, payload=payload)
             return make_receipt(event, before, lease=event, replayed=False, answer=None, analyst=request.analyst)
 
+    def knows_request(self, *, analyst: str, request_id: str) -> bool:
+        """Whether the analyst has asked under this id before: `spend` then meets what stands, or refuses."""
+        with self._reading() as book:
+            return book.transaction.find_request(analyst=analyst, request_id=request_id) is not None
+
     def commit_answer(self, receipt: Receipt, answer: bytes) -> bytes:
         """Commit the answer of a charge. The first one wins and is what everybody gets."""
         with self._writing() as book:

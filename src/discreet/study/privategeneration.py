@@ -33,7 +33,7 @@ from discreet.errors import (
 )
 from discreet.generator.privateplan import PrivatePlan, PrivateSettings, plan_private
 from discreet.generator.rows import read_rows, read_units
-from discreet.generator.shelf import DEFAULT_NAME, Shelved, find_model, shelve
+from discreet.generator.shelf import DEFAULT_NAME, Shelved, check_model_name, find_model, shelve
 from discreet.guarantees.conversions import zcdp_within
 from discreet.guarantees.numbers import exact
 from discreet.guarantees.types import Guarantee
@@ -123,8 +123,10 @@ def train_privately(
     check_terms([found.card], ledger)
     plan = plan_private(found.card, settings, rho=rho)
     training = _Training(found, plan, name, analyst, name_request(request_id))
-    # A model of this name may be the one that an earlier call under this id has made.
-    if request_id is None:
+    check_model_name(name)
+    # Under an id that was used before, the model of this name may be the very one that was asked for.
+    known = ledger.knows_request(analyst=analyst, request_id=training.request_id)
+    if not known:
         check_replacing(found, workspace, name=name, replace=replace)
     if confirm is not None and not confirm(plan.guarantee):
         raise Refused("Not trained. Nothing was charged.")
@@ -132,6 +134,8 @@ def train_privately(
     if receipt.answer is not None:
         model = _find(training, workspace, receipt.answer)
     else:
+        if known:
+            check_replacing(found, workspace, name=name, replace=replace)
         model = _train(training, workspace, ledger, receipt, progress)
     return PrivatelyTrained(model, describe_charge(receipt), training.request_id)
 
