@@ -18,19 +18,26 @@ if TYPE_CHECKING:
     from discreet.generator.coding import Coding, Encoded
     from discreet.generator.settings import Settings
 
-__all__ = ["Contest", "own_randomness"]
+__all__ = ["Contest", "own_ways"]
 
 _PENALTY: Final = 10.0
 _TEMPERATURE: Final = 0.2
 _DROPOUT: Final = 0.5
+_NARROW: Final = 1_000
 
 
 @contextmanager
-def own_randomness(rng: np.random.Generator) -> Iterator[None]:
-    """Random numbers of our own inside; the caller's go on afterwards as if nothing had been drawn."""
+def own_ways(coding: Coding, rng: np.random.Generator) -> Iterator[None]:
+    """Random numbers and threads of our own inside; afterwards the caller's are as they were."""
+    threads = torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**63)))
-        yield
+        # Threads of narrow networks wait for each other longer than they work.
+        torch.set_num_threads(1 if coding.width < _NARROW else threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
 
 
 class _Conditions:
@@ -83,32 +90,34 @@ class Contest:
 
     def _judge_step(self) -> tuple[Tensor, Tensor]:
         places, chosen = self._conditions.draw(self._batch)
-        condition = self._condition(places)
+        asked = torch.as_tensor(places)
         with torch.no_grad():
-            fake = torch.cat([self._fake(condition)[1], condition], dim=1)
-        real = torch.cat([self._real(chosen), condition], dim=1)
-        distance = self._judge(real).mean() - self._judge(fake).mean()
-        loss = self._penalty(real, fake) - distance
+            fake = self._fake(asked)[1]
+        real = self._real(chosen)
+        distance = self._judge(real, asked).mean() - self._judge(fake, asked).mean()
+        loss = self._penalty(real, fake, asked) - distance
         self._improve(self._judge, loss)
         return loss.detach(), distance.detach()
 
     def _make_step(self) -> Tensor:
         places, _ = self._conditions.draw(self._batch)
-        condition = self._condition(places)
-        made, fake = self._fake(condition)
-        loss = -self._judge(torch.cat([fake, condition], dim=1)).mean()
-        if len(places):
-            loss = loss + condition_loss(made, self._coding, self._asked[places], self._blocks[places])
+        asked = torch.as_tensor(places)
+        made, fake = self._fake(asked)
+        loss = -self._judge(fake, asked).mean()
+        if len(asked):
+            loss = loss + condition_loss(made, self._coding, self._asked[asked], self._blocks[asked])
         self._improve(self.generator, loss)
         return loss.detach()
 
     def _improve(self, network: Generator | Discriminator, loss: Tensor) -> None:
-        self._optimisers[network].zero_grad()
-        loss.backward()
+        """A step against the loss; only this network's gradients are worked out."""
+        parameters = list(network.parameters())
+        for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
+            parameter.grad = gradient
         self._optimisers[network].step()
 
-    def _fake(self, condition: Tensor) -> tuple[Tensor, Tensor]:
-        made = self.generator(torch.randn(self._batch, self._noise), condition)
+    def _fake(self, asked: Tensor) -> tuple[Tensor, Tensor]:
+        made = self.generator(torch.randn(self._batch, self._noise), asked)
         return made, activate(made, self._coding, temperature=_TEMPERATURE)
 
     def _real(self, chosen: NDArray[int64]) -> Tensor:
@@ -116,14 +125,10 @@ class Contest:
         vectors[:, : self._coding.scalars] = self._scalars[chosen]
         return vectors.scatter_(1, self._slots[chosen], 1.0)
 
-    def _condition(self, places: NDArray[int64]) -> Tensor:
-        condition = torch.zeros(self._batch, len(self._asked))
-        return condition.scatter_(1, torch.as_tensor(places)[:, None], 1.0) if len(places) else condition
-
-    def _penalty(self, real: Tensor, fake: Tensor) -> Tensor:
-        """How far the slope of the discriminator is from 1, between real and generated packs."""
+    def _penalty(self, real: Tensor, fake: Tensor, asked: Tensor) -> Tensor:
+        """How far the slope of the discriminator is from 1, between real and generated packs of the same conditions."""
         packs = real.reshape(-1, self._judge.width)
         share = torch.rand(len(packs), 1)
         between = (share * packs + (1 - share) * fake.reshape(packs.shape)).requires_grad_()
-        [slopes] = torch.autograd.grad(self._judge(between).sum(), between, create_graph=True)
+        [slopes] = torch.autograd.grad(self._judge(between, asked).sum(), between, create_graph=True)
         return _PENALTY * ((slopes.norm(dim=1) - 1) ** 2).mean()

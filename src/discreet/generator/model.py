@@ -82,11 +82,9 @@ class Model:
         self.generator.eval()
         for size in (min(_AT_ONCE, count - done) for done in range(0, count, _AT_ONCE)):
             with torch.inference_mode():
-                condition = torch.zeros(size, len(reached))
-                if len(reached):
-                    asked = np.searchsorted(reached, rng.random((size, 1)) * reached[-1], side="right")
-                    condition.scatter_(1, torch.as_tensor(asked), 1.0)
-                made = self.generator(torch.randn(size, self.settings.noise, generator=source), condition)
+                asked = np.searchsorted(reached, rng.random(size) * reached[-1:].sum(), side="right")
+                noise = torch.randn(size, self.settings.noise, generator=source)
+                made = self.generator(noise, torch.as_tensor(asked))
                 slots = draw_slots(made, self.coding, source)
                 yield Encoded(made[:, :first].tanh().numpy().astype(np.float64), slots.numpy())
 

@@ -22,43 +22,55 @@ if TYPE_CHECKING:
 __all__ = ["Discriminator", "Generator", "activate", "condition_loss", "draw_slots", "torch"]
 
 
-class _Residual(nn.Module):
-    """Adds what a layer makes of its input to that input, side by side."""
+class _Layer(nn.Module):
+    """A linear layer over numbers and conditions. A condition is one of many slots: its part is looked up."""
 
-    def __init__(self, width: int, hidden: int) -> None:
+    def __init__(self, width: int, conditions: int, made: int) -> None:
         super().__init__()
-        self.layer = nn.Linear(width, hidden)
-        self.norm = nn.BatchNorm1d(hidden)
+        self.numbers = nn.Linear(width, made)
+        self.asked = nn.EmbeddingBag(conditions, made, mode="sum") if conditions else None
+        bound = (width + conditions) ** -0.5
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -bound, bound)
 
-    def forward(self, given: Tensor) -> Tensor:
-        return torch.cat([functional.relu(self.norm(self.layer(given))), given], dim=1)
+    def forward(self, given: Tensor, asked: Tensor) -> Tensor:
+        made: Tensor = self.numbers(given)
+        return made if self.asked is None else made + self.asked(asked)
 
 
 class Generator(nn.Module):
-    """From noise and a condition to the scalars and the logits of the slots, before `activate`."""
+    """From noise and conditions to the scalars and the logits of the slots, before `activate`.
+
+    `asked` holds a place in `Coding.conditions` for each row; it is not looked at where there are no conditions.
+    """
 
     def __init__(self, coding: Coding, *, noise: int, hidden: int) -> None:
         super().__init__()
-        width = noise + len(coding.conditions)
-        self.layers = nn.Sequential(
-            _Residual(width, hidden),
-            _Residual(width + hidden, hidden),
-            nn.Linear(width + 2 * hidden, coding.width),
-        )
+        conditions = len(coding.conditions)
+        self.first = _Layer(noise, conditions, hidden)
+        self.first_norm = nn.BatchNorm1d(hidden)
+        self.second = _Layer(noise + hidden, conditions, hidden)
+        self.second_norm = nn.BatchNorm1d(hidden)
+        self.last = _Layer(noise + 2 * hidden, conditions, coding.width)
 
-    def forward(self, noise: Tensor, condition: Tensor) -> Tensor:
-        made: Tensor = self.layers(torch.cat([noise, condition], dim=1))
+    def forward(self, noise: Tensor, asked: Tensor) -> Tensor:
+        places = asked[:, None]
+        # Each layer sees all that came before it, side by side.
+        given = torch.cat([functional.relu(self.first_norm(self.first(noise, places))), noise], dim=1)
+        given = torch.cat([functional.relu(self.second_norm(self.second(given, places))), given], dim=1)
+        made: Tensor = self.last(given, places)
         return made
 
 
 class Discriminator(nn.Module):
-    """One score for `pac` rows at a time, with their conditions [LKFO18]."""
+    """One score for `pac` rows at a time [LKFO18], with their conditions."""
 
     def __init__(self, coding: Coding, *, pac: int, hidden: int, dropout: float) -> None:
         super().__init__()
-        self.width = pac * (coding.width + len(coding.conditions))
-        self.layers = nn.Sequential(
-            nn.Linear(self.width, hidden),
+        conditions = len(coding.conditions)
+        self.pac, self.width = pac, pac * coding.width
+        self.first = _Layer(self.width, pac * conditions, hidden)
+        self.rest = nn.Sequential(
             nn.LeakyReLU(0.2),
             nn.Dropout(dropout),
             nn.Linear(hidden, hidden),
@@ -66,9 +78,12 @@ class Discriminator(nn.Module):
             nn.Dropout(dropout),
             nn.Linear(hidden, 1),
         )
+        # Each row of a pack has conditions of its own.
+        self.register_buffer("_places", torch.arange(pac) * conditions, persistent=False)
 
-    def forward(self, vectors: Tensor) -> Tensor:
-        scores: Tensor = self.layers(vectors.reshape(-1, self.width))
+    def forward(self, vectors: Tensor, asked: Tensor) -> Tensor:
+        places = asked.reshape(-1, self.pac) + self._places if len(asked) else asked
+        scores: Tensor = self.rest(self.first(vectors.reshape(-1, self.width), places))
         return scores
 
 

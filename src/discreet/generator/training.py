@@ -46,7 +46,7 @@ def train(rows: Rows, settings: Settings, *, progress: Callable[[Epoch], None] |
     With `patience`, training ends early once the distance between real and generated rows that the discriminator sees,
     smoothed over about ten epochs, has found no new least value for so many epochs.
     """
-    from discreet.generator.contest import Contest, own_randomness
+    from discreet.generator.contest import Contest, own_ways
 
     least = 2 * settings.pac_for(len(rows))
     if not rows.shapes or len(rows) < least:
@@ -58,7 +58,7 @@ def train(rows: Rows, settings: Settings, *, progress: Callable[[Epoch], None] |
     rng = np.random.default_rng(settings.seed)
     coding = fit_coding(rows, modes=settings.modes_for(len(rows)), rng=rng)
     started, least_distance, since, smoothed, number = time.monotonic(), math.inf, 0, math.nan, 0
-    with own_randomness(rng):
+    with own_ways(coding, rng):
         contest = Contest(coding, coding.encode(rows, rng), settings, rng)
         for number in range(1, settings.epochs + 1):
             generator_loss, discriminator_loss, distance = contest.run_epoch()
