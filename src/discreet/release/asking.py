@@ -110,7 +110,7 @@ def ask(question: Question, ledger: Ledger) -> Answer:
 def _price(question: Question) -> Pricing | Searching:
     statement, cards = question.statement, question.cards
     if statement.searched and question.bounded is not None:
-        return price_searching(statement, cards, epsilon=question.epsilon, delta=question.delta)
+        return price_searching(statement, cards, question.bounded, epsilon=question.epsilon, delta=question.delta)
     if question.rho is not None:
         assert question.shares is not None, "a split of rho is chosen, never guessed"
         return price_gaussian(statement, cards, rho=question.rho, shares=question.shares)

@@ -22,7 +22,7 @@ from discreet.plan.calculus import facts_of
 from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.release.noising import Noisy, SearchedBounds, draw
 from discreet.release.pricing import Pricing, price
-from discreet.sensitivity.privatebounds import calibrate_search, find_bounds, search_plan, split
+from discreet.sensitivity.privatebounds import calibrate_search, find_bounds, search_plan, split, widest_bound
 
 if TYPE_CHECKING:
     from discreet.data.card import Card
@@ -84,16 +84,21 @@ class Searching:
 
 
 def price_searching(
-    statement: Statement, cards: Mapping[str, Card], *, epsilon: Decimal, delta: Decimal = Decimal(0)
+    statement: Statement, cards: Mapping[str, Card], bounded: Bounded, *, epsilon: Decimal, delta: Decimal = Decimal(0)
 ) -> Searching:
-    """The charge of a statement whose private bounds are searched for; refused as the answer itself would be."""
+    """The charge of a statement whose private bounds are searched for; refused as the answer itself would be.
+
+    It is priced within the widest bounds that a search may give, so no bounds found later can be refused.
+    """
     if statement.plan.open:
         raise QueryRefused(
             f"the bounds of {_named(statement)} are private, and a question that finds bounds cannot also find its "
             "keys. Group by columns whose categories the card lists, or write CLAMP(column, low, high)."
         )
     search, remaining = split(epsilon)
-    pricing = price(replace(statement, searched=()), cards, epsilon=remaining, delta=delta)
+    widest = widest_bound(remaining=remaining, unit_rows=facts_of(statement.plan.source, cards).rows)
+    farthest = bounded(dict.fromkeys(statement.searched, (-widest, widest)))
+    pricing = price(farthest, cards, epsilon=remaining, delta=delta)
     shares = _shares(search, len(statement.searched))
     searches = [_search(statement, name, share, cards) for name, share in zip(statement.searched, shares, strict=True)]
     charged = pricing.guarantee

@@ -27,7 +27,7 @@ from discreet.release.accuracy import (
     is_ranked,
     reach_of,
 )
-from discreet.release.bounding import Searching, price_searching
+from discreet.release.bounding import Bounded, Searching, price_searching
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.explanation import Explanation, MeasureFigures, OutputFigures, Slice
 from discreet.release.outlook import foresee
@@ -48,6 +48,7 @@ def explain(
     analyst: str,
     assumed: Amounts | None = None,
     shares: Sequence[Decimal] | None = None,
+    bounded: Bounded | None = None,
 ) -> Explanation:
     """What asking would measure, add, charge and leave; refused as the question itself would be.
 
@@ -56,8 +57,8 @@ def explain(
     assumptions = assume(statement, assumed or {})
     card = cards[statement.plan.dataset]
     facts = facts_of(statement.plan.source, cards)
-    if statement.searched and shares is None:
-        searching = price_searching(statement, cards, epsilon=epsilon, delta=delta)
+    if statement.searched and bounded is not None:
+        searching = price_searching(statement, cards, bounded, epsilon=epsilon, delta=delta)
         pricing, charged = searching.pricing, searching.guarantee
         measures = tuple(_figure_searching(statement, searching, level))
         outputs = tuple(_figure_unknown(statement))

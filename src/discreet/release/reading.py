@@ -161,6 +161,7 @@ def explain_asked(asked: Asked, ledger: Ledger) -> Explanation:
         standing=ledger.standing(asked.population),
         analyst=asked.analyst,
         assumed=asked.assumed,
+        bounded=asked.bounded,
     )
 
 

@@ -21,7 +21,7 @@ from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.questions import read_statement
 from discreet.release.accuracy import assume, read_amounts
 from discreet.release.asking import check_terms, unproven_reason
-from discreet.release.bounding import price_searching
+from discreet.release.bounding import Bounded, price_searching
 from discreet.release.explaining import figure_outputs
 from discreet.release.pricing import price
 from discreet.release.reading import Shelf
@@ -144,8 +144,10 @@ def _promise(name: str, query: Query) -> Guarantee:
             pricing = price(query.statement, query.cards, epsilon=query.epsilon)
             return pricing.guarantee if reason is None else Unproven(reason)
         case "private-bounds":
-            statement, cards = read_statement(query.sql, query.private())
-            return price_searching(statement, cards, epsilon=query.epsilon).guarantee
+            catalogue = query.private()
+            statement, cards = read_statement(query.sql, catalogue)
+            within: Bounded = lambda found: read_statement(query.sql, catalogue, found=found)[0]  # noqa: E731
+            return price_searching(statement, cards, within, epsilon=query.epsilon).guarantee
         case "local":
             return Unproven(local.REASON)
         case "generated":

@@ -103,8 +103,8 @@ class PrivateBounds:
         self._engine = engine
         self._held = held
         self._statement, self._cards = read_statement(sql, catalogue)
-        self._searching: Searching = price_searching(self._statement, self._cards, epsilon=epsilon)
         self._read: dict[tuple[tuple[str, tuple[int, int]], ...], Statement] = {}
+        self._searching: Searching = price_searching(self._statement, self._cards, self._bounded, epsilon=epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
