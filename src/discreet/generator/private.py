@@ -76,7 +76,7 @@ def train_private(
     Charge `plan.guarantee` first: what runs here is paid for, whether it ends or not. Nothing here fails because of
     what the rows hold.
     """
-    import torch
+    from discreet.generator.network import torch
 
     if rows.shapes != plan.shapes or len(units) != len(rows):
         raise ValueError("the rows have the plan's columns, and each row has its unit")
@@ -154,10 +154,8 @@ class _Contest:
     """The two networks. Neither sees a row: the critic learns from noisy sums, the generator from the critic."""
 
     def __init__(self, plan: PrivatePlan, shares: list[NDArray[float64]]) -> None:
-        import torch
-
         from discreet.generator.critic import Critic
-        from discreet.generator.network import Generator
+        from discreet.generator.network import Generator, torch
 
         settings = plan.settings
         self._plan, self._coding, self._settings = plan, plan.coding, settings
@@ -190,9 +188,7 @@ class _Contest:
 
     def _draw_rows(self) -> Tensor:
         """Rows as the model would give them, so that the critic cannot tell them by their looks."""
-        import torch
-
-        from discreet.generator.network import draw_slots
+        from discreet.generator.network import draw_slots, torch
 
         with torch.no_grad():
             made = self._propose()
@@ -201,19 +197,20 @@ class _Contest:
         return _vectors(self._coding, scalars.numpy(), slots.numpy())
 
     def _propose(self) -> Tensor:
-        import torch
+        from discreet.generator.network import torch
 
         made: Tensor = self.generator(
-            torch.randn(self._settings.fakes, self._settings.noise), torch.zeros(self._settings.fakes, 0)
+            torch.randn(self._settings.fakes, self._settings.noise),
+            torch.zeros(self._settings.fakes, dtype=torch.int64),
         )
         return made
 
 
 def _begin_with(generator: Generator, coding: Coding, shares: list[NDArray[float64]]) -> None:
     """Make the generator draw each column by its shares, almost whatever its noise is."""
-    import torch
+    from discreet.generator.network import torch
 
-    last = generator.layers[-1]
+    last = generator.last.numbers
     logits = np.log(np.maximum(np.concatenate(shares), _FAINTEST))
     with torch.no_grad():
         last.weight[: coding.scalars] *= _SPREAD
@@ -224,9 +221,8 @@ def _begin_with(generator: Generator, coding: Coding, shares: list[NDArray[float
 
 def _vectors(coding: Coding, scalars: NDArray[Any], slots: NDArray[int64]) -> Tensor:
     """Scalars rounded to the critic's fineness, and a 1 in the slot of each block."""
-    import torch
-
     from discreet.generator.critic import FINENESS
+    from discreet.generator.network import torch
 
     vectors = torch.zeros(len(slots), coding.width, dtype=torch.float64)
     vectors[:, : coding.scalars] = torch.as_tensor(np.rint(scalars * 2.0**FINENESS) / 2.0**FINENESS)

@@ -50,22 +50,22 @@ class PrivateSettings:
     Each epoch shows the discriminator every unit once, in `batches` steps; one batch is best, more are quicker on many
     rows. Numbers fall into so many equal `cells` of their range. `critic` and `hidden` are the widths of the
     discriminator and the generator; `clip` the length from which a unit's gradient is cut; `marginal_share` the part of
-    rho that goes to the shares of single columns.
+    rho that goes to the shares of single columns, and `hold` how firmly the generator keeps to those.
     """
 
     epochs: int = 60
     batches: int = 1
-    cells: int = 8
+    cells: int = 16
     critic: int = 16
     hidden: int = 64
     noise: int = 32
     fakes: int = 256
-    generator_steps: int = 3
+    generator_steps: int = 2
     clip: float = 1.0
-    hold: float = 1.0
+    hold: float = 5.0
     critic_rate: float = 3e-3
-    generator_rate: float = 2e-3
-    marginal_share: Fraction = Fraction(1, 4)
+    generator_rate: float = 1e-3
+    marginal_share: Fraction = Fraction(1, 2)
 
     def __post_init__(self) -> None:
         for name, largest in _LIMITS.items():
@@ -74,7 +74,7 @@ class PrivateSettings:
                 raise ParameterInvalid(
                     parameter=name.replace("_", " "), rule=f"must lie between 1 and {largest}", came=str(value)
                 )
-        for name in ("clip", "critic_rate", "generator_rate"):
+        for name in ("clip", "hold", "critic_rate", "generator_rate"):
             if not 0 < getattr(self, name) <= 8:
                 raise ParameterInvalid(
                     parameter=name.replace("_", " "),
