@@ -65,3 +65,11 @@ say "11. Which model and which ε? A small study on the true rows, for the custo
 run study run examples/study.yaml --out demo/study
 echo
 echo "Open the report in a browser: demo/study/report.html"
+
+say "12. How much can one person move an answer? Every strategy on one question, drawn 100 times, for the custodian alone"
+sed 's/^neighbours:/allow: [generated]  # what has no proof may be compared here, and leaves its marker\n&/' \
+  demo/data/survey.yaml > demo/data/compared.yaml
+run init demo/laboratory
+run add -w demo/laboratory demo/data/survey.parquet --card demo/data/compared.yaml
+run sensitivity -w demo/laboratory "SELECT AVG(height) FROM survey WHERE province = 59" --epsilon 0.1 --assume n=10000
+run sensitivity -w demo/laboratory "SELECT AVG(height) FROM survey WHERE province = 59" --epsilon 0.1 --custodian

@@ -186,7 +186,8 @@ class Bench:
         self, query: Query, engine: Engine, *, model: Callable[[], Shelved], sample_size: int = DEFAULT_SAMPLE
     ) -> None:
         self.query = query
-        self.engine = RememberingEngine(engine)
+        # Several queries may share what an engine remembers, so that each plan is run once for all of them.
+        self.engine = engine if isinstance(engine, RememberingEngine) else RememberingEngine(engine)
         self._model = model
         self._sample_size = sample_size
 
@@ -316,8 +317,7 @@ def _counter(
 
 def _drawn(line: Line, bench: Bench, truth: Fraction, runs: int, told: Callable[[], None]) -> Line:
     try:
-        strategy = bench.ready(line.strategy)
+        trials = draw_trials(lambda: bench.ready(line.strategy), truth, runs, bench.engine, told)
     except Refused as refusal:  # no model, or one that lacks the column: told, and the others go on
         return Line(line.strategy, line.guarantee, told=refusal.message)
-    trials = draw_trials(strategy, truth, runs, bench.engine, told)
     return Line(line.strategy, line.guarantee, line.expected, line.told, trials)

@@ -142,14 +142,21 @@ class Contest:
 
 
 def draw_trials(
-    strategy: Strategy, truth: Fraction, runs: int, engine: RememberingEngine, told: Callable[[], None] = lambda: None
+    ready: Callable[[], Strategy],
+    truth: Fraction,
+    runs: int,
+    engine: RememberingEngine,
+    told: Callable[[], None] = lambda: None,
 ) -> Trials:
-    """Answers, one after the other. Time is what a lone question would have taken, rows read anew."""
+    """Answers, one after the other. Time is what a lone question would have taken: made ready, rows read anew."""
     results, used, seconds = [], [], []
+    saved, start = engine.saved, time.perf_counter()
+    strategy = ready()
+    before = time.perf_counter() - start + engine.saved - saved
     for _ in range(runs):
         saved, start = engine.saved, time.perf_counter()
         drawn = strategy.draw()
-        seconds.append(time.perf_counter() - start + engine.saved - saved)
+        seconds.append(before + time.perf_counter() - start + engine.saved - saved)
         results.append(drawn.result)
         used.append(drawn.sensitivity)
         told()
