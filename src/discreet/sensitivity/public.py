@@ -58,13 +58,13 @@ class PublicBound:
     def of_answer(self, values: int | None = None) -> Fraction | None:
         """How far the answer itself moves, in the query's own units; None where no one number tells.
 
-        For a mean over a public number of values, tell how many `values` there are.
+        A mean moves as its sum does over how many `values` there are; where that number is noisy, a little further.
         """
         if self.aggregate in _RANKED:
             return None
         if self.size is None:
             return self.total.sensitivity
-        if self.size.sensitivity or not values:
+        if not values:
             return None
         return self.total.sensitivity / values
 
