@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from discreet.guarantees.types import Neighbours
 from discreet.plan.algebra import Field, Scan
-from discreet.sensitivity.smooth import Smooth, bound_at, smooth_bound, smoothness
+from discreet.sensitivity.smooth import Smooth, bound_at, smooth_bound
+from discreet.sensitivity.smoothnoise import SmoothNoise
 from discreet.sensitivity.subject import Aggregate, Held, Subject
 from discreet.sensitivity.windows import Core, Discount, widest_gap
 
@@ -143,15 +144,15 @@ def test_no_data_set_at_a_distance_has_a_larger_local_sensitivity(
 def test_the_bound_is_smooth_and_covers_every_neighbour(
     aggregate: Aggregate, rank: Fraction | None, neighbours: Neighbours, rows: int, epsilon: Decimal, delta: Decimal
 ) -> None:
-    about, beta = subject(aggregate, rank, neighbours, rows), smoothness(epsilon=epsilon, delta=delta)
+    about, base = subject(aggregate, rank, neighbours, rows), SmoothNoise.calibrate(epsilon=epsilon, delta=delta).base
     near, values = adjacent(neighbours, rows), answers(about)
-    bounds = np.array([float(smooth_bound(about, held(counts), beta=beta)) for counts in world()])
+    bounds = np.array([float(smooth_bound(about, held(counts), base=base)) for counts in world()])
     moves = np.where(near, np.abs(values[:, None] - values[None, :]), 0).max(1)
     assert (moves <= bounds * ROUNDING).all()
     ratios = np.where(near, bounds[:, None] / bounds[None, :], 0)
-    assert ratios.max() <= np.exp(float(beta)) * ROUNDING
+    assert ratios.max() <= 1 / float(base) * ROUNDING
     if aggregate is not Aggregate.TRIMMED:
-        assert ratios.max() > np.exp(float(beta) / 2)  # half the smoothness would be exceeded
+        assert ratios.max() > float(base) ** -0.5  # half the smoothness would be exceeded
 
 
 @cases
@@ -169,20 +170,20 @@ def test_the_noise_drawn_keeps_its_promise_for_every_pair(
     monkeypatch.setattr("discreet.sensitivity.smooth._MOST_DECIMALS", 1)
     about = subject(aggregate, rank, neighbours, rows)
     ready = [Smooth.calibrate(about, held(counts), epsilon=epsilon, delta=delta) for counts in world()]
-    laws = [Law(one.result, float(one.mechanism.scale)) for one in ready]
+    laws = [Law(one.exact, float(one.mechanism.scale)) for one in ready]
     assert worst(laws, adjacent(neighbours, rows), epsilon=epsilon) <= float(delta) * ROUNDING
 
 
 @pytest.mark.parametrize(
     ("share", "less_smooth"),
-    [pytest.param(Fraction(1, 2), 1, id="half the scale"), pytest.param(Fraction(1), 2, id="twice beta")],
+    [pytest.param(Fraction(1, 2), 1, id="half the scale"), pytest.param(Fraction(1), 2, id="half as smooth")],
 )
 def test_a_planted_fault_breaks_the_promise(share: Fraction, less_smooth: int) -> None:
     epsilon, delta = PROMISES[0]
     about = subject(Aggregate.QUANTILE, Fraction(1, 2), Neighbours.REPLACE_ONE, 1)
-    beta = less_smooth * smoothness(epsilon=epsilon, delta=delta)
+    base = SmoothNoise.calibrate(epsilon=epsilon, delta=delta).base ** less_smooth
     laws = [
-        Law(int(value), float(share * smooth_bound(about, held(counts), beta=beta) / (Fraction(epsilon) / 2)))
+        Law(int(value), float(share * smooth_bound(about, held(counts), base=base) / (Fraction(epsilon) / 2)))
         for counts, value in zip(world(), answers(about), strict=True)
     ]
     assert worst(laws, adjacent(Neighbours.REPLACE_ONE, 1), epsilon=epsilon) > float(delta)

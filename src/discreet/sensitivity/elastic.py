@@ -128,9 +128,14 @@ class Elastic:
 
     @classmethod
     def calibrate(cls, subject: JoinSubject, held: JoinHeld, *, epsilon: ExactLike, delta: ExactLike) -> Self:
-        """Noise for the smooth upper bound of the elastic sensitivity of these rows."""
+        """Noise for the smooth upper bound of the elastic sensitivity of these rows.
+
+        Counts above `largest_bound` are taken for it, so that whether noise can be drawn never depends on the rows.
+        """
         noise = SmoothNoise.calibrate(epsilon=epsilon, delta=delta)
-        return cls(held.pairs, noise, smooth_bound(subject, held, noise))
+        bound = smooth_bound(subject, held, noise)
+        most = noise.largest_bound
+        return cls(min(held.pairs, most), noise, min(bound, Fraction(most)))
 
     @property
     def guarantee(self) -> ApproxDP:
@@ -141,6 +146,7 @@ class Elastic:
         return self.noise.mechanism(self.sensitivity)
 
     def draw(self) -> Drawn:
+        """One more answer; each costs the guarantee again."""
         [noisy] = self.mechanism.release([self.exact])
         return Drawn(float(noisy), float(self.sensitivity))
 

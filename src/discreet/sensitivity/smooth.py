@@ -2,103 +2,92 @@
 
 Guarantee: (epsilon, delta)-DP per protected unit, add-remove or replace-one.
 Requires:  values within the card's bounds, at most `unit_rows` of a unit; QUANTILE, MIN, MAX or TRIMMED_AVG.
-Proof:     docs/proofs/smooth.md
+Proof:     docs/proofs/smooth.md; the noise in docs/proofs/smooth-noise.md
 Refs:      [NRS07]
 
-COUNT and SUM are not offered: the next neighbour moves them as far as any, so nothing is smaller than the public
-sensitivity. Nor is AVG: whatever the rows are, a value at a bound moves it by half the width over n or more, which
-the public strategy comes close to, with n private as it is. The scale follows from the rows: an analyst is never
-shown it, nor an interval, an expected error or the time taken. That is the duty of whoever shows an answer; this
-strategy is for custodians' comparisons.
+COUNT and SUM are not offered: a neighbour of any rows is moved as far as rows can be, so smoothing gains next to
+nothing. Nor is AVG: whatever the rows are, a value at a bound moves it by about half the width over n, and the public
+strategy does nearly as well without telling n. The scale follows from the rows: an analyst is never shown it, nor an
+interval, an expected error or the time taken. That is the duty of whoever shows an answer; this strategy is for
+custodians' comparisons.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from discreet.errors import QueryRefused
-from discreet.guarantees.enclosures import ln_down, ln_up
-from discreet.guarantees.numbers import ExactLike, exact
+from discreet.guarantees.enclosures import ln_down
+from discreet.guarantees.numbers import ExactLike
 from discreet.guarantees.types import ApproxDP
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.scale import LARGEST_SCALE, round_up
+from discreet.sensitivity.smoothnoise import SmoothNoise
 from discreet.sensitivity.subject import Aggregate, Drawn, Held, Subject
 from discreet.sensitivity.windows import FLOOR, ONE, Core, Discount, widest_gap
 
-__all__ = ["Smooth", "bound_at", "require_smooth", "smooth_bound", "smoothness"]
+if TYPE_CHECKING:
+    from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+
+__all__ = ["Smooth", "bound_at", "require_smooth", "smooth_bound"]
 
 _OFFERED: Final = frozenset({Aggregate.QUANTILE, Aggregate.MIN, Aggregate.MAX, Aggregate.TRIMMED})
 _MOST_DECIMALS: Final = 6
-_ROUNDING: Final = Fraction(1, 1 << 40)
-"""Kept back from the smoothness for what rounding the scale up may add, as an exponent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Smooth:
-    """Smooth sensitivity made ready for one subject. All but epsilon, delta and the grid is confidential.
+    """Smooth sensitivity made ready for one subject. `exact` and `sensitivity` are confidential.
 
-    `sensitivity` is in the query's own units. Noise is added to `result` in steps of `grid`, and what comes out is
-    moved to the nearer bound.
+    `exact` is the answer in steps of `grid`; all else is in the query's own units. What comes out is moved to the
+    nearer bound.
     """
 
-    epsilon: Decimal
-    delta: Decimal
+    exact: int = field(repr=False)
+    noise: SmoothNoise
     grid: Fraction
-    low: int
-    high: int
-    result: int = field(repr=False)
+    low: Fraction
+    high: Fraction
     sensitivity: Fraction = field(repr=False)
-    mechanism: DiscreteLaplace = field(repr=False)
     name: ClassVar[str] = "smooth"
 
     @classmethod
-    def calibrate(cls, subject: Subject, held: Held, *, epsilon: ExactLike, delta: ExactLike) -> Smooth:
-        """Half of epsilon hides where the answer is; the other half, with delta, hides how wide its noise is."""
+    def calibrate(cls, subject: Subject, held: Held, *, epsilon: ExactLike, delta: ExactLike) -> Self:
+        """Noise for the smooth bound of these rows. Whether it can be drawn is known without them."""
         require_smooth(subject)
-        spent = exact(epsilon, parameter="epsilon")
-        missed = exact(delta, parameter="delta", below=Fraction(1, 2))
-        place = Fraction(spent) / 2
-        parts = _grid_parts(subject, place)
-        rounded = subject.aggregate is Aggregate.TRIMMED
-        bound = smooth_bound(subject, held, beta=smoothness(epsilon=spent, delta=missed)) * parts + int(rounded)
+        noise = SmoothNoise.calibrate(epsilon=epsilon, delta=delta)
+        parts = _grid_parts(subject, noise)
+        between = subject.aggregate is Aggregate.TRIMMED or parts < 1
+        bound = smooth_bound(subject, held, base=noise.base) * parts + int(between)
+        grid = subject.step / parts
         return cls(
-            epsilon=spent,
-            delta=missed,
-            grid=subject.step / parts,
-            low=subject.low * parts,
-            high=subject.high * parts,
-            result=_rounded(_answer(subject, held) * parts),
-            sensitivity=bound * subject.step / parts,
-            mechanism=DiscreteLaplace(scale=round_up(bound / place)),
+            exact=math.floor(_answer(subject, held) * parts + Fraction(1, 2)),
+            noise=noise,
+            grid=grid,
+            low=subject.low * subject.step,
+            high=subject.high * subject.step,
+            sensitivity=bound * grid,
         )
 
     @property
     def guarantee(self) -> ApproxDP:
-        return ApproxDP(epsilon=self.epsilon, delta=self.delta)
+        return self.noise.guarantee
+
+    @property
+    def mechanism(self) -> DiscreteLaplace:
+        return self.noise.mechanism(self.sensitivity / self.grid)
 
     def draw(self) -> Drawn:
         """One more answer; each costs the guarantee again."""
-        [noisy] = self.mechanism.release([self.result])
-        return Drawn(
-            result=float(min(max(noisy, self.low), self.high) * self.grid), sensitivity=float(self.sensitivity)
-        )
+        [noisy] = self.mechanism.release([self.exact])
+        return Drawn(float(min(max(noisy * self.grid, self.low), self.high)), float(self.sensitivity))
 
 
-def smoothness(*, epsilon: ExactLike, delta: ExactLike) -> Fraction:
-    """beta = ln(1 + (epsilon/2) / ln(2/delta)), rounded down: neighbours' scales may differ by a factor e^beta."""
-    room = Fraction(exact(epsilon, parameter="epsilon")) / 2
-    missed = Fraction(exact(delta, parameter="delta", below=Fraction(1, 2)))
-    return ln_down(1 + room / ln_up(2 / missed))
-
-
-def smooth_bound(subject: Subject, held: Held, *, beta: Fraction) -> Fraction:
-    """S, in steps of the value: no neighbour's answer is further off, nor its S by more than a factor e^beta."""
+def smooth_bound(subject: Subject, held: Held, *, base: Fraction) -> Fraction:
+    """S, in steps of the value: no neighbour's answer is further off, and base times S is at most the neighbour's S."""
     rows, width = subject.unit_rows, subject.high - subject.low
-    exponent = beta - _ROUNDING
+    exponent = ln_down(1 / base)
     if subject.aggregate is Aggregate.TRIMMED:
         exponent /= 2
     core, discount = _core(subject, held.present), Discount.over(rows, exponent=exponent)
@@ -133,8 +122,8 @@ def require_smooth(subject: Subject) -> None:
     """Refuse what smooth sensitivity is not offered for: from the statement and the card alone."""
     if subject.aggregate not in _OFFERED:
         raise QueryRefused(
-            f"smooth sensitivity is not offered for {subject.aggregate.value}: it would never be below the public "
-            "sensitivity. Ask for MEDIAN, QUANTILE, MIN, MAX or a trimmed mean, or use the strategy 'public'."
+            f"smooth sensitivity is not offered for {subject.aggregate.value}: it gains next to nothing over the "
+            "public one. Ask for MEDIAN, QUANTILE, MIN, MAX or a trimmed mean, or use the strategy 'public'."
         )
     if not subject.bounded:
         raise QueryRefused(
@@ -146,18 +135,12 @@ def require_smooth(subject: Subject) -> None:
         raise QueryRefused(f"{subject.text}: a quantile's rank is from 0 to 1, a trimmed share from 0 to below 0.5.")
 
 
-def _grid_parts(subject: Subject, place: Fraction) -> int:
-    """Into how many parts a step is cut, by public facts alone, so that the largest noise can be drawn."""
-    width = subject.high - subject.low + 1
-    decimals = _MOST_DECIMALS if subject.aggregate is Aggregate.TRIMMED else 0
-    while decimals and 2 * width * 10**decimals / place > LARGEST_SCALE:
-        decimals -= 1
-    if 2 * width * 10**decimals / place > LARGEST_SCALE:
-        raise QueryRefused(
-            f"{subject.text} has too many steps between its bounds for this epsilon. Give the column narrower bounds "
-            "or a larger step in the card, or spend more."
-        )
-    return int(10**decimals)
+def _grid_parts(subject: Subject, noise: SmoothNoise) -> Fraction:
+    """Into how many parts a step is cut, from public facts alone, so that noise for the widest bound can be drawn."""
+    parts = Fraction(10) ** (_MOST_DECIMALS if subject.aggregate is Aggregate.TRIMMED else 0)
+    while (subject.high - subject.low) * parts + 1 > noise.largest_bound:
+        parts /= 10
+    return parts
 
 
 def _core(subject: Subject, present: int) -> Core:
@@ -211,7 +194,3 @@ def _answer(subject: Subject, held: Held) -> Fraction:
     if subject.aggregate is Aggregate.TRIMMED:
         return Fraction(subject.low + subject.high, 2)
     return Fraction(_value(subject, held, _core(subject, 0).left))
-
-
-def _rounded(value: Fraction) -> int:
-    return math.floor(value + Fraction(1, 2))

@@ -20,7 +20,7 @@ from discreet.guarantees.enclosures import exp_up, ln_up
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.guarantees.types import ApproxDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.scale import round_up
+from discreet.mechanisms.scale import LARGEST_SCALE, round_up
 
 __all__ = ["SLACK", "SmoothNoise"]
 
@@ -76,6 +76,11 @@ class SmoothNoise:
     def decay(self, distance: int) -> Fraction:
         """base^distance rounded up, by far less than `SLACK` of itself as long as it is above e^-1000."""
         return exp_up(distance * ln_up(self.base)) if distance else Fraction(1)
+
+    @property
+    def largest_bound(self) -> int:
+        """The largest bound that noise can be drawn for. Public: what it must cut is cut for all rows alike."""
+        return int(LARGEST_SCALE * self.share)
 
     def mechanism(self, bound: Fraction) -> DiscreteLaplace:
         """The noise for a data set of this smooth bound, in whole steps of the values."""

@@ -14,6 +14,7 @@ from discreet.data.card import parse_card
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ApproxDP, Neighbours
+from discreet.mechanisms.scale import LARGEST_SCALE
 from discreet.plan.algebra import Field, KeyJoin, Scan
 from discreet.plan.questions import read_statement
 from discreet.sensitivity.elastic import (
@@ -153,10 +154,15 @@ def test_frequent_keys_need_no_smoothing_and_rare_ones_much() -> None:
     assert 137 < smooth_bound(subject, JoinHeld({}, {}), noise) < 138
 
 
-def test_tiny_epsilon_is_quick_and_its_scale_is_told() -> None:
-    strategy = Elastic.calibrate(subject_of_rows(1, 1), JoinHeld({}, {}), epsilon="1e-9", delta="1e-9")
-    with pytest.raises(ParameterInvalid, match="2\\*\\*52"):
-        strategy.draw()
+@pytest.mark.parametrize("rows", [(1, 1), (10**9, 10**9)], ids=str)
+@pytest.mark.parametrize("held", [JoinHeld({}, {}), JoinHeld({0: 10**12}, {0: 10**12})], ids=["none", "many"])
+def test_noise_can_be_drawn_whatever_the_rows(rows: tuple[int, int], held: JoinHeld) -> None:
+    strategy = Elastic.calibrate(subject_of_rows(*rows), held, epsilon="1e-9", delta="1e-9")
+    most = strategy.noise.largest_bound
+    assert strategy.exact == min(held.pairs, most)
+    assert strategy.sensitivity == most
+    assert (most + 1) / strategy.noise.share > LARGEST_SCALE >= strategy.mechanism.scale
+    assert isinstance(strategy.draw().result, float)
 
 
 def test_draws() -> None:
