@@ -21,6 +21,7 @@ __all__ = [
     "MOST_ENTRIES",
     "STEPS",
     "WHOLE",
+    "WIDEST",
     "average_by_unit",
     "clip_to_bound",
     "count_slots",
@@ -34,6 +35,8 @@ STEPS: Final = 1 << 14
 # Entries are held within this, and there are at most so many: squares then sum exactly in 64-bit floats.
 LONGEST: Final = 1 << 17
 MOST_ENTRIES: Final = 1 << 18
+# The most numbers that a layer of the discriminator sums.
+WIDEST: Final = 1 << 12
 
 
 def number_units(units: NDArray[Any]) -> NDArray[int64]:

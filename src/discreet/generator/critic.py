@@ -20,7 +20,7 @@ try:
 except ImportError:
     raise ExtraMissing(needed_for="private training of the tabular generator", extra="gan") from None
 
-from discreet.generator.contribution import LONGEST, STEPS
+from discreet.generator.contribution import LONGEST, STEPS, WIDEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,18 +28,17 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["FINENESS", "WIDEST", "Critic"]
+__all__ = ["FINENESS", "Critic"]
 
 # Bits after the point of: inputs and activations, weights, what flows back.
 FINENESS: Final = 10
 _WEIGHT: Final = 16
 _BACK: Final = 20
-# The largest activation, weight and backward value; the most numbers summed at once. 6+2+12+10+16 and 1+2+12+20+16 are
-# at most 51 bits, one below what a float holds.
+# The largest activation, weight and backward value. Over WIDEST products, 6+2+12+10+16 and 1+2+12+20+16 bits are 51
+# at most, and a float holds 53.
 _LARGEST_ACTIVATION: Final = 2.0**6
 _LARGEST_WEIGHT: Final = 2.0**2
 _LARGEST_BACK: Final = 2.0
-WIDEST: Final = 1 << 12
 _SLOPE: Final = 0.25
 _LOGIT: Final = 7
 _REACH: Final = 16

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.data.columns import Kind
 from discreet.errors import ParameterInvalid, Refused
-from discreet.generator.contribution import MOST_ENTRIES, WHOLE
+from discreet.generator.contribution import MOST_ENTRIES, WHOLE, WIDEST
 from discreet.generator.publiccoding import public_coding
 from discreet.generator.rows import Shape, shape_of
 from discreet.guarantees.numbers import ExactLike, exact, floor_to_grid, text
@@ -29,7 +29,6 @@ __all__ = ["PrivatePlan", "PrivateSettings", "plan_private"]
 # How long a unit's gradient may be, in whole steps: the finest of these whose noise a table can hold.
 _BOUNDS: Final = tuple(1 << power for power in range(12, 8, -1))
 _LARGEST_SCALE: Final = 1 << 16
-_WIDEST: Final = 1 << 12
 _LEFT_OUT: Final = {Kind.ID, Kind.TEXT}
 _LIMITS: Final = {
     "epochs": 10_000,
@@ -175,11 +174,11 @@ def _squared_step(bound: int, neighbours: Neighbours) -> int:
 
 
 def _check_size(width: int, settings: PrivateSettings) -> None:
-    entries = settings.critic * (width + settings.critic + 3)
-    if width > _WIDEST or entries > MOST_ENTRIES:
+    entries = settings.critic * (width + settings.critic + 3) + 1
+    if width > WIDEST or entries > MOST_ENTRIES:
         raise Refused(
             f"the columns of the card have {width} slots in all, too many for private training with a discriminator of "
-            f"width {settings.critic}: there may be {_WIDEST} slots and {MOST_ENTRIES} weights. Group categories, or "
+            f"width {settings.critic}: there may be {WIDEST} slots and {MOST_ENTRIES} weights. Group categories, or "
             "declare columns as text, which are left out.",
             slots=width,
         )
