@@ -61,7 +61,7 @@ class PrivateSettings:
     fakes: int = 256
     generator_steps: int = 2
     clip: float = 1.0
-    hold: float = 5.0
+    hold: float = 1.0
     critic_rate: float = 3e-3
     generator_rate: float = 1e-3
     marginal_share: Fraction = Fraction(1, 2)
