@@ -38,7 +38,7 @@ from discreet.plan.algebra import (
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.sensitivity import Sensitivities, sensitivities
 from tests.algebra.interpreter import Aggregate, Datum, Row, Tables, grouped, margin_of
-from tests.algebra.populations import Cards, cut_weight, extremes
+from tests.algebra.populations import Cards, cut_weight, extremes, present_columns
 
 __all__ = ["Found", "Pair", "distance", "neighbouring_tables", "reach", "search"]
 
@@ -53,17 +53,23 @@ PROTECTED: Final[Mapping[str, Datum]] = {"integer": 10**6, "text": "the protecte
 State = Mapping[str, tuple[Row, ...]]
 """The rows of the protected unit by dataset, in their order, without id."""
 
+Absent = Mapping[str, frozenset[str]]
+
 Seen = Mapping[Cell, list[Aggregate]]
 Number = int | Fraction
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What is public of the unit, and its rows in two neighbouring populations."""
+    """What is public of the unit, and its rows in two neighbouring populations.
+
+    `absent` are the columns of a dataset in which, as everybody knows, the unit has no value.
+    """
 
     public: Mapping[str, Mapping[str, Datum]]
     first: State
     second: State
+    absent: Absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +152,7 @@ def distance(plan: Plan, place: int, bound: Sensitivities, first: Seen, second: 
     scored = isinstance(plan.measures[place], Quantile | Extreme)
     moves = {at: (l1, l1**2 if scored else squared) for at, (l1, squared) in slices.items()}
     return Found(
-        pair=Pair({}, {}, {}),
+        pair=Pair({}, {}, {}, {}),
         l1=Fraction(sum(l1 for l1, _ in moves.values())),
         squared_l2=Fraction(sum(squared for _, squared in moves.values())),
         share_l1=Fraction(sum(_share(l1, bound.each[at].l1) for at, (l1, _) in moves.items())),
@@ -215,6 +221,10 @@ class _Adversary:
         self.cards = {name: cards[name] for name in names}
         self.replacing = cards[plan.dataset].neighbours is Neighbours.REPLACE_ONE
         self.tempting = {name: _temptations(plan, card) for name, card in self.cards.items()}
+        self.settled = {
+            name: [at for at in self.tempting[name] if at in present_columns(card) and not card.column(at).public]
+            for name, card in self.cards.items()
+        }
         measure = plan.measures[place]
         scored = isinstance(measure, Quantile | Extreme)
         # Counts and sums of the others cancel out; scores depend on everybody.
@@ -258,14 +268,20 @@ class _Adversary:
         }
         # Under a public size a unit is in a dataset of both neighbours, or of neither.
         missing = {name for name in self.cards if self.random.random() < 0.1}
-        absent: State = dict.fromkeys(self.cards, ())
-        first = self.fresh_state(public, missing)
-        return Pair(public, first, self.fresh_state(public, missing) if self.replacing else absent)
+        gone: State = dict.fromkeys(self.cards, ())
+        absent = {
+            name: frozenset(at for at in settled if self.random.random() < 0.3)
+            for name, settled in self.settled.items()
+        }
+        first = self.fresh_state(public, absent, missing)
+        second = self.fresh_state(public, absent, missing) if self.replacing else gone
+        return Pair(public, first, second, absent)
 
-    def fresh_state(self, public: Mapping[str, Mapping[str, Datum]], missing: set[str]) -> State:
+    def fresh_state(self, public: Mapping[str, Mapping[str, Datum]], absent: Absent, missing: set[str]) -> State:
         state = {}
         for name, card in self.cards.items():
-            rows = [self.fresh_row(name, public[name]) for _ in range(0 if name in missing else self.size(card))]
+            count = 0 if name in missing else self.size(card)
+            rows = [self.fresh_row(name, public[name], absent[name]) for _ in range(count)]
             state[name] = tuple(rows[:1] * len(rows) if self.random.random() < 0.6 else rows)
         return state
 
@@ -274,29 +290,46 @@ class _Adversary:
         sizes = (1, most, most, most, most + 2) if card.size is Size.PUBLIC else (0, 1, most, most, most, most + 2)
         return self.random.choice(sizes)
 
-    def fresh_row(self, name: str, public: Mapping[str, Datum]) -> Row:
-        card, tempting = self.cards[name], self.tempting[name]
+    def fresh_row(self, name: str, public: Mapping[str, Datum], absent: frozenset[str]) -> Row:
+        card = self.cards[name]
         row = {column.name: None for column in card.columns if column.kind is not Kind.ID}
-        drawn = {at: public[at] if at in public else self.random.choice(values) for at, values in tempting.items()}
+        drawn = {at: public[at] if at in public else self.fresh_value(name, at, absent) for at in self.tempting[name]}
         return cut_weight(card, {**row, **drawn})
+
+    def fresh_value(self, name: str, at: str, absent: frozenset[str]) -> Datum:
+        """A confidential value; whether there is one is not always the unit's to choose."""
+        values = self.tempting[name][at]
+        if at in self.settled[name]:
+            values = (None,) if at in absent else tuple(value for value in values if value is not None)
+        return self.random.choice(values)
 
     def changed(self, pair: Pair) -> Pair:
         """One small change: of what is public in both, or of one of the two."""
         name = self.random.choice(list(self.cards))
+        if self.settled[name] and self.random.random() < 0.15:
+            return self.with_presence(pair, name, self.random.choice(self.settled[name]))
         if pair.public[name] and self.random.random() < 0.15:
             at = self.random.choice(list(pair.public[name]))
             value = self.random.choice(self.tempting[name][at])
             public = {**pair.public, name: {**pair.public[name], at: value}}
             first, second = (self.with_value(state, name, at, value) for state in (pair.first, pair.second))
-            return Pair(public, first, second)
+            return replace(pair, public=public, first=first, second=second)
         if self.replacing and self.random.random() < 0.5:
-            return replace(pair, second=self.changed_state(pair.second, name, pair.public[name]))
-        return replace(pair, first=self.changed_state(pair.first, name, pair.public[name]))
+            return replace(pair, second=self.changed_state(pair.second, name, pair.public[name], pair.absent[name]))
+        return replace(pair, first=self.changed_state(pair.first, name, pair.public[name], pair.absent[name]))
+
+    def with_presence(self, pair: Pair, name: str, at: str) -> Pair:
+        """The unit has a value in both populations where it had none, or the other way round."""
+        absent = pair.absent[name] ^ {at}
+        first, second = (
+            self.with_value(state, name, at, self.fresh_value(name, at, absent)) for state in (pair.first, pair.second)
+        )
+        return replace(pair, first=first, second=second, absent={**pair.absent, name: absent})
 
     def with_value(self, state: State, name: str, at: str, value: Datum) -> State:
         return {**state, name: tuple(cut_weight(self.cards[name], {**row, at: value}) for row in state[name])}
 
-    def changed_state(self, state: State, name: str, public: Mapping[str, Datum]) -> State:
+    def changed_state(self, state: State, name: str, public: Mapping[str, Datum], absent: frozenset[str]) -> State:
         rows, card = list(state[name]), self.cards[name]
         if not rows and card.size is Size.PUBLIC:
             return state
@@ -304,14 +337,14 @@ class _Adversary:
         move = self.random.randrange(6)
         if not rows or move == 0 or not free:
             size = self.size(card)
-            rows = [*rows, *(self.fresh_row(name, public) for _ in range(size - len(rows)))][:size]
+            rows = [*rows, *(self.fresh_row(name, public, absent) for _ in range(size - len(rows)))][:size]
         elif move == 1:
             rows = [rows[self.random.randrange(len(rows))]] * len(rows)
         elif move == 2:
-            rows[self.random.randrange(len(rows))] = self.fresh_row(name, public)
+            rows[self.random.randrange(len(rows))] = self.fresh_row(name, public, absent)
         else:
             at = self.random.choice(free)
-            value = self.random.choice(self.tempting[name][at])
+            value = self.fresh_value(name, at, absent)
             if move < 5:
                 return self.with_value(state, name, at, value)
             place = self.random.randrange(len(rows))

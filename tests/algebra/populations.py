@@ -6,6 +6,7 @@ Everything is drawn from the `random.Random` that is given, so a seed names a ca
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from random import Random
 from typing import Final
@@ -15,7 +16,17 @@ from discreet.guarantees.budget import Budget
 from discreet.guarantees.types import Neighbours, Unit
 from tests.algebra.interpreter import Datum, Row
 
-__all__ = ["TEXTS", "Cards", "Table", "cut_weight", "extremes", "random_cards", "random_row", "random_tables"]
+__all__ = [
+    "TEXTS",
+    "Cards",
+    "Table",
+    "cut_weight",
+    "extremes",
+    "present_columns",
+    "random_cards",
+    "random_row",
+    "random_tables",
+]
 
 Table = list[dict[str, Datum]]
 Cards = Mapping[str, Card]
@@ -51,6 +62,8 @@ def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str) ->
     mark = dataset[0]
     public_size = neighbours is Neighbours.REPLACE_ONE and random.random() < 0.5
     columns = (*_columns(random, mark, id_type), _weight_column(random, mark))
+    if public_size:
+        columns = tuple(_settled(random, column) for column in columns)
     return Card(
         dataset=dataset,
         title=Labels(dataset, dataset),
@@ -62,6 +75,12 @@ def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str) ->
         size=Size.PUBLIC if public_size else Size.PRIVATE,
         weight=_weight_rule(random, mark, columns),
     )
+
+
+def _settled(random: Random, column: Column) -> Column:
+    """Now and then a column of which everybody knows who has a value."""
+    fitting = column.kind in {Kind.CATEGORY, Kind.INTEGER, Kind.NUMBER}
+    return replace(column, public_presence=fitting and random.random() < 0.4)
 
 
 def _columns(random: Random, mark: str, id_type: str) -> Iterator[Column]:
@@ -156,6 +175,12 @@ def _weight_cap(card: Card, row: Row) -> int:
     if card.weight.by is not None and isinstance(place := row[card.weight.by], int):
         cap = card.weight.cap_for(card.column(card.weight.by).categories[place].code)
     return int(cap / (column.step or 1))
+
+
+def present_columns(card: Card) -> frozenset[str]:
+    """Where a unit has a value in both of two neighbouring populations or in neither."""
+    settled = card.size is Size.PUBLIC and card.unit.rows == 1
+    return frozenset(column.name for column in card.columns if settled and column.public_presence)
 
 
 def extremes(card: Card, column: Column) -> tuple[Datum, ...]:

@@ -102,6 +102,8 @@ def require_rows(facts: Facts, rows: list[Row], seed: int) -> None:
         span = span_of(Field(name), facts)
         values = {row[name] for row in rows}
         assert len(values) == 1 or not span.public, f"seed {seed}: public column {name} varies within a unit"
+        present = {value is not None for value in values}
+        assert len(present) == 1 or not span.settled, f"seed {seed}: presence in {name} varies within a unit"
         assert all(inside(span, value) for value in values), f"seed {seed}: {name} leaves its interval"
 
 
@@ -120,6 +122,8 @@ def require_public(facts: Facts, first: Owned, second: Owned, seed: int) -> None
         for name, span in facts.spans.items():
             same = first[unit][0][name] == second[unit][0][name]
             assert same or not span.public, f"seed {seed}: public column {name} changed between neighbours"
+            present = {rows[0][name] is not None for rows in (first[unit], second[unit])}
+            assert len(present) == 1 or not span.settled, f"seed {seed}: presence in {name} changed between neighbours"
 
 
 @pytest.mark.parametrize("block", range(8))

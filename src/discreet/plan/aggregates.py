@@ -34,7 +34,7 @@ from discreet.plan.algebra import (
     Whole,
     substitute,
 )
-from discreet.plan.calculus import Facts, Span, span_of
+from discreet.plan.calculus import SEARCHED, Facts, Span, span_of
 from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
@@ -44,10 +44,7 @@ from discreet.plan.tables import is_aggregate
 from discreet.plan.typed import Sort, Typed, require_number
 from discreet.plan.vocabulary import is_unit
 
-__all__ = ["SEARCHED", "Aggregates", "default_name"]
-
-SEARCHED: Final = 1 << 40
-"""How far from 0, in steps, bounds that the card keeps private are looked for."""
+__all__ = ["Aggregates", "default_name"]
 
 _SIGNS: Final[Mapping[type[exp.Expression], str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 _SPREADS: Final = {"VARIANCE": False, "VAR": False, "STDDEV": True, "STDDEVSAMP": True}

@@ -54,6 +54,7 @@ from discreet.plan.algebra import (
 
 __all__ = [
     "MOST_ROWS",
+    "SEARCHED",
     "WIDEST",
     "Caps",
     "Facts",
@@ -70,6 +71,9 @@ __all__ = [
 # Single values and products stay inside 64 bits on every engine; sums of 2·10^9 rows then stay inside 128.
 WIDEST: Final = 1 << 62
 MOST_ROWS: Final = 10**9
+
+SEARCHED: Final = 1 << 40
+"""How far from 0, in whole steps, bounds that the card keeps private are looked for."""
 
 Lineage = frozenset[tuple[str, str]]
 
@@ -179,7 +183,7 @@ def _unfiltered(relation: Relation) -> Relation:
 
 def _scan(card: Card, rows: int) -> Facts:
     spans = {column.name: _column_span(card, column) for column in card.columns if column.kind is not Kind.ID}
-    if rows == 1:  # with more, how many a unit has is not public, and so not how many values
+    if rows == card.unit.rows == 1:  # with more, how many a unit has, and which comes first, is not public
         settled = [column.name for column in card.columns if column.public_presence]
         spans |= {name: replace(spans[name], settled=True) for name in settled}
     return Facts(rows=rows, steady=card.size is Size.PUBLIC, spans=spans)

@@ -40,6 +40,7 @@ from discreet.plan.algebra import (
     Whole,
     Within,
 )
+from discreet.plan.calculus import SEARCHED
 from discreet.plan.sensitivity import Sensitivities
 
 __all__ = [
@@ -57,10 +58,10 @@ __all__ = [
     "widest_bound",
 ]
 
-_DOUBLINGS: Final = 40
-
-REACH: Final = 1 << _DOUBLINGS
+REACH: Final = SEARCHED
 """How far from 0, in whole steps, bounds are looked for; what lies beyond counts in the outermost bin."""
+
+_DOUBLINGS: Final = REACH.bit_length() - 1
 
 SEARCH_SHARE: Final = Fraction(1, 2)
 """The part of epsilon that finds the bounds."""
