@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,26 +19,20 @@ if TYPE_CHECKING:
     from discreet.generator.coding import Coding, Encoded
     from discreet.generator.settings import Settings
 
-__all__ = ["Contest", "own_ways"]
+__all__ = ["Contest", "own_randomness"]
 
 _PENALTY: Final = 10.0
 _TEMPERATURE: Final = 0.2
 _DROPOUT: Final = 0.5
-_NARROW: Final = 1_000
+_MEMORY: Final = 0.995
 
 
 @contextmanager
-def own_ways(coding: Coding, rng: np.random.Generator) -> Iterator[None]:
-    """Random numbers and threads of our own inside; afterwards the caller's are as they were."""
-    threads = torch.get_num_threads()
+def own_randomness(rng: np.random.Generator) -> Iterator[None]:
+    """Random numbers of our own inside; the caller's go on afterwards as if nothing had been drawn."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**63)))
-        # Threads of narrow networks wait for each other longer than they work.
-        torch.set_num_threads(1 if coding.width < _NARROW else threads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(threads)
+        yield
 
 
 class _Conditions:
@@ -64,7 +59,11 @@ class _Conditions:
 
 
 class Contest:
-    """The two networks, their optimisers and the rows they learn from."""
+    """The two networks, their optimisers and the rows they learn from.
+
+    The two circle around where they should meet: `average`, the generator's moving average over some 200 steps, is
+    closer to it than any single step [YFWYC19].
+    """
 
     def __init__(self, coding: Coding, encoded: Encoded, settings: Settings, rng: np.random.Generator) -> None:
         rows = len(encoded.slots)
@@ -76,6 +75,7 @@ class Contest:
         self._asked = torch.as_tensor(coding.conditions)
         self._blocks = torch.as_tensor(self._conditions.blocks)
         self.generator = Generator(coding, noise=settings.noise, hidden=settings.hidden)
+        self.average, self._made = deepcopy(self.generator), 0
         self._judge = Discriminator(coding, pac=settings.pac_for(rows), hidden=settings.hidden, dropout=_DROPOUT)
         self._optimisers = {
             network: torch.optim.Adam(network.parameters(), lr=2e-4, betas=(0.5, 0.9), weight_decay=1e-6, fused=True)
@@ -107,7 +107,17 @@ class Contest:
         if len(asked):
             loss = loss + condition_loss(made, self._coding, self._asked[asked], self._blocks[asked])
         self._improve(self.generator, loss)
+        self._remember()
         return loss.detach()
+
+    def _remember(self) -> None:
+        """One step of the average; at first it forgets faster, or the untrained start would linger."""
+        self._made += 1
+        kept = min(_MEMORY, (1 + self._made) / (10 + self._made))
+        now = self.generator.state_dict()
+        for name, mean in self.average.state_dict().items():
+            if mean.is_floating_point():
+                mean.lerp_(now[name], 1 - kept)
 
     def _improve(self, network: Generator | Discriminator, loss: Tensor) -> None:
         """A step against the loss; only this network's gradients are worked out."""

@@ -70,7 +70,10 @@ class Model:
             raise ParameterInvalid(
                 parameter="rows", rule=f"must be a whole number from 1 to {_MOST_ROWS}", came=shown(count)
             )
-        parts = list(self._parts(count, np.random.default_rng(seed)))
+        from discreet.generator.network import fit_threads
+
+        with fit_threads(self.coding):
+            parts = list(self._parts(count, np.random.default_rng(seed)))
         scalars, slots = (np.concatenate(part) for part in zip(*parts, strict=True))
         return self.coding.decode(Encoded(scalars, slots), self.shapes)
 

@@ -5,7 +5,9 @@ The only door to torch: whoever needs it takes it from here, so that its absence
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 from discreet.errors import ExtraMissing
 
@@ -19,7 +21,20 @@ except ImportError:
 if TYPE_CHECKING:
     from discreet.generator.coding import Coding, Group
 
-__all__ = ["Discriminator", "Generator", "activate", "condition_loss", "draw_slots", "torch"]
+__all__ = ["Discriminator", "Generator", "activate", "condition_loss", "draw_slots", "fit_threads", "torch"]
+
+_NARROW: Final = 1_000
+
+
+@contextmanager
+def fit_threads(coding: Coding) -> Iterator[None]:
+    """One thread for narrow networks, whose threads wait for each other longer than they work; the caller's after."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1 if coding.width < _NARROW else threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class _Layer(nn.Module):

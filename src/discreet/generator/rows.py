@@ -141,4 +141,4 @@ def _in_words(shape: Shape, values: NDArray[float64]) -> Any:
         return pc.take(pa.array(shape.categories, pa.string()), whole)
     if shape.kind == "integer":
         return pc.multiply(whole, int(Decimal(shape.step)))
-    return pc.multiply(whole.cast(pa.decimal128(16, 0)), pa.scalar(Decimal(shape.step)))
+    return pc.multiply(whole.cast(pa.decimal128(19, 0)), pa.scalar(Decimal(shape.step)))

@@ -46,7 +46,8 @@ def train(rows: Rows, settings: Settings, *, progress: Callable[[Epoch], None] |
     With `patience`, training ends early once the distance between real and generated rows that the discriminator sees,
     smoothed over about ten epochs, has found no new least value for so many epochs.
     """
-    from discreet.generator.contest import Contest, own_ways
+    from discreet.generator.contest import Contest, own_randomness
+    from discreet.generator.network import fit_threads
 
     least = 2 * settings.pac_for(len(rows))
     if not rows.shapes or len(rows) < least:
@@ -58,7 +59,7 @@ def train(rows: Rows, settings: Settings, *, progress: Callable[[Epoch], None] |
     rng = np.random.default_rng(settings.seed)
     coding = fit_coding(rows, modes=settings.modes_for(len(rows)), rng=rng)
     started, least_distance, since, smoothed, number = time.monotonic(), math.inf, 0, math.nan, 0
-    with own_ways(coding, rng):
+    with own_randomness(rng), fit_threads(coding):
         contest = Contest(coding, coding.encode(rows, rng), settings, rng)
         for number in range(1, settings.epochs + 1):
             generator_loss, discriminator_loss, distance = contest.run_epoch()
@@ -69,4 +70,4 @@ def train(rows: Rows, settings: Settings, *, progress: Callable[[Epoch], None] |
             least_distance, since = (smoothed, 0) if smoothed < least_distance else (least_distance, since + 1)
             if settings.patience is not None and since >= settings.patience:
                 break
-    return Model(rows.shapes, coding, settings, contest.generator, trained={"rows": len(rows), "epochs": number})
+    return Model(rows.shapes, coding, settings, contest.average, trained={"rows": len(rows), "epochs": number})
