@@ -15,7 +15,21 @@ from sqlglot import exp
 
 from discreet.data.card import Card
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import And, Condition, Field, Filter, IsNull, KeyJoin, Not, Relation, walk
+from discreet.plan.algebra import (
+    And,
+    Condition,
+    Derive,
+    Field,
+    Filter,
+    IsNull,
+    Join,
+    KeyJoin,
+    Lookup,
+    Not,
+    Relation,
+    Scan,
+    walk,
+)
 from discreet.plan.calculus import facts_of
 from discreet.plan.parsing import only
 from discreet.plan.scopes import Scope
@@ -54,11 +68,24 @@ def join_on_key(left: Relation, right: Relation, ours: Typed, theirs: Typed, car
 
 
 def _origin(relation: Relation, key: Field, cards: Mapping[str, Card]) -> tuple[str, str]:
-    lineage = facts_of(relation, cards).spans[key.name].lineage
-    if len(lineage) != 1:
-        raise QueryRefused("a join on a key equates two columns of cards as they are.", part="JOIN")
-    [origin] = lineage
-    return origin
+    """Dataset and column that a key is, as it is: a reference is declared of columns, not of what is made of them."""
+    match relation:
+        case Scan(dataset):
+            return dataset, key.name
+        case Filter(source):
+            return _origin(source, key, cards)
+        case Derive(source, columns):
+            value = dict(columns)[key.name]
+            if isinstance(value, Field):
+                return _origin(source, value, cards)
+        case Join(left, right):
+            return _origin(left if key.name in facts_of(left, cards).spans else right, key, cards)
+        case Lookup(source, _, columns) if key.name not in columns:
+            return _origin(source, key, cards)
+    raise QueryRefused(
+        "a join on a key equates two columns of cards as they are, not what was computed or looked up from them.",
+        part="JOIN",
+    )
 
 
 def _check_reference(ours: tuple[str, str], theirs: tuple[str, str], cards: Mapping[str, Card]) -> None:

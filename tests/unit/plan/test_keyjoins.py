@@ -123,6 +123,18 @@ def test_using_and_the_reference_from_the_other_side() -> None:
     assert (join.left, join.left_key, join.right_key) == (Scan("clinics", 2), Field("name"), Field("clinic"))
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT pid, floor AS f FROM visits WHERE day > 3) v",
+        "survey s JOIN (SELECT pid, floor AS f FROM visits) v ON s.pid = v.pid",
+    ],
+)
+def test_a_key_by_another_name_is_the_same_column(source: str) -> None:
+    join = joined(f"SELECT COUNT(*) FROM {source} JOIN clinics c ON v.f = c.level")
+    assert (join.left_key, join.right_key) == (Field("f"), Field("level"))
+
+
 def test_conditions_go_to_the_side_they_speak_of() -> None:
     join = joined(f"SELECT COUNT(*) {NAMED} WHERE v.day > 3 AND c.beds = 5 AND (c.ward = 'a' OR c.beds = 7) AND 1 = 1")
     assert isinstance(join.left, Filter)
@@ -196,6 +208,15 @@ def test_without_admission_the_refusal_names_elastic_and_what_can_be_done() -> N
         ("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.place = c.level", "not written alike"),
         ("SELECT COUNT(*) FROM visits v JOIN others o ON v.clinic = o.name", "different populations"),
         ("SELECT COUNT(*) FROM visits v JOIN visits w ON v.clinic = w.clinic", "joined with itself"),
+        (
+            "SELECT COUNT(*) FROM (SELECT pid, floor + 1 AS f FROM visits) v JOIN clinics c ON v.f = c.level",
+            "as they are",
+        ),
+        (
+            "SELECT COUNT(*) FROM (SELECT pid, MIN(floor) AS f FROM visits GROUP BY pid) v JOIN clinics c "
+            "ON v.f = c.level",
+            "as they are",
+        ),
         (f"SELECT SUM(c.beds) {NAMED}", "one COUNT"),
         (f"SELECT COUNT(*), COUNT(c.beds) {NAMED}", "one COUNT"),
         (f"SELECT 2 * COUNT(*) {NAMED}", "one COUNT"),
