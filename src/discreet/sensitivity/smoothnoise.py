@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Self
 
 from discreet.guarantees.enclosures import exp_up, ln_up
@@ -54,15 +55,7 @@ class SmoothNoise:
         whole = exact(epsilon, parameter="epsilon")
         failure = exact(delta, parameter="delta", below=1)
         share = Fraction(whole) / 2
-        rest = Fraction(whole) - share
-        low, high = 1, _GRAIN
-        while low < high:
-            middle = (low + high + 1) // 2
-            if _suffices(rest * middle / _GRAIN, rest, failure):
-                low = middle
-            else:
-                high = middle - 1
-        return cls(whole, failure, share, rest * low / _GRAIN)
+        return cls(whole, failure, share, _largest_growth(Fraction(whole) - share, failure))
 
     @property
     def guarantee(self) -> ApproxDP:
@@ -85,6 +78,19 @@ class SmoothNoise:
     def mechanism(self, bound: Fraction) -> DiscreteLaplace:
         """The noise for a data set of this smooth bound, in whole steps of the values."""
         return DiscreteLaplace(scale=round_up(bound / self.share))
+
+
+@lru_cache(maxsize=64)
+def _largest_growth(rest: Fraction, delta: Decimal) -> Fraction:
+    """The largest multiple of a millionth of the rest that suffices: larger ones cost more, so halving finds it."""
+    low, high = 1, _GRAIN
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _suffices(rest * middle / _GRAIN, rest, delta):
+            low = middle
+        else:
+            high = middle - 1
+    return rest * low / _GRAIN
 
 
 def _suffices(growth: Fraction, rest: Fraction, delta: Decimal) -> bool:
