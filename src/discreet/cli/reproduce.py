@@ -7,12 +7,11 @@ import typer
 
 from discreet.cli.options import Format, FormatOption, UnusedWorkspace
 from discreet.cli.progress import show_progress
+from discreet.cli.reproducethesis import thesis
 from discreet.cli.screen import show_json, show_note, show_table
 
 if TYPE_CHECKING:
     from discreet.study.reproduction import Reproduction
-    from discreet.study.thesis.foresight import Foresight
-    from discreet.study.thesis.truth import Check
     from discreet.tables.bootstrap.reproduction import Reproduction as BootstrapReproduction
 
 __all__ = ["register"]
@@ -156,93 +155,4 @@ def _show_bootstrap(done: "BootstrapReproduction") -> None:
     )
 
 
-@reproduce.command("thesis", epilog="Example: discreet reproduce thesis --data downloads")
-def thesis(
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The folder with the kidney and diabetes files; breast needs none."),
-    ] = None,
-    workspace: UnusedWorkspace = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Check the thesis' 26 true results and sensitivities, and what public ranges promise for them."""
-    from discreet.study.thesis.foresight import foresee_all
-    from discreet.study.thesis.readings import read_data
-    from discreet.study.thesis.truth import check_readings, losses
-
-    readings = read_data(data)
-    checks, foreseen, lost = check_readings(readings), foresee_all(readings), losses(readings)
-    if output is Format.JSON:
-        show_json(
-            {
-                "absent": list(readings.absent),
-                "checks": [check.to_dict() for check in checks],
-                "clipping": [one.to_dict() for one in foreseen],
-            }
-        )
-        return
-    notes = [*(check.tell() for check in checks), *([lost.tell()] if lost else []), *readings.absent]
-    _show_check(checks[0], notes)
-    _show_foresight(foreseen)
-
-
-def _show_check(check: "Check", notes: list[str]) -> None:
-    show_table(
-        "Appendix A of the thesis, checked" + (f"; kidney in its {check.reading} reading." if check.reading else "."),
-        [
-            ("", "right"),
-            ("query", "left"),
-            ("printed", "right"),
-            ("here", "right"),
-            ("sensitivity printed", "right"),
-            ("here", "right"),
-        ],
-        [
-            [
-                str(line.query.number),
-                line.query.name,
-                line.query.result,
-                f"{float(line.truth.result):.8g}" + ("" if line.result_matches else "*"),
-                line.query.sensitivity,
-                f"{float(line.truth.thesis_sensitivity):.5g}" + ("" if line.sensitivity_matches else "*"),
-            ]
-            for line in check.lines
-        ],
-        footer=["* printed otherwise", "", *notes, ""],
-    )
-
-
-def _show_foresight(foreseen: "tuple[Foresight, ...]") -> None:
-    from fractions import Fraction
-
-    from discreet.study.thesis.foresight import mean_error
-    from discreet.study.thesis.queries import QUERIES, RELATIVE_ERROR
-
-    steps = ("0.01", "0.1")
-    means = ", ".join(f"{mean_error(foreseen, epsilon=Fraction(step)):.4f} at ε = {step}" for step in steps)
-    printed = " and ".join(f"{RELATIVE_ERROR[step, 100_000].mean:.4f}" for step in steps)
-    over = f"over {len(foreseen)} queries"
-    against = f"; the thesis prints {printed}, without a guarantee" if len(foreseen) == len(QUERIES) else ""
-    show_table(
-        "Public ranges, neighbours that replace one row, n public: clipping and expected relative error.",
-        [
-            ("", "right"),
-            ("query", "left"),
-            ("range", "left"),
-            ("rows clipped", "right"),
-            ("clipping bias", "right"),
-            *((f"error at ε = {step}", "right") for step in steps),
-        ],
-        [
-            [
-                str(one.query.number),
-                one.query.name,
-                f"{one.range.low} to {one.range.high}",
-                f"{one.clipped_rows:,}",
-                f"{one.bias:.2%}".replace("-", "−"),
-                *(f"{one.relative_error(epsilon=Fraction(step)):.4f}" for step in steps),
-            ]
-            for one in foreseen
-        ],
-        footer=["", f"Expected mean relative error {over}: {means}{against}.", "A study, not a release."],
-    )
+reproduce.command("thesis", epilog="Example: discreet reproduce thesis --data downloads --runs 100")(thesis)

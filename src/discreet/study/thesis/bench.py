@@ -5,7 +5,7 @@ It has no ledger: nothing can be charged or released from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +14,7 @@ from discreet.data.ingest import add_file
 from discreet.data.workspace import Workspace, WorkspaceSettings
 from discreet.study.thesis.arff import KidneyReading
 from discreet.study.thesis.cards import Variant, card_text
+from discreet.study.thesis.queries import DATASETS
 from discreet.study.thesis.readings import Readings
 
 __all__ = ["prepare"]
@@ -25,9 +26,10 @@ def prepare(
     variant: Variant,
     *,
     reading: KidneyReading = KidneyReading.CLEAN,
+    only: Collection[str] = DATASETS,
     progress: Callable[[str, int], None] | None = None,
 ) -> Workspace:
-    """A new workspace in `folder`, absent or empty, with every data set that was read.
+    """A new workspace in `folder`, absent or empty, with every data set that was read and is among `only`.
 
     `progress` is told the data set and the rows taken in so far.
     """
@@ -35,6 +37,8 @@ def prepare(
     settings = WorkspaceSettings(key=folder / "unused.key", anchor=folder / "unused.anchor")
     workspace = Workspace.create(folder, settings=settings)
     for name, table in readings.tables(reading).items():
+        if name not in only:
+            continue
         with TemporaryDirectory() as passing:
             card = parse_card(card_text(name, variant), file=f"{name}.yaml")
             file = Path(passing) / f"{name}.csv"

@@ -29,7 +29,7 @@ class Variant(StrEnum):
     `thesis`: what the thesis assumes, namely that each row is a person, neighbours replace one, and how many rows there
     are and which have a value is public. `add-remove`: the same rows with nothing public. The two with private bounds
     differ from these in that no range is known for the columns asked about. `patient`: as `thesis`, but diabetes
-    protects whole patients, of whom only the number is public.
+    protects whole patients, of whom only the number is public; again with private bounds.
     """
 
     THESIS = "thesis"
@@ -37,24 +37,34 @@ class Variant(StrEnum):
     PRIVATE_BOUNDS = "private-bounds"
     PRIVATE_BOUNDS_ADD_REMOVE = "private-bounds-add-remove"
     PATIENT = "patient"
+    PATIENT_PRIVATE_BOUNDS = "patient-private-bounds"
 
     @property
     def replaces(self) -> bool:
         """Whether neighbours replace a unit, and how many there are is public."""
-        return self in {Variant.THESIS, Variant.PRIVATE_BOUNDS, Variant.PATIENT}
+        return self not in {Variant.ADD_REMOVE, Variant.PRIVATE_BOUNDS_ADD_REMOVE}
 
     @property
     def private_bounds(self) -> bool:
-        return self in {Variant.PRIVATE_BOUNDS, Variant.PRIVATE_BOUNDS_ADD_REMOVE}
+        return self in {
+            Variant.PRIVATE_BOUNDS,
+            Variant.PRIVATE_BOUNDS_ADD_REMOVE,
+            Variant.PATIENT_PRIVATE_BOUNDS,
+        }
+
+    @property
+    def by_patient(self) -> bool:
+        """Whether diabetes protects patients with all their stays."""
+        return self in {Variant.PATIENT, Variant.PATIENT_PRIVATE_BOUNDS}
 
     def protects_patients(self, dataset: str) -> bool:
         """Whether the unit is a patient with all their rows, not a row."""
-        return self is Variant.PATIENT and dataset == "diabetes"
+        return self.by_patient and dataset == "diabetes"
 
 
 def queries_of(variant: Variant) -> tuple[Query, ...]:
     """The queries that can be asked on these terms: the id of the protected unit cannot be summed."""
-    return tuple(query for query in QUERIES if variant is not Variant.PATIENT or query.column != _PATIENT)
+    return tuple(query for query in QUERIES if not variant.by_patient or query.column != _PATIENT)
 
 
 def card_text(dataset: str, variant: Variant) -> str:

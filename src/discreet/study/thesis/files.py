@@ -1,0 +1,118 @@
+"""The folder of the benchmark: thesis.html to read, results.json, tables as CSV, figures as SVG, generators kept."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet.errors import PathInvalid
+
+if TYPE_CHECKING:
+    from discreet.pages.page import Drawn
+    from discreet.study.thesis.reproduction import Reproduction
+    from discreet.study.thesis.truth import Check
+
+__all__ = ["claim_folder", "write_reproduction"]
+
+_RESULTS: Final = "results.json"
+_FILES: Final = frozenset({"thesis.html", _RESULTS, "tables", "figures", "models"})
+_KIND: Final = "thesis"
+_SAID: Final = "a study, not a release"
+
+
+def claim_folder(folder: Path) -> None:
+    """Make the folder, closed to others, or take an earlier run's; PathInvalid when it holds anything else."""
+    if folder.exists() and not _is_ours(folder):
+        raise PathInvalid(f"'{folder}' holds something else. Name a new folder with --out.", path=str(folder))
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (folder / _RESULTS).exists():
+            # Says whose folder it is, should the run be interrupted.
+            _write(folder / _RESULTS, json.dumps({"reproduction": _KIND, "finished": False}) + "\n")
+    except OSError as error:
+        raise PathInvalid(f"'{folder}' cannot be made: {error.strerror}.", path=str(folder)) from None
+
+
+def _is_ours(folder: Path) -> bool:
+    if not folder.is_dir():
+        return False
+    names = {found.name for found in folder.iterdir()}
+    if not names:
+        return True
+    try:
+        about = json.loads((folder / _RESULTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return names <= _FILES and isinstance(about, dict) and about.get("reproduction") == _KIND
+
+
+def write_reproduction(done: Reproduction, drawn: Sequence[Drawn]) -> None:
+    """Everything but the generators, which are there already."""
+    from discreet.study.thesis.page import write_thesis_page
+    from discreet.tables.pictures import write_picture
+
+    try:
+        for name in ("tables", "figures"):
+            (done.folder / name).mkdir(exist_ok=True)
+        _write_tables(done.folder / "tables", done)
+        for figure in drawn:
+            write_picture(figure, done.folder / "figures" / f"{figure.name}.svg")
+        _write(done.folder / "thesis.html", write_thesis_page(done, drawn))
+        _write(done.folder / _RESULTS, json.dumps(done.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise PathInvalid(f"'{done.folder}' cannot be written: {error.strerror}.", path=str(done.folder)) from None
+
+
+def _write_tables(folder: Path, done: Reproduction) -> None:
+    drawn = (row for records in (done.records, done.patients) for one in records.found for row in one.rows())
+    _write_csv(folder / "results.csv", drawn)
+    skipped = [{"strategy": name, "skipped": why} for name, why in done.records.skipped]
+    _write_csv(folder / "verdict.csv", [*({**one.to_dict(), "skipped": ""} for one in done.verdict.scores), *skipped])
+    _write_csv(folder / "check.csv", (row for check in done.checks for row in _check_rows(check)))
+    _write_csv(folder / "audit.csv", (one.to_dict() for one in done.audit))
+    _write_csv(folder / "clipping.csv", (_flat(one.to_dict()) for one in done.foreseen))
+    _write_csv(folder / "patients.csv", (one.to_dict() for one in done.patient_scores))
+    _write_csv(folder / "medians.csv", (one.to_dict() for one in done.medians))
+
+
+def _check_rows(check: Check) -> Iterator[dict[str, Any]]:
+    for line in check.lines:
+        yield {"reading": check.reading or "", **line.to_dict()}
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Values within a value become columns of their own."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}_{part}": inner for part, inner in value.items()}
+        elif isinstance(value, list):
+            flat |= {f"{name}_{part}": inner for part, inner in zip(("low", "high"), value, strict=True)}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _write_csv(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """A tidy table; one without rows, as of data that were not read, is not written."""
+    found = list(rows)
+    file.unlink(missing_ok=True)
+    if not found:
+        return
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [*found[0], "notice"], lineterminator="\n", restval="")
+        writer.writeheader()
+        writer.writerows({**{name: _cell(value) for name, value in row.items()}, "notice": _SAID} for row in found)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,218 @@
+"""Neighbours that differ in the row of the maximum, and the audit of every promise on them.
+
+The thesis asks on a street where one person has 50,000 and nobody else more than 4,000. The sum is answered with that
+person and with another in their place: what noise of the data's own scale gives away is how rich the richest is. The
+generator is held fixed between the two, though it would be trained on either: it could only tell more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.data.card import parse_card
+from discreet.data.ingest import add_file
+from discreet.data.workspace import Workspace, WorkspaceSettings
+from discreet.engines.choice import engine_for
+from discreet.sensitivity.generated import Generated, calculate_sensitivity
+from discreet.sensitivity.subject import Aggregate, Strategy, hold
+from discreet.study.auditing import AuditResult, audit
+from discreet.study.comparing import Bench, Query
+from discreet.study.thesis.ranges import COLUMNS, Range
+
+if TYPE_CHECKING:
+    from discreet.generator.shelf import Shelved
+    from discreet.study.thesis.readings import Table
+
+__all__ = ["AUDITED", "Finding", "Pair", "audit_all", "list_pairs"]
+
+AUDITED: Final = ("generated", "local", "private-bounds", "public")
+_UNIT: Final = "row_number"
+_SIDES: Final = ("first", "second")
+_STREET: Final = (50, 50_000, 4_000)
+_MORE: Final = 5
+_STREET_BOUNDS: Final = ("0", "100000")
+# Table 22 prints a mean of 3.1026 for what was generated of SUM(number_emergency).
+_PRINTED_MAXIMUM: Final = {"number_emergency": Fraction("3.1026")}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two columns of values that differ in one row, what is asked of them, and the maximum that was generated.
+
+    `times`: as often as the samples asked for are drawn, because maxima that lie near each other take more to tell.
+    """
+
+    name: str
+    words: str
+    aggregate: str
+    column: str
+    first: tuple[Decimal, ...]
+    second: tuple[Decimal, ...]
+    bounds: tuple[str, str]
+    step: str
+    generated: Fraction
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        both = zip(self.first, self.second, strict=True)
+        if sum(before != after for before, after in both) != 1:
+            raise ValueError("neighbours differ in one row")
+
+    def card(self, dataset: str, *, private: bool) -> str:
+        """Each row is a unit, neighbours replace one, and how many there are is public: the thesis' terms."""
+        bounds = "private" if private else f"[{self.bounds[0]}, {self.bounds[1]}]"
+        whole = Decimal(self.step) == 1
+        return "\n".join(
+            [
+                f"dataset: {dataset}",
+                f"population: {dataset}",
+                f"unit: {{column: {_UNIT}, rows: 1}}",
+                "neighbours: replace-one",
+                "size: public",
+                "exact_public: true",
+                "budget: {epsilon: 1000}",
+                "allow: [generated]",
+                "columns:",
+                f"  {_UNIT}: {{kind: id, type: row}}",
+                f"  {self.column}:",
+                f"    kind: {'integer' if whole else 'number'}",
+                f"    bounds: {bounds}",
+                *([] if whole else [f"    step: {self.step}"]),
+                "    presence: public",
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an audit shows of one strategy on one pair."""
+
+    pair: Pair
+    strategy: str
+    proven: bool
+    result: AuditResult
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "neighbours": self.pair.words,
+            "query": f"{self.pair.aggregate}({self.pair.column})",
+            "strategy": self.strategy,
+            "differentially_private": self.proven,
+            **self.result.to_dict(),
+        }
+
+
+# --- pairs ----------------------------------------------------------------------------------------------------------
+
+
+def list_pairs(tables: Mapping[str, Table], generated: Callable[[str, str], Fraction | None]) -> list[Pair]:
+    """The street, and of each column at hand the largest value with another in its place.
+
+    `generated` tells the maximum that a generator gives for a column of a data set, or None without one.
+    """
+    pairs = [_street()]
+    for dataset, aggregate, column in (("kidney", "SUM", "sc"), ("diabetes", "SUM", "number_emergency")):
+        if dataset in tables:
+            pairs.append(_without_maximum(tables[dataset], aggregate, column, generated(dataset, column)))
+    return pairs
+
+
+def _street() -> Pair:
+    people, rich, most = _STREET
+    others = [Decimal(1_000 + (most - 1_000) * place // (people - 2)) for place in range(people - 1)]
+    words = f"a street of {people}: the richest has {rich:,}, or somebody with {others[0]:,} lives there instead"
+    return Pair(
+        "street", words, "SUM", "income", (Decimal(rich), *others), (others[0], *others), _STREET_BOUNDS, "1",
+        Fraction(most),
+    )  # fmt: skip
+
+
+def _without_maximum(table: Table, aggregate: str, column: str, generated: Fraction | None) -> Pair:
+    """The row of the largest value takes the least one."""
+    values = sorted((value for value, count in table.histogram(column) for _ in range(count)), reverse=True)
+    least, public = values[-1], _range_of(table.dataset, column)
+    words = f"{table.dataset}, {column}: the largest value is {values[0]:f}, or without its row {values[1]:f}"
+    near = 2 * values[0] < 3 * values[1]
+    guessed = generated if generated is not None else _PRINTED_MAXIMUM.get(column, Fraction(values[1]))
+    return Pair(
+        column, words, aggregate, column, tuple(values), (least, *values[1:]), (public.low, public.high), public.step,
+        guessed, times=_MORE if near else 1,
+    )  # fmt: skip
+
+
+def _range_of(dataset: str, column: str) -> Range:
+    return next(one for one in COLUMNS[dataset] if isinstance(one, Range) and one.column == column)
+
+
+# --- the audit ------------------------------------------------------------------------------------------------------
+
+
+def audit_all(
+    pairs: Sequence[Pair], *, epsilon: str, samples: int, progress: Callable[[str, int, int], None]
+) -> list[Finding]:
+    """Every audited strategy on every pair, with fresh noise."""
+    found: list[Finding] = []
+    for pair in pairs:
+        with TemporaryDirectory(prefix="discreet-") as folder:
+            for name, first, second in _ready(pair, Path(folder), epsilon):
+                progress(f"auditing {name} on {pair.name}", len(found), len(pairs) * len(AUDITED))
+                shown = audit(
+                    partial(_answer, first), partial(_answer, second), claimed=float(epsilon),
+                    samples=samples * pair.times,
+                )  # fmt: skip
+                found.append(Finding(pair, name, first.guarantee.differentially_private, shown))
+    return found
+
+
+def _answer(strategy: Strategy) -> float:
+    return strategy.draw().result
+
+
+def _ready(pair: Pair, folder: Path, epsilon: str) -> Iterator[tuple[str, Strategy, Strategy]]:
+    """Each strategy on both sides; what is calibrated to the rows sees them as they are, not clamped to a range."""
+    workspace = _house(pair, folder)
+    for name in AUDITED:
+        homes = [f"{side}_{'public' if name == 'public' else 'private'}" for side in _SIDES]
+        with ExitStack() as opened:
+            benches = []
+            for home in homes:
+                query = Query.read(f"SELECT {pair.aggregate}({pair.column}) FROM {home}", workspace, epsilon=epsilon)
+                engine = opened.enter_context(closing(engine_for(query.datasets, salt=workspace.salt)))
+                benches.append(Bench(query, engine, model=_no_model))
+            first, second = (_generated(bench, pair) if name == "generated" else bench.ready(name) for bench in benches)
+            yield name, first, second
+
+
+def _house(pair: Pair, folder: Path) -> Workspace:
+    settings = WorkspaceSettings(key=folder / "unused.key", anchor=folder / "unused.anchor")
+    workspace = Workspace.create(folder / "workspace", settings=settings)
+    for side, values in zip(_SIDES, (pair.first, pair.second), strict=True):
+        file = folder / f"{side}.csv"
+        file.write_text("\n".join([pair.column, *map(str, values)]) + "\n", encoding="utf-8")
+        for bounds in ("public", "private"):
+            name = f"{side}_{bounds}"
+            card = parse_card(pair.card(name, private=bounds == "private"), file=f"{name}.yaml")
+            add_file(workspace, file, card, replace=False)
+    return workspace
+
+
+def _no_model() -> Shelved:
+    raise AssertionError("the generated maximum of a pair is fixed")
+
+
+def _generated(bench: Bench, pair: Pair) -> Generated:
+    subject = bench.query.plain
+    rows = hold(subject, bench.engine)
+    guessed = calculate_sensitivity(Aggregate(pair.aggregate), pair.generated, rows.rows)
+    rng = np.random.default_rng()
+    return Generated.calibrate(subject, rows, guessed, epsilon=bench.query.epsilon, rng=rng)
