@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pytest
 
+from discreet.session import Session
 from tests.cli.clinic import CARD, ROWS, Run
 
 SQL = "SELECT AVG(age) AS mean FROM clinic WHERE town = 'N'"
+ASK = ("query", SQL, "--epsilon", "0.5")
 
 
-def add_clinic(folder: Path, run: Run, card: str) -> None:
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A workspace whose card permits such answers; the tests below ask different things of it."""
+    folder = tmp_path_factory.mktemp("unproven")
     (folder / "clinic.csv").write_text(ROWS, encoding="utf-8")
-    (folder / "clinic.yaml").write_text(card, encoding="utf-8")
-    run("init", "w")
-    run("add", "-w", "w", "clinic.csv")
+    (folder / "clinic.yaml").write_text(CARD.replace("columns:", "allow: [generated]\ncolumns:"), encoding="utf-8")
+    with Session.create(folder / "w") as session:
+        session.add(folder / "clinic.csv", confirm=lambda _: True)
+        session.add_analyst("ana")
+    return str(folder / "w")
 
 
-def test_local_answers_carry_their_words_into_every_format(tmp_path: Path, run: Run) -> None:
-    add_clinic(tmp_path, run, CARD.replace("columns:", "allow: [generated]\ncolumns:"))
-    query = ("query", "-w", "w", SQL, "--epsilon", "0.5", "--strategy", "local")
+def test_what_is_refused_leaves_nothing_behind(clinic: str, run: Run) -> None:
+    for words, code, told in (
+        (("--strategy", "local", "--explain", "--fresh"), 2, "only --strategy public takes --explain, --fresh"),
+        (("--model", "default"), 2, "--model and --sample-size belong to --strategy generated"),
+        (("--strategy", "smooth"), 2, "smooth"),
+        (("--strategy", "replace"), 1, "discreet gan train clinic"),
+    ):
+        said = run(*ASK, "-w", clinic, *words, code=code).err
+        assert told in " ".join(said.split()), words
+    assert "unproven" not in run("budget", "-w", clinic).out
+
+
+def test_local_answers_carry_their_words_into_every_format(clinic: str, run: Run) -> None:
+    query = (*ASK, "-w", clinic, "--strategy", "local")
     shown = run(*query).out
     assert "not differentially private" in shown
     assert "interval" not in shown.splitlines()[0]
@@ -30,29 +48,14 @@ def test_local_answers_carry_their_words_into_every_format(tmp_path: Path, run: 
     assert header == "mean,guarantee"
     assert line.startswith(f"{told['rows'][0]['mean']},")
     assert "not differentially private" in line
-    budget = run("budget", "-w", "w").out
-    assert "an unproven answer by strategy local" in " ".join(budget.split())
-    assert "no longer bounds everything" in " ".join(budget.split())
+    budget = " ".join(run("budget", "-w", clinic).out.split())
+    assert "an unproven answer by strategy local" in budget
+    assert "no longer bounds everything" in budget
 
 
-def test_refusals_say_what_to_do(clinic: Path, run: Run) -> None:
-    refused = run("query", "-w", "w", SQL, "--epsilon", "0.5", "--strategy", "local", code=1).err
-    assert "allow: [generated]" in " ".join(refused.split())
-    for words, told in (
-        (("--strategy", "local", "--explain"), "--explain goes with --strategy public"),
-        (("--strategy", "local", "--fresh"), "--fresh goes with --strategy public"),
-        (("--model", "default"), "--model and --sample-size belong to --strategy generated"),
-        (("--sample-size", "10"), "--model and --sample-size belong to --strategy generated"),
-        (("--strategy", "smooth"), "smooth"),
-    ):
-        said = run("query", "-w", "w", SQL, "--epsilon", "0.5", *words, code=2).err
-        assert told in " ".join(said.split()), words
-    assert "unproven" not in run("budget", "-w", "w").out
-
-
-def test_the_default_is_the_proven_path(clinic: Path, run: Run) -> None:
-    plain = run("query", "-w", "w", SQL, "--epsilon", "0.5", "--format", "json").json()
-    named = run("query", "-w", "w", SQL, "--epsilon", "0.5", "--strategy", "public", "--format", "json").json()
+def test_the_default_is_the_proven_path(clinic: str, run: Run) -> None:
+    plain = run(*ASK, "-w", clinic, "--format", "json").json()
+    named = run(*ASK, "-w", clinic, "--strategy", "public", "--format", "json").json()
     assert named["replayed"] is True
     assert named["rows"] == plain["rows"]
     assert named["differentially_private"] is True

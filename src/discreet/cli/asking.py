@@ -256,7 +256,7 @@ def _refuse_unproven_options(*, delta: str, within: str | None, explain: bool, a
     }
     named = [option for option, present in given.items() if present]
     if named:
-        raise UsageError(f"{', '.join(named)} goes with --strategy public alone: the other strategies prove nothing.")
+        raise UsageError(f"only --strategy public takes {', '.join(named)}: the other strategies prove nothing.")
 
 
 def _ask_unproven(
@@ -273,9 +273,6 @@ def _ask_unproven(
     ask_first: bool,
 ) -> None:
     """An answer that is not differentially private, in the format asked for; on a terminal it is confirmed first."""
-    from discreet.release.unproven import ask_unproven
-    from discreet.session import default_analyst
-
     if ask_first:
         show_note(
             f"Strategy {strategy} is not differentially private. Its answer leaves a permanent marker: from then on "
@@ -283,15 +280,13 @@ def _ask_unproven(
         )
         if not typer.confirm("Ask?", default=False, err=True):
             raise Refused("Not asked. Nothing was released, charged or marked.")
-    answer = ask_unproven(
+    answer = session.ask_unproven(
         sql,
-        session.workspace,
-        session.ledger,
         strategy=strategy,
         epsilon=epsilon,
         model=model,
         sample_size=sample_size,
-        analyst=analyst or default_analyst(),
+        analyst=analyst,
         request_id=request_id,
     )
     if output is AnswerFormat.JSON:

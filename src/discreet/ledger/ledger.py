@@ -44,6 +44,7 @@ from discreet.ledger.records import (
     require_central,
     require_plan_hash,
     require_version,
+    warn_of_markers,
 )
 from discreet.ledger.seal import Anchor, Seal, create_key
 from discreet.ledger.standing import PopulationStanding
@@ -288,8 +289,8 @@ class Ledger:
         plan_hash: str,
         dataset: str,
         version: int,
-    ) -> None:
-        """Record for good that something not differentially private was released about a population."""
+    ) -> int:
+        """Record for good that something not differentially private was released about a population: as which event."""
         if not isinstance(guarantee, BootstrapDP | Unproven):
             raise QueryRefused(
                 f"A marker is for releases that are not differentially private; {type(guarantee).__name__} "
@@ -309,7 +310,7 @@ class Ledger:
                 "plan_hash": plan_hash,
                 "version": version,
             }
-            book.append(Kind.MARKER, who=analyst, population=population, payload=payload)
+            return book.append(Kind.MARKER, who=analyst, population=population, payload=payload).sequence
 
     # Suspension
 
@@ -352,6 +353,10 @@ class Ledger:
         """Terms and totals as they are now: what the next charge would be held against."""
         with self._reading() as book:
             return book.population(population)
+
+    def warnings(self, population: str) -> tuple[str, ...]:
+        """What every release must say, as `BudgetState.warnings`, without reading every marker."""
+        return warn_of_markers(population, self.standing(population).markers)
 
     def require_analyst(self, name: str) -> None:
         """Refuse a name that is not registered, as a charge would."""

@@ -23,6 +23,7 @@ __all__ = [
     "Verification",
     "check_name",
     "name_request",
+    "warn_of_markers",
 ]
 
 _HASH: Final = re.compile(r"[0-9a-f]{16,128}")
@@ -152,6 +153,16 @@ class Marker:
     guarantee: Mapping[str, str]
 
 
+def warn_of_markers(population: str, markers: int) -> tuple[str, ...]:
+    """What must be said of a population with so many markers."""
+    if not markers:
+        return ()
+    return (
+        f"Releases without a proof were made about '{population}' ({markers} so far): its epsilon no longer bounds "
+        "everything disclosed.",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetState:
     """Where a population stands.
@@ -175,12 +186,7 @@ class BudgetState:
 
     def warnings(self) -> tuple[str, ...]:
         """What every release and every view of the budget must say."""
-        if self.bounds_everything:
-            return ()
-        return (
-            f"Releases without a proof were made about '{self.terms.population}' ({len(self.markers)} so "
-            "far): its epsilon no longer bounds everything disclosed.",
-        )
+        return warn_of_markers(self.terms.population, len(self.markers))
 
     def to_dict(self) -> dict[str, object]:
         """Plain values with exact decimal text."""

@@ -12,7 +12,6 @@ from discreet.data.card import Card
 from discreet.engines.base import Engine, Prepared
 from discreet.errors import DiscreetError, ParameterInvalid, Refused, RequestConflict
 from discreet.guarantees.numbers import text
-from discreet.guarantees.types import BootstrapDP, Unproven
 from discreet.ledger import Ledger
 from discreet.ledger.accounting import balance, caps
 from discreet.plan.algebra import Plan
@@ -23,7 +22,6 @@ __all__ = [
     "check_nominal_epsilon",
     "check_request_id",
     "make_ready",
-    "mark_release",
     "remaining_for",
     "require_permission",
     "suspend",
@@ -76,24 +74,6 @@ def make_ready(engine: Engine, plan: Plan, *, dataset: str) -> None:
             "again later, or ask the custodian.",
             dataset=dataset,
         ) from None
-
-
-def mark_release(
-    ledger: Ledger,
-    *,
-    population: str,
-    guarantee: BootstrapDP | Unproven,
-    analyst: str,
-    plan_hash: str,
-    dataset: str,
-    version: int,
-) -> int:
-    """Write the marker, durably, and find its number."""
-    ledger.mark(population, guarantee=guarantee, analyst=analyst, plan_hash=plan_hash, dataset=dataset, version=version)
-    markers = ledger.state(population).markers
-    return next(
-        marker.sequence for marker in reversed(markers) if (marker.analyst, marker.plan_hash) == (analyst, plan_hash)
-    )
 
 
 def suspend(ledger: Ledger, *, dataset: str, population: str, release: str, made: str) -> Refused:

@@ -12,8 +12,7 @@ sentence. The same question by the same strategy and model returns the value it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -29,13 +28,13 @@ from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import Unproven
 from discreet.ledger import Ledger
 from discreet.ledger.records import name_request
+from discreet.plan.outputs import Mean
 from discreet.plan.statement import Statement
 from discreet.release.asking import check_terms
 from discreet.release.marking import (
     check_nominal_epsilon,
     check_request_id,
     make_ready,
-    mark_release,
     remaining_for,
     require_permission,
     suspend,
@@ -43,7 +42,7 @@ from discreet.release.marking import (
 from discreet.release.reading import Shelf
 from discreet.release.unprovenanswers import CAUTIONS, UnprovenAnswer, UnprovenEntry, UnprovenJournal
 from discreet.sensitivity import generated, local, replacement
-from discreet.sensitivity.generated import Generated, calculate_sensitivity, unfiltered
+from discreet.sensitivity.generated import Generated, unfiltered
 from discreet.sensitivity.generatedcolumns import DEFAULT_SAMPLE, GeneratedColumns, check_sample_size
 from discreet.sensitivity.local import Local
 from discreet.sensitivity.replacement import Replacement, columns_read, require_columns
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
 __all__ = ["UnprovenStrategy", "ask_unproven"]
 
 _COUNTED_ROWS: Final = "as many rows were generated as the data have, and that number was not protected"
-_AVERAGED: Final = {Aggregate.AVG, Aggregate.TRIMMED}
 _FINE: Final = 10**6
 
 OpenEngine = Callable[[Mapping[str, Dataset]], Engine]
@@ -101,13 +99,17 @@ class _Request:
         return _COUNTED_ROWS if self.shelved.origin.differentially_private else replacement.REASON
 
     @property
-    def grid(self) -> Fraction:
-        """What a value is rounded to, fixed by the card: decimals must not tell how much noise there is."""
-        if self.subject.aggregate is Aggregate.COUNT:
-            return Fraction(1)
-        return self.subject.step / (_FINE if self.subject.aggregate in _AVERAGED else 1)
+    def parts(self) -> int:
+        """Into how many parts of a step a value is rounded: decimals must not tell how much noise there is."""
+        return _FINE if self.subject.aggregate is Aggregate.AVG else 1
 
-    def entry(self, *, marker: int, value: Fraction) -> UnprovenEntry:
+    @property
+    def centre(self) -> Fraction:
+        """What the plan of a mean sums about: AVG(age) and AVG(age - 49) may be one plan, and so one answer."""
+        [column] = self.statement.presentation.columns
+        return column.shows.centre if isinstance(column.shows, Mean) else Fraction(0)
+
+    def entry(self, *, marker: int, steps: Fraction) -> UnprovenEntry:
         return UnprovenEntry(
             who=self.analyst,
             when=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -123,7 +125,7 @@ class _Request:
             reason=self.reason,
             marker=marker,
             request_id=self.request_id,
-            value=str(value),
+            steps=str(steps),
         )
 
 
@@ -138,7 +140,7 @@ def ask_unproven(
     sample_size: int | None = None,
     analyst: str,
     request_id: str | None = None,
-    open_engine: OpenEngine | None = None,
+    open_engine: OpenEngine,
 ) -> UnprovenAnswer:
     """Answer one aggregate without groups, or return the answer it had before; refused without the card's opt-in.
 
@@ -152,7 +154,7 @@ def ask_unproven(
         check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="an unproven answer")
     journal = UnprovenJournal(workspace.path)
     with journal.held():
-        question = request.entry(marker=0, value=Fraction(0)).question
+        question = request.entry(marker=0, steps=Fraction(0)).question
         check_request_id(
             journal, question=question, who=analyst, request_id=request.request_id, release="unproven answer"
         )
@@ -162,11 +164,11 @@ def ask_unproven(
         for name in request.datasets:
             if ledger.suspended(name):
                 raise DatasetSuspended(dataset=name)
-        with _opened(request, workspace, open_engine) as engine:
-            make_ready(engine, request.statement.plan, dataset=request.dataset.name)
-            calibrate = _prepare(request, engine)
-            marker = _mark(request, ledger)
-            entry = request.entry(marker=marker, value=_draw(request, calibrate, ledger))
+        engine = open_engine(request.datasets)
+        make_ready(engine, request.statement.plan, dataset=request.dataset.name)
+        calibrate = _prepare(request, engine)
+        marker = _mark(request, ledger)
+        entry = request.entry(marker=marker, steps=_draw(request, calibrate, ledger))
         journal.append(entry)
         return _dress(request, entry, ledger, replayed=False)
 
@@ -234,20 +236,6 @@ def _check_options(
         check_sample_size(sample_size)
 
 
-@contextmanager
-def _opened(request: _Request, workspace: Workspace, open_engine: OpenEngine | None) -> Iterator[Engine]:
-    if open_engine is not None:
-        yield open_engine(request.datasets)
-        return
-    from discreet.engines.choice import engine_for
-
-    engine = engine_for(request.datasets, salt=workspace.salt)
-    try:
-        yield engine
-    finally:
-        engine.close()
-
-
 def _prepare(request: _Request, engine: Engine) -> Callable[[], Strategy]:
     """All that needs no row: the model is read, and sampled where only the sample counts.
 
@@ -277,19 +265,11 @@ def _prepare_generated(request: _Request, shelved: Shelved, engine: Engine) -> C
 
     subject, epsilon = request.subject, request.epsilon
     assert epsilon is not None
-    everybody = unfiltered(subject)
-    maximum = Fraction(0)
-    if subject.column is not None and subject.aggregate is not Aggregate.COUNT:
-        maximum = GeneratedColumns(shelved.folder, shelved.load, request.sample_size).maximum(subject.column)
-
-    def calibrate() -> Strategy:
-        held = hold(subject, engine)
-        whole = held if everybody == subject else hold(everybody, engine)
-        reached = calculate_sensitivity(subject.aggregate, maximum, whole.rows)
-        # Fresh entropy of the system: a seed has no place in a release.
-        return Generated.calibrate(subject, held, reached, epsilon=epsilon, rng=np.random.default_rng(), whole=whole)
-
-    return calibrate
+    columns = GeneratedColumns(shelved.folder, shelved.load, request.sample_size)
+    maximum = columns.maximum_for(subject, request.dataset.card)
+    # Fresh entropy of the system: a seed has no place in a release.
+    rng = np.random.default_rng()
+    return lambda: Generated.measure(subject, engine, maximum, epsilon=epsilon, rng=rng)
 
 
 def _prepare_replacement(request: _Request, shelved: Shelved, engine: Engine) -> Callable[[], Strategy]:
@@ -312,9 +292,8 @@ def _prepare_replacement(request: _Request, shelved: Shelved, engine: Engine) ->
 
 
 def _mark(request: _Request, ledger: Ledger) -> int:
-    return mark_release(
-        ledger,
-        population=request.dataset.card.population,
+    return ledger.mark(
+        request.dataset.card.population,
         guarantee=Unproven(request.reason),
         analyst=request.analyst,
         plan_hash=request.statement.plan.hash,
@@ -324,10 +303,10 @@ def _mark(request: _Request, ledger: Ledger) -> int:
 
 
 def _draw(request: _Request, calibrate: Callable[[], Strategy], ledger: Ledger) -> Fraction:
-    """Look at the rows and draw, on the public grid. A failure suspends the dataset and is told in fixed words."""
+    """Look at the rows and draw, in steps. A failure suspends the dataset and is told in fixed words."""
     try:
-        drawn = calibrate().draw()
-        return round(Fraction(drawn.result) / request.grid) * request.grid
+        steps = (Fraction(calibrate().draw().result) - request.centre) / request.subject.step
+        return Fraction(round(steps * request.parts), request.parts)
     except Exception:
         population = request.dataset.card.population
         told = [
@@ -346,9 +325,11 @@ def _dress(request: _Request, entry: UnprovenEntry, ledger: Ledger, *, replayed:
         entry=entry,
         card=card,
         versions={name: dataset.version for name, dataset in request.datasets.items()},
-        whole=request.grid.denominator == 1,
+        step=request.subject.step,
+        centre=request.centre,
+        whole=(request.subject.step / request.parts).denominator == 1,
         remaining=remaining_for(ledger, population=card.population, analyst=request.analyst),
         request_id=request.request_id,
         replayed=replayed,
-        warnings=(*CAUTIONS, *(() if age is None else (age,)), *ledger.state(card.population).warnings()),
+        warnings=(*CAUTIONS, *(() if age is None else (age,)), *ledger.warnings(card.population)),
     )

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Self
 
@@ -35,7 +36,11 @@ CAUTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class UnprovenEntry:
-    """One answer. `value` is a fraction as text; `epsilon` is empty where the strategy has none."""
+    """One answer. `epsilon` is empty where the strategy has none.
+
+    `steps`, a fraction as text, is the value as its plan knows it, from which every statement of that plan is answered:
+    SUM(height) and SUM(100 * height) differ only in what a step is worth.
+    """
 
     who: str
     when: str
@@ -51,12 +56,12 @@ class UnprovenEntry:
     reason: str
     marker: int
     request_id: str
-    value: str
+    steps: str
 
     def __post_init__(self) -> None:
         if self.epsilon:
             exact(self.epsilon, parameter="epsilon")
-        Fraction(self.value)
+        Fraction(self.steps)
 
     @property
     def question(self) -> tuple[object, ...]:
@@ -76,11 +81,15 @@ class UnprovenEntry:
         return cls(**json.loads(line))
 
 
+# Every answer is looked for among all that were given before, and lines never change.
+_read_entry = lru_cache(maxsize=1 << 14)(UnprovenEntry.from_line)
+
+
 class UnprovenJournal(Journal[UnprovenEntry]):
     """The file of a workspace."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder / JOURNAL_FILE, UnprovenEntry.from_line)
+        super().__init__(folder / JOURNAL_FILE, _read_entry)
 
 
 def describe_marker(workspace: Workspace, *, population: str, marker: int) -> str | None:
@@ -98,12 +107,17 @@ def describe_marker(workspace: Workspace, *, population: str, marker: int) -> st
 
 @dataclass(frozen=True, slots=True)
 class UnprovenAnswer:
-    """One answer as an analyst gets it. `whole`: the value is a whole number whatever the rows are."""
+    """One answer as an analyst gets it: so many steps from the centre.
+
+    `whole`: the value is a whole number whatever the rows are.
+    """
 
     name: str
     entry: UnprovenEntry
     card: Card
     versions: Mapping[str, int]
+    step: Fraction
+    centre: Fraction
     whole: bool
     remaining: Remaining
     request_id: str
@@ -112,7 +126,7 @@ class UnprovenAnswer:
 
     @property
     def value(self) -> int | float:
-        found = Fraction(self.entry.value)
+        found = self.centre + Fraction(self.entry.steps) * self.step
         return int(found) if self.whole else float(found)
 
     @property

@@ -18,7 +18,7 @@ Where the thesis leaves a choice, its printed figures decide. The text once says
 divides by the rows of the real data less one, with missing values counted, on generated data too: Table 22 has a mean
 of 3.1026 for SUM(number_emergency) and of 3.0488e-5 for AVG(number_emergency), and their ratio is 101,765: one less
 than the 101,766 rows of the data, and not the 100,000 of the sample. Lines 2 and 3 look at all rows, whatever the
-question's WHERE.
+question's WHERE. A maximum is that of absolute values; the data of the thesis have no negative ones.
 """
 
 from __future__ import annotations
@@ -26,17 +26,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, cast
+from weakref import WeakKeyDictionary
 
+from discreet.engines.embedded import EmbeddedEngine
 from discreet.errors import QueryRefused
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.guarantees.types import Unproven
-from discreet.plan.algebra import Clamp, Field, Filter, Relation, Scan
-from discreet.sensitivity.laplace import add_laplace, answer_of
-from discreet.sensitivity.subject import Aggregate, Drawn, Held, Subject
+from discreet.plan.algebra import Clamp, Field, Filter, Plan, Relation, Rows, Scan, Total, Value
+from discreet.sensitivity.laplace import add_laplace, answer_of, settle
+from discreet.sensitivity.subject import Aggregate, Drawn, Held, Subject, hold
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.random import Generator
+
+    from discreet.engines.base import Engine
 
 __all__ = ["Generated", "Listing", "calculate_sensitivity", "estimate", "sensitivity_of", "unfiltered"]
 
@@ -80,8 +86,12 @@ def calculate_sensitivity(aggregate: Aggregate, maximum: Fraction, rows: int) ->
 
 def sensitivity_of(subject: Subject, whole: Held) -> Fraction:
     """Line 2: realSensitivity, from the rows without the question's filter."""
-    maximum = whole.greatest * subject.step if whole.present else Fraction(0)
-    return calculate_sensitivity(subject.aggregate, maximum, whole.rows)
+    return calculate_sensitivity(subject.aggregate, farthest(whole) * subject.step, whole.rows)
+
+
+def farthest(held: Held) -> int:
+    """The greatest absolute value in steps, 0 where there is none."""
+    return max(abs(held.least), abs(held.greatest)) if held.present else 0
 
 
 def unfiltered(subject: Subject) -> Subject:
@@ -102,6 +112,38 @@ def _below(source: Relation) -> Relation:
     while isinstance(source, Filter):
         source = source.source
     return source
+
+
+# --- what is read of the rows ---------------------------------------------------------------------------------------
+
+_reached: WeakKeyDictionary[Engine, dict[tuple[Relation, Value | None], tuple[int, int]]] = WeakKeyDictionary()
+
+
+def measure_answer(subject: Subject, engine: Engine) -> Fraction:
+    """The exact answer to a COUNT, SUM or AVG, from a count and a total: no histogram of a column's many values."""
+    if subject.value is None or subject.aggregate is Aggregate.COUNT:
+        return answer_of(subject, hold(subject, engine))
+    measured = engine.measure(Plan(subject.source, (), (Total(subject.value), Rows(subject.value))))
+    [total], [count] = cast("tuple[Sequence[int], ...]", measured.columns)
+    if subject.aggregate is Aggregate.SUM:
+        return total * subject.step
+    return settle(subject, Fraction(total, count) * subject.step if count else None)
+
+
+def measure_reach(subject: Subject, engine: Engine) -> tuple[int, int]:
+    """How many rows there are and how far from 0 their values reach, in steps.
+
+    Prepared files never change while an engine is open, so theirs is read once: `subject` has no filter.
+    """
+    known = _reached.setdefault(engine, {}) if isinstance(engine, EmbeddedEngine) else {}
+    asked = subject.source, subject.value
+    if asked not in known:
+        held = hold(subject, engine)
+        known[asked] = held.rows, farthest(held)
+    return known[asked]
+
+
+# --- the strategy ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +185,20 @@ class Generated:
             epsilon=exact(epsilon, parameter="epsilon"),
             rng=rng,
         )
+
+    @classmethod
+    def measure(
+        cls, subject: Subject, engine: Engine, maximum: Fraction, *, epsilon: ExactLike, rng: Generator
+    ) -> Self:
+        """As `calibrate`, without a histogram for each question; `maximum` is that of the generated column."""
+        counted = subject.aggregate is Aggregate.COUNT
+        rows, reached = (0, 0) if counted else measure_reach(unfiltered(subject), engine)
+        real, generated, least = (
+            calculate_sensitivity(subject.aggregate, most, rows)
+            for most in (reached * subject.step, maximum, subject.step)
+        )
+        answer = measure_answer(subject, engine)
+        return cls(answer, real, generated, least, exact(epsilon, parameter="epsilon"), rng)
 
     @property
     def name(self) -> str:

@@ -20,10 +20,14 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.data.workspace import write_whole
 from discreet.errors import ParameterInvalid, UnknownName
+from discreet.plan.algebra import Clamp
+from discreet.sensitivity.subject import Aggregate
 
 if TYPE_CHECKING:
+    from discreet.data.card import Card
     from discreet.generator.model import Model
     from discreet.generator.rows import Rows
+    from discreet.sensitivity.subject import Subject
 
 __all__ = ["DEFAULT_SAMPLE", "LARGEST_SAMPLE", "GeneratedColumns", "check_sample_size", "reach_of"]
 
@@ -70,15 +74,24 @@ class GeneratedColumns:
     def __post_init__(self) -> None:
         check_sample_size(self.sample_size)
 
-    def maximum(self, column: str, *, absolute: bool = True) -> Fraction:
-        """The greatest generated value, 0 where there is none; of absolute values, as the thesis takes them."""
+    def maximum(self, column: str) -> Fraction:
+        """The greatest absolute value that was generated, in the column's own units; 0 where there is none."""
         reach = self._reach()
         if column not in reach:
             raise UnknownName(sort="Column", name=column, where="the number columns of the model", known=reach)
         ends = reach[column]
-        if ends is None:
+        return Fraction(0) if ends is None else max(map(abs, ends))
+
+    def maximum_for(self, subject: Subject, card: Card) -> Fraction:
+        """The greatest absolute value that a question would see in generated rows, in its own units; 0 for counts."""
+        if subject.column is None or subject.aggregate is Aggregate.COUNT:
             return Fraction(0)
-        return max(map(abs, ends)) if absolute else ends[1]
+        step = card.column(subject.column).step
+        assert step is not None, "the number columns of a model have a step"
+        found = self.maximum(subject.column) / Fraction(step)
+        if isinstance(subject.value, Clamp):
+            found = min(found, Fraction(max(abs(subject.value.low), abs(subject.value.high))))
+        return found * subject.step
 
     def _reach(self) -> Reach:
         kept = self._kept()

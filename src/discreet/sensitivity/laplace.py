@@ -21,7 +21,7 @@ from discreet.mechanisms.scale import round_up
 if TYPE_CHECKING:
     from discreet.sensitivity.subject import Held, Subject
 
-__all__ = ["add_laplace", "answer_of"]
+__all__ = ["add_laplace", "answer_of", "settle"]
 
 _FINE: Final = 40
 
@@ -35,9 +35,13 @@ def add_laplace(exact: Fraction, *, sensitivity: Fraction, epsilon: Decimal) -> 
 
 
 def answer_of(subject: Subject, held: Held) -> Fraction:
-    """The exact answer; where there is nothing to speak of, the value nearest to 0 that the card admits.
+    """The exact answer, settled where there is none."""
+    return settle(subject, held.result(subject))
+
+
+def settle(subject: Subject, found: Fraction | None) -> Fraction:
+    """What was found; where there is nothing to speak of, the value nearest to 0 that the card admits.
 
     A refusal, or no answer, would tell that no row fits the question.
     """
-    found = held.result(subject)
     return min(max(0, subject.low), subject.high) * subject.step if found is None else found

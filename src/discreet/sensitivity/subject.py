@@ -224,10 +224,14 @@ def _subject(
 
 
 def hold(subject: Subject, engine: Engine) -> Held:
-    """What the rows say about a subject, exactly. For the custodian."""
+    """What the rows say about a subject, exactly. For the custodian. What is only counted is held as so many ones."""
     if subject.value is None:
         [[rows]] = engine.measure(Plan(subject.source, (), (Rows(None),))).columns
         return Held((), int(cast(int, rows)))
+    if subject.aggregate is Aggregate.COUNT:  # of text, too, which has no histogram
+        [[rows], [count]] = engine.measure(Plan(subject.source, (), (Rows(None), Rows(subject.value)))).columns
+        present = int(cast(int, count))
+        return Held(((1, present),) if present else (), int(cast(int, rows)))
     plan = Plan(subject.source, (), (Rows(None), Quantile(subject.value, Fraction(1, 2))))
     [rows], [histogram] = engine.measure(plan).columns
     return Held(tuple((int(v), int(n)) for v, n in cast("Histogram", histogram)), int(cast(int, rows)))

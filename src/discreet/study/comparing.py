@@ -233,8 +233,7 @@ class Bench:
         whole = hold(generated.unfiltered(subject), self.engine)
         shelved = self._model()
         columns = GeneratedColumns(shelved.folder, shelved.load, self._sample_size)
-        counted = subject.aggregate is Aggregate.COUNT
-        maximum = Fraction(1) if counted or subject.column is None else columns.maximum(subject.column)
+        maximum = columns.maximum_for(subject, self.query.card)
         found = generated.calculate_sensitivity(subject.aggregate, maximum, whole.rows)
         rng = np.random.default_rng()
         return generated.Generated.calibrate(subject, rows, found, epsilon=self.query.epsilon, rng=rng, whole=whole)

@@ -224,8 +224,11 @@ def test_a_marker_stays(ledger: Ledger, make_request: Request, reopen: Callable[
     with pytest.raises(QueryRefused, match="Spend it instead"):
         ledger.mark("cchs", guarantee=PureDP(epsilon=1), **where)  # type: ignore[arg-type]
     assert ledger.state("cchs").bounds_everything
-    ledger.mark("cchs", guarantee=Unproven("local sensitivity"), **where)  # type: ignore[arg-type]
+    assert ledger.warnings("cchs") == ()
+    number = ledger.mark("cchs", guarantee=Unproven("local sensitivity"), **where)  # type: ignore[arg-type]
     state = reopen().state("cchs")
+    assert [marker.sequence for marker in state.markers] == [number]
+    assert ledger.warnings("cchs") == state.warnings() != ()
     assert not state.bounds_everything
     assert [marker.guarantee for marker in state.markers] == [{"type": "Unproven", "reason": "local sensitivity"}]
     assert state.population.epsilon_spent == 0

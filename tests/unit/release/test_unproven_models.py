@@ -12,7 +12,6 @@ from discreet.generator.rows import read_rows
 from discreet.generator.settings import Settings
 from discreet.generator.shelf import Shelved, find_model, shelve
 from discreet.generator.training import train
-from discreet.release.unproven import ask_unproven
 from tests.unit.release.test_unproven import ALLOWED, SQL
 from tests.unit.tables.office import open_office
 
@@ -27,7 +26,7 @@ def test_a_trained_model_answers_and_is_loaded_once(tmp_path: Path, monkeypatch:
 
         def ask(sql: str, strategy: str) -> float:
             epsilon = None if strategy == "replace" else "1"
-            return ask_unproven(sql, workspace, ledger, strategy=strategy, epsilon=epsilon, analyst="ana").value
+            return office.session.ask_unproven(sql, strategy=strategy, epsilon=epsilon, analyst="ana").value
 
         replaced = ask(SQL, "replace")
         assert 0 <= replaced <= 99  # generated ages lie within the card's bounds

@@ -6,19 +6,26 @@ import csv
 import gzip
 import math
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from discreet.engines.choice import engine_for
+from discreet.engines.embedded import EmbeddedEngine
 from discreet.errors import QueryRefused
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import Clamp, Field, Filter, Plus, Scan, Whole, Within
+from discreet.plan.algebra import Clamp, Field, Filter, Plan, Plus, Quantile, Scan, Whole, Within
+from discreet.plan.questions import read_statement
+from discreet.release.reading import Shelf
 from discreet.sensitivity.generated import Generated, calculate_sensitivity, estimate, sensitivity_of, unfiltered
-from discreet.sensitivity.subject import Aggregate, Held, Subject
+from discreet.sensitivity.subject import Aggregate, Held, Subject, hold, subject_of
+from tests.unit.tables.office import open_office
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
@@ -129,6 +136,48 @@ def test_the_real_sensitivity_counts_rows_without_a_value() -> None:
     assert sensitivity_of(replace(SUBJECT, aggregate=Aggregate.AVG), HELD) == Fraction(40, 6)
     assert sensitivity_of(replace(SUBJECT, aggregate=Aggregate.COUNT), HELD) == 1
     assert sensitivity_of(SUBJECT, Held((), 7)) == 0
+
+
+def test_a_maximum_is_that_of_absolute_values() -> None:
+    """Else a column of losses would be answered with hardly any noise."""
+    assert sensitivity_of(SUBJECT, Held(((-80, 1), (10, 3)), 4)) == 40
+
+
+VALUES = ("age", "change", "height", "CLAMP(wide, 0, 100)", "100 * height")
+WHERE = ("", "WHERE smokes = '1'", "WHERE change > 49")
+
+
+def test_an_engine_tells_without_a_histogram_what_the_listing_needs(tmp_path: Path) -> None:
+    with open_office(tmp_path) as office:
+        workspace = office.session.workspace
+        with closing(engine_for({"people": workspace.dataset("people")}, salt=workspace.salt)) as engine:
+            for value, aggregate, where in product(VALUES, ("COUNT", "SUM", "AVG"), WHERE):
+                sql = f"SELECT {aggregate}({value}) FROM people {where}"
+                subject = subject_of(*read_statement(sql, Shelf(workspace)))
+                whole = hold(unfiltered(subject), engine)
+                guessed = calculate_sensitivity(subject.aggregate, Fraction(9), whole.rows)
+                rng = np.random.default_rng(1)
+                slow = Generated.calibrate(subject, hold(subject, engine), guessed, epsilon=1, rng=rng, whole=whole)
+                assert Generated.measure(subject, engine, Fraction(9), epsilon=1, rng=rng) == slow, sql
+
+
+def test_what_the_rows_reach_to_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranked: list[Plan] = []
+    measure = EmbeddedEngine.measure
+
+    def counting(engine: EmbeddedEngine, plan: Plan) -> Any:
+        ranked.extend([plan] if any(isinstance(one, Quantile) for one in plan.measures) else [])
+        return measure(engine, plan)
+
+    monkeypatch.setattr(EmbeddedEngine, "measure", counting)
+    with open_office(tmp_path) as office:
+        workspace = office.session.workspace
+        with closing(engine_for({"people": workspace.dataset("people")}, salt=workspace.salt)) as engine:
+            for aggregate, age in (("SUM", 20), ("AVG", 30), ("COUNT", 40)):
+                sql = f"SELECT {aggregate}(change) FROM people WHERE age > {age}"
+                subject = subject_of(*read_statement(sql, Shelf(workspace)))
+                Generated.measure(subject, engine, Fraction(9), epsilon=1, rng=np.random.default_rng(1))
+    assert [plan.source for plan in ranked] == [Scan("people", 1)]
 
 
 def test_all_rows_count_for_the_sensitivity_whatever_is_asked() -> None:

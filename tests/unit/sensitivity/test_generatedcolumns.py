@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,38 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.data.card import parse_card
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.generator.rows import Rows, Shape
+from discreet.guarantees.types import Neighbours
+from discreet.plan.algebra import Clamp, Field, Scan, Value
 from discreet.sensitivity.generatedcolumns import GeneratedColumns, reach_of
+from discreet.sensitivity.subject import Aggregate, Subject
+
+CARD = """
+dataset: t
+population: people
+unit: {column: pid, rows: 1}
+neighbours: add-remove
+budget: {epsilon: 1}
+columns:
+  pid: {kind: id, type: integer}
+  change: {kind: number, bounds: [-10, 10], step: 0.25}
+"""
+SUBJECT = Subject(
+    aggregate=Aggregate.SUM,
+    source=Scan("t", 1),
+    value=Field("change"),
+    step=Fraction(1, 4),
+    unit_rows=1,
+    neighbours=Neighbours.ADD_REMOVE,
+    low=-40,
+    high=40,
+    bounded=True,
+    dataset="t",
+    column="change",
+    text="SUM(change)",
+)
 
 SHAPES = (
     Shape("group", "category", categories=("a", "b")),
@@ -56,12 +85,26 @@ def test_reaches_are_in_the_columns_own_units() -> None:
     assert reach == {"age": (3, 50), "change": (Fraction(-9, 4), Fraction(1, 2)), "gone": None}
 
 
+def test_a_question_sees_generated_values_in_its_own_units(folder: Path) -> None:
+    """The largest change generated is -9 steps of 0.25; half-steps, hundreds of steps and clamps are of those steps."""
+    card = parse_card(CARD, file="t.yaml")
+    found = columns(folder, Stand())
+
+    def maximum(value: Value, step: Fraction, aggregate: Aggregate = Aggregate.SUM) -> Fraction:
+        return found.maximum_for(replace(SUBJECT, value=value, step=step, aggregate=aggregate), card)
+
+    assert maximum(Field("change"), Fraction(1, 4)) == Fraction(9, 4)
+    assert maximum(Field("change"), Fraction(25)) == 225
+    assert maximum(Clamp(Field("change"), 0, 6), Fraction(1, 4)) == Fraction(6, 4)
+    assert maximum(Clamp(Field("change"), -20, 6), Fraction(1, 4)) == Fraction(9, 4)
+    assert maximum(Field("change"), Fraction(1), Aggregate.COUNT) == 0
+
+
 def test_a_model_is_sampled_once_for_each_size(folder: Path) -> None:
     model = Stand()
     found = columns(folder, model)
     assert found.maximum("age") == 100
     assert found.maximum("change") == Fraction(9, 4)
-    assert found.maximum("change", absolute=False) == Fraction(1, 2)
     assert found.maximum("gone") == 0
     assert columns(folder, model, 7).maximum("age") == 7
     assert columns(folder, model, 100).maximum("age") == 100

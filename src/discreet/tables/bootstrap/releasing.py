@@ -29,7 +29,6 @@ from discreet.release.marking import (
     check_nominal_epsilon,
     check_request_id,
     make_ready,
-    mark_release,
     require_permission,
     suspend,
 )
@@ -177,11 +176,10 @@ def _check_scale(request: _Request) -> None:
 
 
 def _mark(request: _Request, ledger: Ledger) -> int:
-    """Write the marker, durably, and find its number."""
+    """Write the marker, durably: its number."""
     dataset, plan = request.formed.dataset, request.outline.plan
-    return mark_release(
-        ledger,
-        population=request.formed.card.population,
+    return ledger.mark(
+        request.formed.card.population,
         guarantee=BootstrapDP(epsilon=request.epsilon),
         analyst=request.analyst,
         plan_hash=plan.hash,
