@@ -38,7 +38,7 @@ def filled(**bins: int) -> list[int]:
 
 
 def draw(counts: Sequence[int], mechanism: DiscreteLaplace) -> FoundBounds:
-    return find_bounds(counts, mechanism=mechanism, remaining=EPSILON, unit_rows=ROWS_PER_UNIT)
+    return find_bounds(counts, mechanism=mechanism)
 
 
 def share(event: Callable[[], bool], draws: int) -> float:

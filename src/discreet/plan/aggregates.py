@@ -33,8 +33,9 @@ from discreet.plan.algebra import (
     Value,
     Whole,
     substitute,
+    walk,
 )
-from discreet.plan.calculus import SEARCHED, Facts, Span, span_of
+from discreet.plan.calculus import SEARCHED, WIDEST, Facts, Span, span_of
 from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
@@ -82,7 +83,7 @@ class Aggregates:
         self._private = private
         self._found = found or {}
         self._admit = admit
-        self._searched: dict[str, None] = {}
+        self._used: dict[str, Fraction] = {}
         self._measures: dict[Measure, MeasureFace] = {}
 
     @property
@@ -95,8 +96,13 @@ class Aggregates:
 
     @property
     def searched(self) -> tuple[str, ...]:
-        """The columns with private bounds that stand in an aggregate."""
-        return tuple(self._searched)
+        """The columns with private bounds that stand in an aggregate and still have to be searched for."""
+        return tuple(name for name in self._used if name not in self._found)
+
+    @property
+    def private_columns(self) -> tuple[tuple[str, Fraction], ...]:
+        """The columns with private bounds that stand in an aggregate, each with its step."""
+        return tuple(self._used.items())
 
     def note(self, measure: Measure, text: str, step: Fraction = Fraction(1)) -> int:
         """The place of a measure, taken up when it is new. Counting what is always there counts the rows."""
@@ -187,10 +193,23 @@ class Aggregates:
         """A column as it is summed or ranked: where its bounds are private, moved into those of the search."""
         if field.name not in self._private:
             return field
-        if field.name in self._found:
-            return Clamp(field, *self._found[field.name])
-        self._searched.setdefault(field.name)
-        return Clamp(field, -SEARCHED, SEARCHED)
+        columns = (typed for table in self._scope.tables for typed in table.columns.values())
+        self._used.setdefault(field.name, next(typed.step for typed in columns if typed.value == field))
+        return Clamp(field, *self._found.get(field.name, (-SEARCHED, SEARCHED)))
+
+    def _middle_words(self, typed: Typed, middle: int) -> str:
+        if self._awaits_bounds(typed):
+            return "the middle of its bounds"
+        return _plain(middle * typed.step)
+
+    def _awaits_bounds(self, typed: Typed) -> bool:
+        return any(isinstance(node, Field) and node.name in self.searched for node in walk(typed.value))
+
+    def _require_middles(self, typed: Typed, ends: tuple[int, int], made: Callable[[Value], Value]) -> None:
+        """What is summed about a middle stays within 64 bits wherever bounds yet to be found will put that middle."""
+        if self._awaits_bounds(typed):
+            for end in ends:
+                span_of(made(_centred(typed.value, end)), self._facts)
 
     def _count(self, node: exp.Expression) -> Measure:
         only(node, "this", "big_int")
@@ -220,9 +239,9 @@ class Aggregates:
     def _average(self, node: exp.Expression, text: str) -> Output:
         typed = self._argument(node)
         low, high, middle = self._bounds(typed)
-        total = self.note(
-            Total(_centred(typed.value, middle)), f"SUM({typed.text} − {_plain(middle * typed.step)})", typed.step
-        )
+        self._require_middles(typed, (low, high), lambda centred: centred)
+        words = f"SUM({typed.text} − {self._middle_words(typed, middle)})"
+        total = self.note(Total(_centred(typed.value, middle)), words, typed.step)
         size = self.note(Rows(typed.value), f"COUNT({typed.text})")
         return Mean(
             total=total,
@@ -238,9 +257,10 @@ class Aggregates:
     def _weighted_average(self, node: exp.Expression, text: str) -> Output:
         typed, weight = self._argument(node), self._weight()
         low, high, middle = self._bounds(typed)
+        self._require_middles(typed, (low, high), lambda centred: Times(weight.value, centred))
         centred = Times(weight.value, _centred(typed.value, middle))
         present = Case(((Not(IsNull(typed.value)), weight.value),), Nothing())
-        words = f"{weight.text} × ({typed.text} − {_plain(middle * typed.step)})"
+        words = f"{weight.text} × ({typed.text} − {self._middle_words(typed, middle)})"
         return Mean(
             total=self.note(Total(centred), f"SUM({words})", weight.step * typed.step),
             size=self.note(Total(present), f"SUM({weight.text}) where {typed.text} is there", weight.step),
@@ -261,8 +281,15 @@ class Aggregates:
 
     def _spread(self, typed: Typed, text: str, *, root: bool) -> Output:
         low, high, middle = self._bounds(typed)
+        if self._awaits_bounds(typed) and (high - low) ** 2 > WIDEST:
+            raise QueryRefused(
+                f"{text} squares its values, and the bounds of {typed.text} are private: squares of all that a search "
+                "may find could leave 64-bit integers. Write CLAMP(column, low, high) inside.",
+                part="bounds",
+            )
+        self._require_middles(typed, (low, high), lambda centred: Times(centred, centred))
         centred = _centred(typed.value, middle)
-        shown = f"{typed.text} − {_plain(middle * typed.step)}"
+        shown = f"{typed.text} − {self._middle_words(typed, middle)}"
         return Spread(
             total=self.note(Total(centred), f"SUM({shown})", typed.step),
             squares=self.note(Total(Times(centred, centred)), f"SUM(({shown})²)", typed.step**2),

@@ -164,7 +164,9 @@ class _Reader:
             KeyFace(typed.text, typed.codes, typed.labels, typed.step if typed.sort is Sort.NUMBER else None)
             for typed in self._keys
         ]
-        return Statement(plan, presentation, tuple(names), faces, self._aggregates.searched)
+        return Statement(
+            plan, presentation, tuple(names), faces, self._aggregates.searched, self._aggregates.private_columns
+        )
 
     # --- keys -------------------------------------------------------------------------------------------------------
 

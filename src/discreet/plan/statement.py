@@ -48,8 +48,8 @@ class MeasureFace:
 class Statement:
     """A question as planned. Faces stand in the order of the plan's keys and measures.
 
-    `searched` are the columns with private bounds that it sums or ranks: clamped to what a search has found for them,
-    or, before it, to all that it looks at.
+    `private` are the columns with private bounds that it sums or ranks, each with its step. They are clamped to what
+    a search has found for them; those in `searched`, for which there has been none yet, to all that it looks at.
     """
 
     plan: Plan
@@ -57,3 +57,4 @@ class Statement:
     keys: tuple[KeyFace, ...]
     measures: tuple[MeasureFace, ...]
     searched: tuple[str, ...] = ()
+    private: tuple[tuple[str, Fraction], ...] = ()

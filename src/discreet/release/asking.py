@@ -110,7 +110,7 @@ def ask(question: Question, ledger: Ledger) -> Answer:
 def _price(question: Question) -> Pricing | Searching:
     statement, cards = question.statement, question.cards
     if statement.searched and question.bounded is not None:
-        return price_searching(statement, cards, question.bounded, epsilon=question.epsilon, delta=question.delta)
+        return price_searching(statement, cards, question.bounded, epsilon=question.epsilon)
     if question.rho is not None:
         assert question.shares is not None, "a split of rho is chosen, never guessed"
         return price_gaussian(statement, cards, rho=question.rho, shares=question.shares)
@@ -216,7 +216,7 @@ def draw_noisy(question: Question, ledger: Ledger, priced: Pricing | Searching, 
             _mark(question, ledger, unproven)
         if isinstance(priced, Searching):
             assert question.bounded is not None, "a search was priced because the statement can be read again"
-            noisy = answer_bounded(question.statement, question.cards, priced, question.bounded, engine)
+            noisy = answer_bounded(question.cards, priced, question.bounded, engine)
             return replace(noisy, unproven=unproven)
         return draw(question.statement.plan, priced, engine.measure(question.statement.plan), unproven=unproven)
     except (LedgerUnavailable, LedgerDamaged):

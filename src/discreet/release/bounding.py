@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
-from discreet.errors import QueryRefused
+from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.numbers import from_units, text, to_units
-from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP
+from discreet.guarantees.types import CentralGuarantee, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Field, Plan
-from discreet.plan.calculus import facts_of
 from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.release.noising import Noisy, SearchedBounds, draw
-from discreet.release.pricing import Pricing, price
-from discreet.sensitivity.privatebounds import calibrate_search, find_bounds, search_plan, split, widest_bound
+from discreet.release.pricing import Pricing, price, require_drawable
+from discreet.sensitivity.privatebounds import REACH, calibrate_search, find_bounds, search_plan, split
 
 if TYPE_CHECKING:
     from discreet.data.card import Card
@@ -53,12 +52,15 @@ class Search:
 class Searching:
     """What a question with private bounds costs: the searches, and what is left for the answer.
 
-    `pricing` is that of the answer before anything is known of the bounds: its shares hold, its scales do not.
+    No bound is found further from 0 than `widest`; `pricing` is that of the answer if all bounds were (`farthest`):
+    what is found may be narrower, and its noise smaller.
     """
 
     guarantee: CentralGuarantee
     searches: tuple[Search, ...]
     remaining: Decimal
+    widest: int
+    farthest: Statement
     pricing: Pricing
 
     def ledger_mechanisms(self) -> tuple[dict[str, str], ...]:
@@ -84,11 +86,11 @@ class Searching:
 
 
 def price_searching(
-    statement: Statement, cards: Mapping[str, Card], bounded: Bounded, *, epsilon: Decimal, delta: Decimal = Decimal(0)
+    statement: Statement, cards: Mapping[str, Card], bounded: Bounded, *, epsilon: Decimal
 ) -> Searching:
     """The charge of a statement whose private bounds are searched for; refused as the answer itself would be.
 
-    It is priced within the widest bounds that a search may give, so no bounds found later can be refused.
+    Everything that could stand against an answer is met here: within no bounds that are found can it be refused.
     """
     if statement.plan.open:
         raise QueryRefused(
@@ -96,14 +98,34 @@ def price_searching(
             "keys. Group by columns whose categories the card lists, or write CLAMP(column, low, high)."
         )
     search, remaining = split(epsilon)
-    widest = widest_bound(remaining=remaining, unit_rows=facts_of(statement.plan.source, cards).rows)
-    farthest = bounded(dict.fromkeys(statement.searched, (-widest, widest)))
-    pricing = price(farthest, cards, epsilon=remaining, delta=delta)
+    widest, farthest = _farthest(statement, cards, bounded, remaining)
     shares = _shares(search, len(statement.searched))
     searches = [_search(statement, name, share, cards) for name, share in zip(statement.searched, shares, strict=True)]
-    charged = pricing.guarantee
-    whole = ApproxDP(epsilon=epsilon, delta=charged.delta) if isinstance(charged, ApproxDP) else PureDP(epsilon=epsilon)
-    return Searching(whole, tuple(searches), remaining, pricing)
+    pricing = price(farthest, cards, epsilon=remaining)
+    return Searching(PureDP(epsilon=epsilon), tuple(searches), remaining, widest, farthest, pricing)
+
+
+def _farthest(
+    statement: Statement, cards: Mapping[str, Card], bounded: Bounded, remaining: Decimal
+) -> tuple[int, Statement]:
+    """The widest bounds, a power of two, within which noise can be drawn whatever is found, and the statement there.
+
+    A sum and the total of a mean are one measure where the middle of the bounds is 0 and two elsewhere, so a measure
+    may get half of what it would get here.
+    """
+    widest = REACH
+    while True:
+        farthest = bounded(dict.fromkeys(statement.searched, (-widest, widest)))
+        share = to_units(remaining) // (2 * len(farthest.plan.measures))
+        if not share:
+            raise _too_small(remaining, "answering within bounds", f"{2 * len(farthest.plan.measures)} measures")
+        try:
+            require_drawable(farthest, cards, share=from_units(share))
+            return widest, farthest
+        except ParameterInvalid as refusal:
+            if refusal.fields["parameter"] != "scale" or widest == 1:
+                raise
+        widest //= 2
 
 
 def _search(statement: Statement, name: str, share: Decimal, cards: Mapping[str, Card]) -> Search:
@@ -115,31 +137,27 @@ def _search(statement: Statement, name: str, share: Decimal, cards: Mapping[str,
 def _shares(search: Decimal, columns: int) -> list[Decimal]:
     part, rest = divmod(to_units(search), columns)
     if not part:
-        raise QueryRefused(
-            f"epsilon {text(search)} for finding bounds is shared by {columns} columns, and a share is at least 1e-9. "
-            "Ask with a larger epsilon.",
-            part="epsilon",
-        )
+        raise _too_small(search, "finding bounds", f"{columns} columns")
     return [from_units(part + (rest if place == columns - 1 else 0)) for place in range(columns)]
 
 
-def answer_bounded(
-    statement: Statement, cards: Mapping[str, Card], searching: Searching, bounded: Bounded, engine: Engine
-) -> Noisy:
+def _too_small(epsilon: Decimal, purpose: str, shared_by: str) -> QueryRefused:
+    return QueryRefused(
+        f"epsilon {text(epsilon)} for {purpose} is shared by {shared_by}, and a share is at least 1e-9. Ask with a "
+        "larger epsilon.",
+        part="epsilon",
+    )
+
+
+def answer_bounded(cards: Mapping[str, Card], searching: Searching, bounded: Bounded, engine: Engine) -> Noisy:
     """Search, clamp, answer: once the charge stands. The bounds found are part of what is stored."""
-    unit_rows = facts_of(statement.plan.source, cards).rows
     found: dict[str, SearchedBounds] = {}
     for search in searching.searches:
         [counts] = engine.measure(search.plan).columns
-        bounds = find_bounds(
-            cast("Sequence[int]", counts),
-            mechanism=search.mechanism,
-            remaining=searching.remaining,
-            unit_rows=unit_rows,
-        )
+        bounds = find_bounds(cast("Sequence[int]", counts), mechanism=search.mechanism, widest=searching.widest)
         found[search.column] = SearchedBounds(bounds.low, bounds.high, bounds.found, search.epsilon)
     clamped = bounded(ends_of(found))
-    pricing = price(clamped, cards, epsilon=searching.remaining, delta=_delta(searching.guarantee))
+    pricing = price(clamped, cards, epsilon=searching.remaining)
     noisy = draw(clamped.plan, pricing, engine.measure(clamped.plan))
     return replace(noisy, charged=searching.guarantee, bounds=found)
 
@@ -147,10 +165,6 @@ def answer_bounded(
 def ends_of(bounds: Mapping[str, SearchedBounds]) -> Found:
     """The bounds as a statement is read with them."""
     return {name: (one.low, one.high) for name, one in bounds.items()}
-
-
-def _delta(guarantee: CentralGuarantee) -> Decimal:
-    return guarantee.delta if isinstance(guarantee, ApproxDP) else Decimal(0)
 
 
 def _named(statement: Statement) -> str:

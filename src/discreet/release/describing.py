@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from fractions import Fraction
 
 from discreet.data.card import Card
 from discreet.guarantees.numbers import text
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.algebra import Extreme, Marginal, Measure, Quantile, Residual, reduced
-from discreet.plan.calculus import facts_of
-from discreet.plan.sensitivity import Sensitivity, sensitivities
+from discreet.plan.sensitivity import Sensitivity
 from discreet.plan.statement import Statement
 from discreet.release.noising import NoisyMeasure, SearchedBounds
-from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of
+from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of, moves_of
 from discreet.release.ranking import depth
 
 __all__ = ["describe_bounds", "describe_mechanisms", "interval_meaning", "ledger_mechanisms", "word_bounds"]
@@ -56,15 +54,14 @@ def describe_mechanisms(
 
 
 def describe_bounds(
-    bounds: Mapping[str, SearchedBounds], statement: Statement, cards: Mapping[str, Card]
+    bounds: Mapping[str, SearchedBounds], statement: Statement
 ) -> dict[str, dict[str, int | float | str | bool]]:
     """Bounds that were found, in the units of their columns, and what they cost."""
-    facts = facts_of(statement.plan.source, cards)
+    steps = dict(statement.private)
     shown: dict[str, dict[str, int | float | str | bool]] = {}
     for name, one in bounds.items():
-        lineage = sorted(facts.spans[name].lineage)
-        step = Fraction(cards[lineage[0][0]].column(lineage[0][1]).step or 1) if len(lineage) == 1 else Fraction(1)
-        low, high = (int(end) if end.denominator == 1 else float(end) for end in (one.low * step, one.high * step))
+        ends = (one.low * steps[name], one.high * steps[name])
+        low, high = (int(end) if end.denominator == 1 else float(end) for end in ends)
         shown[name] = {"low": low, "high": high, "found": one.found, "epsilon": text(one.epsilon)}
     return shown
 
@@ -94,7 +91,7 @@ def _described(
 ) -> dict[str, object]:
     plan = statement.plan
     measure = plan.measures[place]
-    found = sensitivities(plan, measure, cards)
+    found = moves_of(statement, measure, cards)
     ends = candidates_of(plan, measure, cards)
     if noisy.key is None:
         return _entry(noisy.mechanisms[0], found.each[0], measure, ends, level)

@@ -58,7 +58,7 @@ def explain(
     card = cards[statement.plan.dataset]
     facts = facts_of(statement.plan.source, cards)
     if statement.searched and bounded is not None:
-        searching = price_searching(statement, cards, bounded, epsilon=epsilon, delta=delta)
+        searching = price_searching(statement, cards, bounded, epsilon=epsilon)
         pricing, charged = searching.pricing, searching.guarantee
         measures = tuple(_figure_searching(statement, searching, level))
         outputs = tuple(_figure_unknown(statement))
@@ -141,7 +141,9 @@ def _figure_searching(statement: Statement, searching: Searching, level: Decimal
         )
         words = f"bounds of {search.column}, looked for in {search.plan.cell_count} bands"
         yield MeasureFigures(words, search.epsilon, mechanism.name, Fraction(1), ranked=False, slices=(noise,))
-    for face, priced in zip(statement.measures, searching.pricing.measures, strict=True):
+    same = len(statement.measures) == len(searching.farthest.measures)  # bounds may make one of two measures
+    faces = statement.measures if same else searching.farthest.measures
+    for face, priced in zip(faces, searching.pricing.measures, strict=True):
         named = next((one.name for one in priced.mechanisms if one is not None), "exact-public")
         yield MeasureFigures(face.text, priced.epsilon, named, face.step, ranked=False, slices=())
 

@@ -11,7 +11,7 @@ Refs:      [KKMN09] for the threshold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
@@ -24,10 +24,10 @@ from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.quantile import laplace_threshold
-from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units
+from discreet.plan.algebra import Extreme, Field, Measure, Plan, Quantile, Total, Units, walk
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.outputs import KeyShown, Mean
-from discreet.plan.sensitivity import Sensitivities, sensitivities
+from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
 from discreet.plan.statement import Statement
 
 __all__ = [
@@ -37,8 +37,10 @@ __all__ = [
     "Threshold",
     "UsedMechanism",
     "candidates_of",
+    "moves_of",
     "price",
     "price_gaussian",
+    "require_drawable",
     "split_units",
 ]
 
@@ -46,6 +48,10 @@ UsedMechanism = DiscreteLaplace | DiscreteGaussian | NoisyMax
 
 TOTAL_OF_MEAN: Final = Fraction(3, 4)
 """What the centred total of a mean gets of its budget, the size getting the rest."""
+
+_ONE_STEP: Final = Sensitivity(
+    Fraction(1), Fraction(1), "nobody moves it within the bounds found; it is noised as if by one step"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,7 @@ def price(
     """
     plan = statement.plan
     _require_bounds(statement)
-    moved = [sensitivities(plan, measure, cards) for measure in plan.measures]
+    moved = [moves_of(statement, measure, cards) for measure in plan.measures]
     _require_noise(moved, cards)
     split = _split(statement, epsilon, moved) if shares is None else _checked_shares(shares, epsilon, moved)
     measures = tuple(
@@ -120,6 +126,27 @@ def price(
             part="delta",
         )
     return Pricing(ApproxDP(epsilon=epsilon, delta=delta), measures, _threshold(plan, measures, delta))
+
+
+def require_drawable(statement: Statement, cards: Mapping[str, Card], *, share: Decimal) -> None:
+    """Refuse, as `price` would, where noise cannot be drawn for some measure with this share of epsilon."""
+    for measure in statement.plan.measures:
+        candidates = candidates_of(statement.plan, measure, cards)
+        _price_measure(measure, moves_of(statement, measure, cards), share, candidates)
+
+
+def moves_of(statement: Statement, measure: Measure, cards: Mapping[str, Card]) -> Sensitivities:
+    """How far one unit can move a measure of the statement.
+
+    Bounds that were found in the rows may leave a sum nothing to move. It is noised as one step then: an exact answer
+    or a refusal would come for some rows only.
+    """
+    moved = sensitivities(statement.plan, measure, cards)
+    private = {name for name, _ in statement.private}
+    read = {node.name for node in walk(measure) if isinstance(node, Field)}
+    if not isinstance(measure, Total) or private.isdisjoint(read):
+        return moved
+    return replace(moved, each=tuple(one if one.l1 else _ONE_STEP for one in moved.each))
 
 
 def price_gaussian(

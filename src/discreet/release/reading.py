@@ -66,10 +66,13 @@ class Shelf:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self.datasets: dict[str, Dataset] = {}
+        self._public: dict[str, PublicTable] = {}
 
     def find(self, name: str) -> Dataset | PublicTable:
-        if name in self._workspace.public_names():
-            return read_public_table(self._workspace, name)
+        if name in self._public:
+            return self._public[name]
+        if name not in self.datasets and name in self._workspace.public_names():
+            return self._public.setdefault(name, read_public_table(self._workspace, name))
         if name not in self.datasets:
             self.datasets[name] = self._workspace.dataset(name)
         return self.datasets[name]

@@ -23,7 +23,6 @@ from typing import Final
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import from_units, text, to_units
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.scale import LARGEST_SCALE
 from discreet.noise.quantile import laplace_threshold
 from discreet.plan.algebra import (
     Case,
@@ -55,7 +54,6 @@ __all__ = [
     "find_bounds",
     "search_plan",
     "split",
-    "widest_bound",
 ]
 
 REACH: Final = SEARCHED
@@ -72,8 +70,6 @@ CHANCE: Final = Fraction(1, 20)
 _DOUBLING: Final = 2
 _EMPTY_BIN: Final = 8
 _INSIDE: Final = 2  # what bins no further from 0 than the bounds found pay at most: eighty of them, 1/64 each
-
-_DRAWABLE: Final = 8  # replacing a unit moves a sum by twice its bound, and up to four measures share what remains
 
 # Bins are numbered from -40 to 40: 0 is the value 0, and bin b > 0 holds 2^(b-1) to 2^b - 1, mirrored below 0.
 _BINS: Final = range(-_DOUBLINGS, _DOUBLINGS + 1)
@@ -111,12 +107,6 @@ def split(epsilon: Decimal) -> tuple[Decimal, Decimal]:
 def calibrate_search(moved: Sensitivities, *, epsilon: Decimal) -> DiscreteLaplace:
     """The noise of the histogram, for what one unit moves of it with all its rows."""
     return DiscreteLaplace.calibrate(sensitivity=moved.largest.l1, epsilon=epsilon)
-
-
-def widest_bound(*, remaining: Decimal, unit_rows: int) -> int:
-    """The widest bound, within the reach, for which noise can be drawn; known before anything is charged."""
-    drawable = int(LARGEST_SCALE * Fraction(remaining) / (_DRAWABLE * unit_rows))
-    return max(1, min(REACH, drawable))
 
 
 # --- what is counted ------------------------------------------------------------------------------------------------
@@ -158,11 +148,11 @@ def _greatest(number: int) -> int:
 # --- what is found --------------------------------------------------------------------------------------------------
 
 
-def find_bounds(
-    counts: Sequence[int], *, mechanism: DiscreteLaplace, remaining: Decimal, unit_rows: int
-) -> FoundBounds:
-    """Bounds from the exact counts of `search_plan`. Each call draws anew and costs what the mechanism costs."""
-    widest = widest_bound(remaining=remaining, unit_rows=unit_rows)
+def find_bounds(counts: Sequence[int], *, mechanism: DiscreteLaplace, widest: int = REACH) -> FoundBounds:
+    """Bounds from the exact counts of `search_plan`, none further from 0 than `widest`.
+
+    Each call draws anew and costs what the mechanism costs.
+    """
     return choose_bounds(mechanism.release(counts), scale=mechanism.scale, widest=widest)
 
 

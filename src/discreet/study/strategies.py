@@ -102,16 +102,16 @@ class PrivateBounds:
         self._catalogue = catalogue
         self._engine = engine
         self._held = held
-        self._statement, self._cards = read_statement(sql, catalogue)
+        statement, self._cards = read_statement(sql, catalogue)
         self._read: dict[tuple[tuple[str, tuple[int, int]], ...], Statement] = {}
-        self._searching: Searching = price_searching(self._statement, self._cards, self._bounded, epsilon=epsilon)
+        self._searching: Searching = price_searching(statement, self._cards, self._bounded, epsilon=epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
         return self._searching.guarantee
 
     def draw(self) -> Drawn:
-        noisy = answer_bounded(self._statement, self._cards, self._searching, self._bounded, self._engine)
+        noisy = answer_bounded(self._cards, self._searching, self._bounded, self._engine)
         clamped = self._bounded(ends_of(noisy.bounds))
         moved = public_bound(clamped, self._cards).of_answer(self._held.present)
         return Drawn(_shown(clamped, noisy), nan if moved is None else float(moved))

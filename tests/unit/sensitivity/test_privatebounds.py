@@ -25,7 +25,6 @@ from discreet.sensitivity.privatebounds import (
     find_bounds,
     search_plan,
     split,
-    widest_bound,
 )
 from tests.algebra.interpreter import evaluate, measure
 
@@ -173,7 +172,7 @@ def test_a_search_with_hardly_any_noise_finds_the_ends() -> None:
     plan = search_plan(Scan("t", 1), Field("x"))
     moved = sensitivities(plan, plan.measures[0], {"t": card(rows=1, neighbours="add-remove")})
     mechanism = calibrate_search(moved, epsilon=Decimal(1000))
-    found = find_bounds(counts(p3=9, p5=40), mechanism=mechanism, remaining=Decimal(1), unit_rows=1)
+    found = find_bounds(counts(p3=9, p5=40), mechanism=mechanism)
     assert found == FoundBounds(4, 31, found=True)
 
 
@@ -190,9 +189,3 @@ def test_the_parts_add_up_to_epsilon(epsilon: str) -> None:
 def test_an_epsilon_that_cannot_be_split_is_refused() -> None:
     with pytest.raises(ParameterInvalid, match="at least 2e-9"):
         split(Decimal("1e-9"))
-
-
-def test_the_widest_bound_is_one_that_noise_can_be_drawn_for() -> None:
-    assert widest_bound(remaining=Decimal(1), unit_rows=1) == REACH
-    assert widest_bound(remaining=Decimal("0.005"), unit_rows=40) < REACH
-    assert widest_bound(remaining=Decimal("1e-9"), unit_rows=10**9) == 1
