@@ -38,10 +38,10 @@ class Forgetful(JoinHeld):
         return 0
 
 
-def subject(bounds: tuple[int, int], neighbours: Neighbours) -> JoinSubject:
+def subject(bounds: tuple[int, int]) -> JoinSubject:
     left, right = bounds
     join = KeyJoin(Scan("visits", left), Scan("clinics", right), Field("clinic"), Field("name"))
-    return JoinSubject(join, left, right, neighbours, "visits", "COUNT(*)")
+    return JoinSubject(join, left, right)
 
 
 @cache
@@ -112,7 +112,7 @@ def small_data(bounds: tuple[int, int]) -> Iterator[Data]:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("bounds", BOUNDS, ids=str)
 def test_never_below_the_local_sensitivity_at_any_distance(bounds: tuple[int, int], relation: Neighbours) -> None:
-    asked = subject(bounds, relation)
+    asked = subject(bounds)
     farthest = 2 if bounds == (1, 1) else 1
     met, faults = 0, 0
     for data in small_data(bounds):
@@ -130,7 +130,7 @@ def test_never_below_the_local_sensitivity_at_any_distance(bounds: tuple[int, in
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("bounds", BOUNDS, ids=str)
 def test_the_scales_that_are_used_are_smooth(bounds: tuple[int, int], relation: Neighbours) -> None:
-    asked = subject(bounds, relation)
+    asked = subject(bounds)
     noise = SmoothNoise.calibrate(epsilon=3, delta="0.01")
     for data in small_data(bounds):
         ours = scale(data, asked, noise)
@@ -162,7 +162,7 @@ def exact_delta(epsilon: float, shift: int, ours: Fraction, theirs: Fraction) ->
 def test_delta_of_the_noise_that_is_drawn(
     bounds: tuple[int, int], relation: Neighbours, epsilon: int, delta: str
 ) -> None:
-    asked = subject(bounds, relation)
+    asked = subject(bounds)
     noise = SmoothNoise.calibrate(epsilon=epsilon, delta=delta)
 
     pairs = {
@@ -192,7 +192,7 @@ def test_delta_of_the_noise_that_is_drawn(
 def test_larger_data(drawn: tuple[tuple[int, int], list[Owner]], relation: Neighbours, epsilon: str) -> None:
     bounds, units = drawn
     data = tuple(sorted(units))
-    asked = subject(bounds, relation)
+    asked = subject(bounds)
     strategy = Elastic.calibrate(asked, held(data), epsilon=epsilon, delta="1e-6")
     assert strategy.exact == count(data)
     assert strategy.sensitivity >= local(data, bounds, relation)

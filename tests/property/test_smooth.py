@@ -6,6 +6,7 @@ values: added or removed, or removed and others put in their place, in any numbe
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from discreet.guarantees.types import Neighbours
 from discreet.plan.algebra import Field, Scan
-from discreet.sensitivity.smooth import Smooth, bound_at, smooth_bound
+from discreet.sensitivity.smooth import Smooth, smooth_bound
 from discreet.sensitivity.smoothnoise import SmoothNoise
 from discreet.sensitivity.subject import Aggregate, Held, Subject
 from discreet.sensitivity.windows import Core, Discount, widest_gap
@@ -96,6 +97,30 @@ def answers(about: Subject) -> np.ndarray:
     return np.array([float(nothing.get(about.aggregate, Fraction(DOMAIN[-1])) if a is None else a) for a in exact])
 
 
+def bound_at(about: Subject, counts: tuple[int, ...], distance: int) -> float:
+    """The proof's bound on the local sensitivity of all data sets at most so many units away."""
+    values = [value for value, count in zip(DOMAIN, counts, strict=True) for _ in range(count)]
+    size, rows, low, high = len(values), about.unit_rows, about.low, about.high
+    if about.aggregate is Aggregate.TRIMMED:
+        assert about.rank is not None
+        cut, kept = math.floor(about.rank * size), math.ceil((1 - 2 * about.rank) * size) + 1
+        first, last = cut, size - cut + 1
+    else:
+        place = size if about.aggregate is Aggregate.MAX else max(1, math.ceil((about.rank or 0) * size))
+        first, last, kept = place - 1, place + 1, 1
+    wider = (distance + 1) * rows - 1
+    reach = kept + wider
+    padded = [low] * (reach + 2) + values + [high] * (reach + 2)
+    gap = max(
+        padded[start + reach + reach + 1] - padded[start + reach + 1]
+        for start in range(first - wider, last + wider - reach + 1)
+    )
+    if about.aggregate is not Aggregate.TRIMMED:
+        return gap
+    assert about.rank is not None
+    return min(high - low, gap * rows / max(1.0, float((1 - 2 * about.rank) * (size - wider))))
+
+
 @dataclass(frozen=True)
 class Law:
     """The noise that a data set gets: around what, and how wide."""
@@ -128,7 +153,7 @@ def test_no_data_set_at_a_distance_has_a_larger_local_sensitivity(
     reached, tight = np.eye(len(values), dtype=bool), False
     for distance in range(4):
         truth = np.where(reached, local[None, :], 0).max(1)
-        bound = np.array([float(bound_at(about, held(counts), distance=distance)) for counts in world()])
+        bound = np.array([bound_at(about, counts, distance) for counts in world()])
         assert (truth <= bound + 1e-12).all()
         tight = tight or bool((truth > 0.4 * bound).any())
         ranked = aggregate is not Aggregate.TRIMMED and neighbours is Neighbours.REPLACE_ONE
@@ -147,6 +172,11 @@ def test_the_bound_is_smooth_and_covers_every_neighbour(
     about, base = subject(aggregate, rank, neighbours, rows), SmoothNoise.calibrate(epsilon=epsilon, delta=delta).base
     near, values = adjacent(neighbours, rows), answers(about)
     bounds = np.array([float(smooth_bound(about, held(counts), base=base)) for counts in world()])
+    for counts, bound in zip(world(), bounds, strict=True):
+        discounted = max(float(base) ** distance * bound_at(about, counts, distance) for distance in range(MOST + 2))
+        assert bound * ROUNDING >= discounted
+        if rows == 1 and aggregate is not Aggregate.TRIMMED:
+            assert bound <= max(discounted, 1e-9) * ROUNDING
     moves = np.where(near, np.abs(values[:, None] - values[None, :]), 0).max(1)
     assert (moves <= bounds * ROUNDING).all()
     ratios = np.where(near, bounds[:, None] / bounds[None, :], 0)

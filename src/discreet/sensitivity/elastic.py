@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from discreet.errors import QueryRefused
 from discreet.guarantees.numbers import ExactLike
-from discreet.guarantees.types import ApproxDP, Neighbours
+from discreet.guarantees.types import ApproxDP
 from discreet.plan.algebra import Field, Key, KeyJoin, Plan, Relation, Rows
 from discreet.plan.calculus import facts_of
 from discreet.sensitivity.smoothnoise import SmoothNoise
@@ -52,9 +52,6 @@ class JoinSubject:
     join: KeyJoin
     left_rows: int
     right_rows: int
-    neighbours: Neighbours
-    dataset: str
-    text: str
 
     def __post_init__(self) -> None:
         if self.left_rows < 1 or self.right_rows < 1:
@@ -92,15 +89,7 @@ def join_subject(statement: Statement, cards: Mapping[str, Card]) -> JoinSubject
             "SELECT COUNT(*) FROM visits JOIN clinics ON visits.clinic_id = clinics.clinic_id. Without such a join, "
             "use another strategy."
         )
-    dataset = statement.plan.dataset
-    return JoinSubject(
-        join=join,
-        left_rows=facts_of(join.left, cards).rows,
-        right_rows=facts_of(join.right, cards).rows,
-        neighbours=cards[dataset].neighbours,
-        dataset=dataset,
-        text=statement.measures[0].text,
-    )
+    return JoinSubject(join, facts_of(join.left, cards).rows, facts_of(join.right, cards).rows)
 
 
 def hold_join(subject: JoinSubject, engine: Engine) -> JoinHeld:

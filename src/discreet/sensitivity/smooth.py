@@ -30,7 +30,7 @@ from discreet.sensitivity.windows import FLOOR, ONE, Core, Discount, widest_gap
 if TYPE_CHECKING:
     from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 
-__all__ = ["Smooth", "bound_at", "require_smooth", "smooth_bound"]
+__all__ = ["Smooth", "require_smooth", "smooth_bound"]
 
 _OFFERED: Final = frozenset({Aggregate.QUANTILE, Aggregate.MIN, Aggregate.MAX, Aggregate.TRIMMED})
 _MOST_DECIMALS: Final = 6
@@ -97,25 +97,6 @@ def smooth_bound(subject: Subject, held: Held, *, base: Fraction) -> Fraction:
     if subject.aggregate is Aggregate.TRIMMED:
         widest *= rows * _smooth_share(subject, held.present, discount)
     return max(FLOOR, min(Fraction(width), widest))
-
-
-def bound_at(subject: Subject, held: Held, *, distance: int) -> Fraction:
-    """The bound on local sensitivity in all data sets at most so many units away, in steps of the value.
-
-    What `smooth_bound` discounts and maximises, window by window: for a custodian's eye and for the tests.
-    """
-    rows, core = subject.unit_rows, _core(subject, held.present)
-    reach = core.span + (distance + 1) * rows - 1
-    widest = max(
-        _value(subject, held, start + reach) - _value(subject, held, start)
-        for start in range(core.right - reach, core.left + 1)
-    )
-    if subject.aggregate is not Aggregate.TRIMMED:
-        return Fraction(widest)
-    return min(
-        Fraction(subject.high - subject.low),
-        widest * rows / _fewest_kept(subject, held.present - (distance + 1) * rows + 1),
-    )
 
 
 def require_smooth(subject: Subject) -> None:

@@ -13,7 +13,7 @@ import pytest
 from discreet.data.card import parse_card
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.errors import ParameterInvalid, QueryRefused
-from discreet.guarantees.types import ApproxDP, Neighbours
+from discreet.guarantees.types import ApproxDP
 from discreet.mechanisms.scale import LARGEST_SCALE
 from discreet.plan.algebra import Field, KeyJoin, Scan
 from discreet.plan.questions import read_statement
@@ -118,8 +118,7 @@ def test_the_exact_count(sql: str, pairs: int, engine: EmbeddedEngine) -> None:
 
 def test_the_subject_and_its_frequencies(engine: EmbeddedEngine) -> None:
     subject = asked(NAMED)
-    assert (subject.left_rows, subject.right_rows, subject.neighbours) == (2, 1, Neighbours.REPLACE_ONE)
-    assert (subject.dataset, subject.text) == ("visits", "COUNT(*)")
+    assert (subject.left_rows, subject.right_rows) == (2, 1)
     held = hold_join(subject, engine)
     assert held.left == {"north": 2, "south": 1, "Ödland": 1}
     assert held.right == {"north": 2, "Ödland": 1, "elsewhere": 1}
@@ -133,7 +132,7 @@ def test_a_statement_without_a_join_on_a_key_is_refused() -> None:
 
 def subject_of_rows(left: int, right: int) -> JoinSubject:
     join = KeyJoin(Scan("visits", left), Scan("clinics", right), Field("clinic"), Field("name"))
-    return JoinSubject(join, left, right, Neighbours.ADD_REMOVE, "visits", "COUNT(*)")
+    return JoinSubject(join, left, right)
 
 
 @pytest.mark.parametrize("rows", [(1, 1), (2, 3)], ids=str)

@@ -13,7 +13,7 @@ from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ApproxDP, Neighbours
 from discreet.mechanisms.scale import LARGEST_SCALE
 from discreet.plan.algebra import Field, Scan
-from discreet.sensitivity.smooth import Smooth, bound_at, smooth_bound
+from discreet.sensitivity.smooth import Smooth, smooth_bound
 from discreet.sensitivity.smoothnoise import SLACK, SmoothNoise
 from discreet.sensitivity.subject import Aggregate, Held, Strategy, Subject
 from discreet.sensitivity.windows import Core, Discount, widest_gap
@@ -132,7 +132,6 @@ def test_even_values_have_the_known_bound() -> None:
     base = Fraction(19, 20)
     wanted = max((t + 1) * base**t for t in range(200))
     assert wanted <= smooth_bound(MEDIAN, even(1001), base=base) <= wanted * (1 + SLACK / 4)
-    assert bound_at(MEDIAN, even(1001), distance=6) == 7
 
 
 def test_a_trimmed_mean_of_many_values_moves_by_what_it_keeps() -> None:
