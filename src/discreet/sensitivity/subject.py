@@ -6,7 +6,7 @@ seen by strategies that are calibrated to the data and by the custodian's compar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -69,8 +69,8 @@ class Subject:
 class Held:
     """The values as they are: (value, how many rows have it) ascending, and how many rows there are in all."""
 
-    histogram: tuple[tuple[int, int], ...]
-    rows: int
+    histogram: tuple[tuple[int, int], ...] = field(repr=False)
+    rows: int = field(repr=False)
 
     @cached_property
     def present(self) -> int:
@@ -176,7 +176,9 @@ def subject_of(statement: Statement, cards: Mapping[str, Card]) -> Subject:
         assert isinstance(total, Total)
         value = counted.value or _uncentred(total.value, int(output.centre / output.total_step))
         return _subject(statement, cards, Aggregate.AVG, value, output.total_step)
-    raise QueryRefused("strategies are compared on COUNT, SUM, AVG, MEDIAN, QUANTILE, MIN or MAX of one value.")
+    raise QueryRefused(
+        "strategies are compared on COUNT, SUM, AVG, MEDIAN, QUANTILE, MIN, MAX or TRIMMED_AVG of one value."
+    )
 
 
 def _uncentred(value: Value, middle: int) -> Value:

@@ -284,6 +284,7 @@ def compare_strategies(
         neighbours=str(card.neighbours),
         lines=tuple(lines),
         truth=None if truth is None else float(truth),
+        notes=("no row has a value, so nothing was drawn",) if bench is not None and truth is None else (),
     )
 
 
