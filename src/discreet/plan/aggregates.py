@@ -32,11 +32,12 @@ from discreet.plan.algebra import (
     Units,
     Value,
     Whole,
+    canonical_text,
     substitute,
     walk,
 )
 from discreet.plan.calculus import SEARCHED, WIDEST, Facts, Span, span_of
-from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
+from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread, measures_used
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
 from discreet.plan.sensitivity import TRIMMED_ONLY
@@ -84,6 +85,8 @@ class Aggregates:
         self._found = found or {}
         self._admit = admit
         self._used: dict[str, Fraction] = {}
+        self._written: list[Value] = []
+        self._readings: set[str] = set()
         self._measures: dict[Measure, MeasureFace] = {}
 
     @property
@@ -103,6 +106,11 @@ class Aggregates:
     def private_columns(self) -> tuple[tuple[str, Fraction], ...]:
         """The columns with private bounds that stand in an aggregate, each with its step."""
         return tuple(self._used.items())
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """What each aggregate of a value was read as: its name, the value as written, the measures it is made of."""
+        return tuple(sorted(self._readings))
 
     def note(self, measure: Measure, text: str, step: Fraction = Fraction(1)) -> int:
         """The place of a measure, taken up when it is new. Counting what is always there counts the rows."""
@@ -147,6 +155,13 @@ class Aggregates:
         raise refuse(node, "an output")
 
     def _aggregate(self, node: exp.Expression) -> Output:
+        self._written.clear()
+        output = self._read_aggregate(node)
+        parts = [canonical_text(self.measures[place]) for place in sorted(measures_used(output))]
+        self._readings |= {" ".join([call_name(node), canonical_text(value), *parts]) for value in self._written}
+        return output
+
+    def _read_aggregate(self, node: exp.Expression) -> Output:
         name, text = call_name(node), node.sql()
         if isinstance(node, exp.Count):
             return Noted(self.note(self._count(node), text), Fraction(1))
@@ -187,6 +202,7 @@ class Aggregates:
         typed = require_number(self._scope.value(inner), name)
         if typed.sort is Sort.NOTHING:
             raise QueryRefused(f"{name}(NULL) is always NULL.")
+        self._written.append(typed.value)
         return replace(typed, value=substitute(typed.value, self._clamped))
 
     def _clamped(self, field: Field) -> Value:

@@ -226,6 +226,8 @@ def _narrow(part: Condition, spans: dict[str, Span], possible: dict[str, frozens
         case And(operands):
             for operand in operands:
                 _narrow(operand, spans, possible)
+            for name in _limited(part, below=True) & _limited(part, below=False):
+                spans[name] = replace(spans[name], bounded=True)
         case Within(Field(name), low, high):
             span = spans[name]
             start, end = ends_of(span)
@@ -241,6 +243,16 @@ def _narrow(part: Condition, spans: dict[str, Span], possible: dict[str, frozens
             _narrow(Within(Field(name), min(values, default=None), max(values, default=None)), spans, possible)
         case TextIn(Field(name), _) | Not(IsNull(Field(name))):
             spans[name] = replace(spans[name], nullable=False)
+
+
+def _limited(part: Condition, *, below: bool) -> set[str]:
+    """The columns that a condition keeps from lying too far below, or too far above."""
+    match part:
+        case And(operands):
+            return set[str]().union(*(_limited(operand, below=below) for operand in operands))
+        case Within(Field(name), low, high) if (low if below else high) is not None:
+            return {name}
+    return set()
 
 
 def _derive(below: Facts, columns: tuple[tuple[str, Value], ...]) -> Facts:

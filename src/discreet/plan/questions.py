@@ -165,7 +165,13 @@ class _Reader:
             for typed in self._keys
         ]
         return Statement(
-            plan, presentation, tuple(names), faces, self._aggregates.searched, self._aggregates.private_columns
+            plan,
+            presentation,
+            tuple(names),
+            faces,
+            self._aggregates.searched,
+            self._aggregates.private_columns,
+            self._aggregates.readings,
         )
 
     # --- keys -------------------------------------------------------------------------------------------------------

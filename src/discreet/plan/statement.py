@@ -5,6 +5,8 @@ Only `plan` reaches an engine and a hash; the rest dresses the answer and the ex
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -50,6 +52,7 @@ class Statement:
 
     `private` are the columns with private bounds that it sums or ranks, each with its step. They are clamped to what
     a search has found for them; those in `searched`, for which there has been none yet, to all that it looks at.
+    `readings` say which measures each aggregate is made of, and of which value as it was written.
     """
 
     plan: Plan
@@ -58,3 +61,15 @@ class Statement:
     measures: tuple[MeasureFace, ...]
     searched: tuple[str, ...] = ()
     private: tuple[tuple[str, Fraction], ...] = ()
+    readings: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """What the question is known by: the hash of its plan; before a search, also of what bounds will make of it.
+
+        Until the middle of the bounds is known, the plan of SUM(x) and that of AVG(x) measure the same sum.
+        """
+        if not self.searched:
+            return self.plan.hash
+        told = json.dumps([self.plan.hash, sorted(self.searched), self.readings], separators=(",", ":"))
+        return hashlib.sha256(told.encode()).hexdigest()

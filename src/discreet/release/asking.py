@@ -167,7 +167,7 @@ def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Re
         population=question.population,
         dataset=question.dataset.name,
         version=question.dataset.version,
-        plan_hash=question.statement.plan.hash,
+        plan_hash=question.statement.hash,
         at_least=charged,
         analyst=question.analyst,
     )
@@ -187,7 +187,7 @@ def _request(question: Question, priced: Pricing | Searching) -> SpendRequest:
         version=question.dataset.version,
         analyst=question.analyst,
         request_id=question.request_id,
-        plan_hash=question.statement.plan.hash,
+        plan_hash=question.statement.hash,
         mechanisms=used,
         guarantee=priced.guarantee,
     )
@@ -250,7 +250,7 @@ def _mark(question: Question, ledger: Ledger, reason: str) -> None:
         question.population,
         guarantee=Unproven(reason),
         analyst=question.analyst,
-        plan_hash=question.statement.plan.hash,
+        plan_hash=question.statement.hash,
         dataset=question.dataset.name,
         version=question.dataset.version,
     )
@@ -267,7 +267,7 @@ def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) ->
         clamped = question.bounded(ends_of(noisy.bounds))
     return Answer(
         statement=clamped,
-        asked_hash=question.statement.plan.hash,
+        asked_hash=question.statement.hash,
         cards=question.cards,
         versions={name: dataset.version for name, dataset in question.datasets.items()},
         noisy=noisy,

@@ -68,7 +68,7 @@ def explain(
         outputs = figure_outputs(statement, pricing, level=level, assumptions=assumptions)
     return Explanation(
         plan=word_statement(statement, cards),
-        plan_hash=statement.plan.hash,
+        plan_hash=statement.hash,
         population=card.population,
         unit=f"{card.unit.column}, at most {plural(facts.rows, 'row')} each",
         neighbours=str(card.neighbours),

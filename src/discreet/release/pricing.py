@@ -40,6 +40,7 @@ __all__ = [
     "moves_of",
     "price",
     "price_gaussian",
+    "require_bounds",
     "require_drawable",
     "split_units",
 ]
@@ -108,7 +109,7 @@ def price(
     only.
     """
     plan = statement.plan
-    _require_bounds(statement)
+    require_bounds(statement)
     moved = [moves_of(statement, measure, cards) for measure in plan.measures]
     _require_noise(moved, cards)
     split = _split(statement, epsilon, moved) if shares is None else _checked_shares(shares, epsilon, moved)
@@ -181,7 +182,7 @@ def candidates_of(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> tu
     return span.low, span.high
 
 
-def _require_bounds(statement: Statement) -> None:
+def require_bounds(statement: Statement) -> None:
     """Whoever searches for private bounds prices the statement that they give."""
     if statement.searched:
         names = ", ".join(f"'{name}'" for name in statement.searched)

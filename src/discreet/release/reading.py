@@ -24,6 +24,7 @@ from discreet.release.accuracy import Amounts, read_amounts
 from discreet.release.answers import interval_level
 from discreet.release.asking import check_terms
 from discreet.release.bounding import Bounded
+from discreet.release.pricing import require_bounds
 
 if TYPE_CHECKING:
     from discreet.release.apportionment import Apportionment
@@ -118,6 +119,7 @@ def read_asked(
     )
     if asked.widths is None:
         return asked
+    require_bounds(statement)
     solved = replace(asked, epsilon=_solved(asked, most=Decimal(LARGEST)))
     # Held against the caps, not against what remains: a stored answer may meet the widths and cost nothing.
     budget = ledger.terms(asked.population).budget

@@ -392,3 +392,21 @@ def test_joins_of_too_many_rows_are_refused() -> None:
     assert MOST_ROWS < 40_000**2
     with pytest.raises(QueryRefused, match="per unit first"):
         facts_of(Join(Scan("t", 40_000), renamed), {"t": many})
+
+
+@pytest.mark.parametrize(
+    ("where", "bounded"),
+    [
+        (And((Within(FREE, 0, None), Within(FREE, None, 9))), True),
+        (And((IsNull(SICK), And((Within(FREE, None, 9), Within(FREE, 0, None))))), True),
+        (And((Within(FREE, 0, None), Within(X, None, 9))), False),
+        (Or((Within(FREE, 0, None), Within(FREE, None, 9))), False),
+        (Not(And((Within(FREE, 0, None), Within(FREE, None, 9)))), False),
+    ],
+)
+def test_conditions_on_both_sides_bound_a_column(where: Condition, bounded: bool) -> None:
+    """BETWEEN is read as two conditions."""
+    facts = facts_of(Filter(Scan("t", 1), where), {"t": card()})
+    span = span_of(FREE, facts)
+    assert span.bounded is bounded
+    assert not bounded or (span.low, span.high) == (0, 9)
