@@ -1,0 +1,466 @@
+"""Private bounds through SQL: one charge before the first draw, bounds kept with the answer, and nothing that fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from secrets import randbits
+from typing import Any
+
+import pytest
+
+from discreet.engines.base import Measured
+from discreet.errors import ChargedNotAnswered, ParameterInvalid, QueryRefused
+from discreet.ledger import Ledger
+from discreet.plan.algebra import Clamp, Field, Plan, Rows, walk
+from discreet.plan.calculus import SEARCHED
+from discreet.plan.questions import read_statement
+from discreet.plan.sensitivity import sensitivities
+from discreet.plan.statement import Statement
+from discreet.release import pricing
+from discreet.release.answers import Answer
+from discreet.release.asking import Question, ask
+from discreet.release.bounding import Found, price_searching
+from discreet.release.describing import word_bounds
+from discreet.release.noising import Noisy, SearchedBounds
+from discreet.release.pricing import price
+from discreet.release.workloads import Task, Workload
+from discreet.session import Session
+from tests.unit.plan.catalogue import shelf
+from tests.unit.release.conftest import Fixed, House, make_house
+
+CARD = """
+dataset: t
+population: people
+unit: {column: pid, rows: 1}
+neighbours: add-remove
+budget: {epsilon: 1000}
+weight: {column: w, cap: 10}
+columns:
+  pid: {kind: id, type: integer}
+  group: {kind: category, categories: {1: One, 2: Two}}
+  far: {kind: integer, bounds: [0, 4000000]}
+  x: {kind: integer, bounds: private}
+  y: {kind: number, bounds: private, step: 0.5}
+  w: {kind: number, bounds: [0, 20], step: 0.5}
+  town: {kind: text}
+"""
+VISITS = """
+dataset: visits
+population: people
+unit: {column: pid, rows: 40}
+neighbours: add-remove
+budget: {epsilon: 1000}
+columns:
+  pid: {kind: id, type: integer}
+  x: {kind: integer, bounds: private}
+"""
+PUBLIC = CARD.replace("add-remove", "replace-one\nsize: public")
+MEAN = "SELECT AVG(x) AS m FROM t"
+UNITS = 2000
+
+
+def rows(count: int = UNITS, start: int = 500) -> str:
+    lines = [f"{i},{1 + i % 2},{i % 100},{start + i % 300},{i % 40 / 2},{1 + i % 5},A" for i in range(count)]
+    return "\n".join(["pid,group,far,x,y,w,town", *lines, ""])
+
+
+def stays() -> str:
+    return "\n".join(["pid,x", *(f"{i % UNITS},{i % 50}" for i in range(2 * UNITS)), ""])
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Iterator[House]:
+    with make_house(tmp_path, {"t": (rows(), CARD), "visits": (stays(), VISITS)}) as session:
+        yield House(session)
+
+
+def question(house: House, sql: str, **options: Any) -> Question:
+    return replace(house.question(sql, **options), bounded=lambda found: read_statement(sql, house, found=found)[0])
+
+
+def put(house: House, sql: str, **options: Any) -> Answer:
+    return ask(question(house, sql, **options), house.session.ledger)
+
+
+# --- what is charged ------------------------------------------------------------------------------------------------
+
+
+def test_the_charge_is_the_whole_epsilon_and_its_parts_add_up(private: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    spend = Ledger.spend
+
+    def noted(self: Ledger, request: Any) -> Any:
+        seen.append(request)
+        return spend(self, request)
+
+    monkeypatch.setattr(Ledger, "spend", noted)
+    answer = put(private, "SELECT AVG(x) AS m, SUM(y) AS s FROM t", epsilon="0.500000001")
+    assert dict(answer.charge) == {"epsilon": "0.500000001", "delta": "0"}
+    assert str(private.spent) == "0.500000001"
+    parts = [dict(one) for one in seen[0].mechanisms]
+    assert sum(Decimal(part["epsilon"]) for part in parts) == Decimal("0.500000001")
+    assert [part["measure"] for part in parts] == ["bounds of x", "bounds of y", *["answer within the bounds"] * 3]
+    assert parts[0] == {
+        "measure": "bounds of x",
+        "epsilon": "0.125",
+        "cells": "81",
+        "name": "discrete-laplace",
+        "scale": "8",
+        "sensitivity": "1",
+    }
+    shares = [one.epsilon for one in answer.noisy.measures] + [one.epsilon for one in answer.noisy.bounds.values()]
+    assert sum(shares) == Decimal("0.500000001")
+    assert answer.noisy.charged == seen[0].guarantee
+
+
+def test_the_charge_stands_before_anything_is_measured(private: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    charged: list[int] = []
+
+    class Watching(Fixed):
+        def measure(self, plan: Plan) -> Measured:
+            charged.append(private.charges)
+            return super().measure(plan)
+
+    with pytest.raises(ChargedNotAnswered):
+        put(private, MEAN, engine=Watching(ValueError("a row")))
+    assert charged == [1]
+
+
+@pytest.mark.parametrize("fails_at", [1, 2])
+def test_an_engine_that_fails_in_the_search_or_after_it_leaves_the_charge(private: House, fails_at: int) -> None:
+    class Failing(Fixed):
+        def measure(self, plan: Plan) -> Measured:
+            self.calls += 1
+            if self.calls == fails_at:
+                raise ValueError("the row of Ms Nemo")
+            return Measured(([5] * plan.cell_count,))
+
+    with pytest.raises(ChargedNotAnswered, match="suspended") as caught:
+        put(private, MEAN, engine=Failing(Measured(())))
+    assert "Nemo" not in str(caught.value.to_dict())
+    assert (private.charges, private.session.ledger.suspended("t")) == (1, True)
+    private.session.resume("t", custodian=True)
+    again = put(private, MEAN)
+    assert (again.charge["epsilon"], private.charges) == ("0", 1)
+    assert again.bounds["x"]["found"]
+
+
+def test_an_interrupt_between_charge_and_answer_is_healed_by_the_request_id(private: House) -> None:
+    with pytest.raises(ChargedNotAnswered, match="--request-id one"):
+        put(private, MEAN, engine=Fixed(KeyboardInterrupt()))
+    answer = put(private, MEAN)
+    assert (private.charges, answer.charge["epsilon"]) == (1, "0")
+
+
+# --- what is kept ---------------------------------------------------------------------------------------------------
+
+
+def test_the_answer_keeps_its_bounds_and_comes_back_bit_for_bit(private: House) -> None:
+    first = put(private, MEAN, epsilon=2)
+    assert Noisy.from_bytes(first.noisy.to_bytes()) == first.noisy
+    again = put(private, MEAN, epsilon=1, request_id="two")
+    assert again.replayed
+    assert again.noisy.to_bytes() == first.noisy.to_bytes()
+    assert (again.rows, again.bounds, again.intervals) == (first.rows, first.bounds, first.intervals)
+    assert (
+        again.to_dict()["plan_hash"]
+        == first.to_dict()["plan_hash"]
+        == private.session.explain(MEAN, epsilon=1).plan_hash
+    )
+    assert private.charges == 1
+
+
+def test_another_analyst_gets_the_same_bits_and_pays_from_the_own_cap(private: House) -> None:
+    private.session.add_analyst("ben")
+    first = put(private, MEAN)
+    again = put(private, MEAN, request_id="two", analyst="ben")
+    assert again.replayed
+    assert again.noisy.to_bytes() == first.noisy.to_bytes()
+    assert str(private.spent) == "1"
+
+
+def test_bounds_are_shown_in_the_units_of_what_was_clamped(private: House) -> None:
+    derived = "(SELECT pid, SUM(y * 2) AS twice, SUM(x + y) AS both FROM t GROUP BY pid) q"
+    answer = put(private, f"SELECT AVG(twice) AS a, AVG(both) AS b FROM {derived}", epsilon=50)
+    told = answer.to_dict()["bounds"]
+    assert isinstance(told, dict)
+    assert told["twice"] == {"low": 0, "high": 63, "found": True, "epsilon": "12.5"}
+    assert 256 <= told["both"]["low"] <= 500
+    assert 800 <= told["both"]["high"] <= 1100
+    assert "12.5 of the charge: 0 to 63; values outside were moved" in word_bounds(answer.bounds)[1]
+
+
+def test_where_nothing_stands_out_the_answer_says_so(tmp_path: Path) -> None:
+    with make_house(tmp_path, {"t": (rows(2), CARD)}) as session:
+        house = House(session)
+        answer = put(house, MEAN, epsilon="0.01")
+    told = answer.bounds["x"]
+    if not told["found"]:  # but for one search in twenty
+        assert (told["low"], told["high"]) == (0, 1)
+    lines = word_bounds({"x": {"low": 0, "high": 1, "found": False, "epsilon": "0.005"}})
+    assert "no bounds stood out" in lines[0]
+    assert "larger epsilon" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("SELECT AVG(x) AS m FROM t", "SELECT AVG(x) AS m, SUM(x) AS s FROM t"),
+        ("SELECT AVG(x) AS m FROM t", "SELECT SUM(x) AS s, COUNT(x) AS n FROM t"),
+        (f"SELECT SUM(CLAMP(x, -{SEARCHED}, {SEARCHED})) AS s FROM t", "SELECT SUM(x) AS s FROM t"),
+        (
+            f"SELECT SUM(CLAMP(x, -{SEARCHED}, {SEARCHED})) AS s, AVG(x) AS m FROM t",
+            "SELECT SUM(x) AS s, AVG(x) AS m FROM t",
+        ),
+    ],
+)
+def test_questions_that_bounds_tell_apart_never_stand_for_each_other(private: House, first: str, second: str) -> None:
+    """Before the search their plans measure the same."""
+    for one, two in ((first, second), (second, first)):
+        put(private, one, request_id=f"{one}, then")
+        assert put(private, two, request_id=f"{two}, after {one}", fresh=False).rows
+    hashes = {read_statement(sql, private)[0].hash for sql in (first, second)}
+    assert len(hashes) == 2
+
+
+def test_the_order_of_columns_does_not_make_another_question(private: House) -> None:
+    one, _ = read_statement("SELECT AVG(x), SUM(y) FROM t", private)
+    two, _ = read_statement("SELECT SUM(y) AS s, AVG(x) AS m FROM t", private)
+    assert one.hash == two.hash != one.plan.hash
+
+
+# --- what is searched -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "searched"),
+    [
+        (MEAN, ("x",)),
+        ("SELECT SUM(x), AVG(y), MEDIAN(x), MAX(y) FROM t", ("x", "y")),
+        ("SELECT WAVG(x) FROM t", ("x",)),
+        ('SELECT "group", MIN(x) FROM t GROUP BY "group"', ("x",)),
+        ("SELECT AVG(x) FROM t WHERE x > 100", ("x",)),
+        ("SELECT SUM(x) FROM t WHERE y BETWEEN 0 AND 5", ("x",)),
+        ("SELECT AVG(s) FROM (SELECT pid, SUM(x) AS s FROM visits GROUP BY pid) q", ("s",)),
+        ("SELECT SUM(t.x), SUM(visits.x) FROM t JOIN visits ON t.pid = visits.pid", ("x", "x:1")),
+        ("SELECT SUM(x) FROM t WHERE x BETWEEN 0 AND 1000", ()),
+        ("SELECT SUM(x) FROM t WHERE x >= 0 AND x < 1000", ()),
+        ("SELECT AVG(CLAMP(x, 0, 100)), VAR(CLAMP(y, 0, 9)) FROM t", ()),
+        ("SELECT COUNT(x), COUNT(*), SUM(far) FROM t WHERE x = 3", ()),
+        ("SELECT SUM(CASE WHEN x > 10 THEN 1 ELSE 0 END) FROM t", ()),
+    ],
+)
+def test_what_is_searched(private: House, sql: str, searched: tuple[str, ...]) -> None:
+    assert read_statement(sql, private)[0].searched == searched
+
+
+def test_conditions_see_the_values_as_they_are(private: House) -> None:
+    statement, _ = read_statement("SELECT SUM(x) FROM t WHERE x > 100", private, found={"x": (0, 7)})
+    clamped = [node for node in walk(statement.plan.source) if isinstance(node, Clamp)]
+    assert clamped == []
+    assert [node for node in walk(statement.plan.measures) if isinstance(node, Clamp)] == [Clamp(Field("x"), 0, 7)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(x), AVG(x), MEDIAN(y), MIN(x), MAX(y) FROM t",
+        'SELECT "group", WAVG(x), AVG(y) FROM t GROUP BY "group" HAVING COUNT(*) > 0 ORDER BY 1',
+        "SELECT AVG(s) FROM (SELECT pid, SUM(x) AS s FROM visits GROUP BY pid) q",
+        "SELECT SUM(t.x), SUM(visits.x) FROM t JOIN visits ON t.pid = visits.pid",
+        "SELECT SUM(x) / COUNT(x) FROM t WHERE x > 100",
+    ],
+)
+def test_what_is_answered(private: House, sql: str) -> None:
+    answer = put(private, sql, epsilon=40)
+    assert answer.rows
+    assert set(answer.bounds) == set(read_statement(sql, private)[0].searched)
+    json.dumps(answer.to_dict(), allow_nan=False)
+    assert "interval_meaning" in answer.to_dict()
+
+
+def test_a_mean_within_bounds_is_close(private: House) -> None:
+    """At this epsilon a search that misses the bin of every row, or noise beyond 5, is rarer than 1e-9."""
+    [row] = put(private, MEAN, epsilon=100).rows
+    assert row["m"] == pytest.approx(sum(500 + i % 300 for i in range(UNITS)) / UNITS, abs=5)
+
+
+# --- what is refused, before the charge -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT VAR(x) FROM t", r"VAR\(x\) squares its values, and the bounds of x are private.*CLAMP"),
+        ("SELECT STDDEV(y) FROM t", "bounds of y are private"),
+        ("SELECT town, AVG(x) FROM t GROUP BY town", "cannot also find its keys"),
+        ("SELECT SUM(x * y) FROM t", "64-bit"),
+        ("SELECT AVG(x * far) FROM t", "64-bit"),
+        ("SELECT TRIMMED_AVG(x, 0.1) FROM t", "custodians' comparisons"),
+    ],
+)
+def test_refusals_cost_nothing(private: House, sql: str, told: str) -> None:
+    with pytest.raises(QueryRefused, match=told):
+        put(private, sql)
+    with pytest.raises(QueryRefused, match=told):
+        private.session.explain(sql, epsilon=1)
+    assert private.charges == 0
+
+
+def test_tables_widths_and_workloads_say_why_they_do_not_search(private: House) -> None:
+    told = "the bounds of 'x' are private, and only a single question"
+    for mean in (False, True):
+        with pytest.raises(QueryRefused, match=told):
+            private.session.table("t", by="group", value="x", mean=mean, epsilon=1)
+    with pytest.raises(QueryRefused, match=told):
+        private.session.explain(MEAN, within="m=3")
+    with pytest.raises(QueryRefused, match=told):
+        private.session.plan(Workload((Task("mean", MEAN),), epsilon=Decimal(1)))
+    assert private.charges == 0
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "2e-9", "5e-9"])
+def test_an_epsilon_too_small_to_share_is_refused(private: House, epsilon: str) -> None:
+    with pytest.raises((QueryRefused, ParameterInvalid), match="epsilon"):
+        put(private, MEAN, epsilon=epsilon)
+    assert private.charges == 0
+
+
+def test_a_small_epsilon_looks_less_far_instead_of_refusing(private: House) -> None:
+    sql = "SELECT AVG(s) AS m FROM (SELECT pid, SUM(x) AS s FROM visits GROUP BY pid) q"
+    asked = question(private, sql)
+    assert asked.bounded is not None
+    usual, small = (
+        price_searching(asked.statement, asked.cards, asked.bounded, epsilon=Decimal(epsilon)).widest
+        for epsilon in ("1", "0.000001")
+    )
+    assert usual == SEARCHED
+    assert small < 1 << 36
+    answer = put(private, sql, epsilon="0.000001")
+    assert max(abs(one.low) for one in answer.noisy.bounds.values()) <= small
+
+
+# --- nothing depends on the rows but noise --------------------------------------------------------------------------
+
+
+def test_nothing_that_is_told_beforehand_depends_on_the_rows(tmp_path: Path) -> None:
+    told = []
+    for name, start in (("low", 0), ("high", 10**14)):
+        (tmp_path / name).mkdir()
+        with make_house(tmp_path / name, {"t": (rows(60, start), CARD)}) as session:
+            explained = session.explain("SELECT AVG(x), MEDIAN(y) FROM t", epsilon=1)
+            told.append(json.dumps(explained.to_dict()) + explained.to_text())
+            House(session)
+            answer = session.query("SELECT SUM(LEAST(x, 0)) AS s FROM t", epsilon=1)
+            told.append(str((dict(answer.charge), answer.remaining.to_dict(), answer.warnings)))
+    assert told[:2] == told[2:]
+
+
+def test_an_explanation_opens_no_file(tmp_path: Path) -> None:
+    with make_house(tmp_path, {"t": (rows(60), CARD)}) as session:
+        for file in (tmp_path / "w").rglob("*.parquet"):
+            file.unlink()
+        explained = session.explain(MEAN, epsilon=1)
+        found = explained.to_dict()
+    assert [part["measure"] for part in found["measures"]] == [  # type: ignore[attr-defined]
+        "bounds of x, looked for in 81 bands",
+        "SUM(x − the middle of its bounds)",
+        "COUNT(x)",
+    ]
+    assert found["charge"] == {"epsilon": "1", "delta": "0"}
+    assert "scale by the bounds found" in explained.to_text()
+    assert "follows from the bounds found" in explained.to_text()
+
+
+HARD = [
+    MEAN,
+    "SELECT SUM(x) FROM t",
+    "SELECT SUM(x), AVG(x), AVG(x + 5), SUM(x - 1) FROM t",
+    "SELECT AVG(x) FROM t HAVING SUM(x) > 0 AND COUNT(*) > 3",
+    "SELECT WAVG(x), SUM(w * x) FROM t",
+    "SELECT SUM(LEAST(x, 0)), AVG(GREATEST(x, 5000)) FROM t",
+    "SELECT MEDIAN(LEAST(x, 0)), MAX(GREATEST(x, 5000)), MIN(x) FROM t",
+    "SELECT VAR(LEAST(GREATEST(x, 0), 1000)) FROM t",
+    "SELECT AVG(x * 4000000) FROM t",
+    "SELECT SUM(x) FROM t WHERE x > 1099511627775000",
+    'SELECT "group", AVG(ABS(x)), SUM(COALESCE(x, 3)) FROM t GROUP BY "group"',
+    "SELECT SUM(CASE WHEN x > 3 THEN x ELSE 7 END), AVG(x - far) FROM t",
+    "SELECT AVG(x), AVG(y), SUM(x + y) FROM t",
+]
+
+
+def found_bounds(random: Random, statement: Statement, widest: int) -> Found:
+    """Any bounds that a search may give, and the ends more often than not."""
+
+    def ends() -> tuple[int, int]:
+        reach = [0, 1, 2, 7, 8, widest // 2, widest - 1, widest, random.randrange(widest + 1)]
+        signed = sorted(
+            {random.choice((-1, 1)) * random.choice(reach) for _ in range(2)} | {random.choice((0, widest))}
+        )
+        return (signed[0], signed[-1]) if signed[0] < signed[-1] else (0, 1)
+
+    return {name: ends() for name in statement.searched}
+
+
+@pytest.mark.parametrize("text", [CARD, PUBLIC, PUBLIC.replace("budget:", "exact_public: true\nbudget:")])
+@pytest.mark.parametrize("epsilon", ["1", "0.001", "1e-7"])
+@pytest.mark.parametrize("sql", HARD)
+def test_what_is_admitted_is_answered_within_any_bounds(sql: str, epsilon: str, text: str) -> None:
+    def bounded(found: Found) -> Statement:
+        return read_statement(sql, shelf(text), found=found)[0]
+
+    statement, cards = read_statement(sql, shelf(text))
+    try:
+        searching = price_searching(statement, cards, bounded, epsilon=Decimal(epsilon))
+    except QueryRefused as refusal:
+        assert "fixed by what is public" in refusal.message  # a count, whatever the bounds
+        assert text == PUBLIC
+        return
+    random = Random(randbits(48))
+    for _ in range(12):
+        found = found_bounds(random, statement, searching.widest)
+        priced = price(bounded(found), cards, epsilon=searching.remaining)
+        for measure, one in zip(bounded(found).plan.measures, priced.measures, strict=True):
+            assert isinstance(measure, Rows) or None not in one.mechanisms, found
+        spent = sum((one.epsilon for one in priced.measures), Decimal(0))
+        assert spent == searching.remaining, found
+
+
+def test_a_sum_that_bounds_leave_nothing_to_move_is_noised_all_the_same(private: House) -> None:
+    statement, cards = read_statement("SELECT SUM(LEAST(x, 0)) FROM t", private, found={"x": (3, 9)})
+    [priced] = price(statement, cards, epsilon=Decimal(1)).measures
+    assert priced.mechanisms[0] is not None
+    assert priced.sensitivities.largest.l1 == Fraction(1)
+    answer = put(private, "SELECT SUM(LEAST(x, 0)) AS s FROM t", epsilon=50)
+    told = answer.to_dict()["mechanisms"]
+    assert isinstance(told, list)
+    assert told[0]["sensitivity"] == "1"
+    assert "noised as if by one step" in told[0]["derivation"]
+
+
+def test_without_that_noise_some_bounds_would_be_refused(private: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    statement, cards = read_statement("SELECT SUM(LEAST(x, 0)) FROM t", private, found={"x": (3, 9)})
+    plain = lambda asked, measure, known: sensitivities(asked.plan, measure, known)  # noqa: E731
+    monkeypatch.setattr(pricing, "moves_of", plain)
+    with pytest.raises(QueryRefused, match="fixed by what is public"):
+        price(statement, cards, epsilon=Decimal(1))
+
+
+def test_stored_bounds_read_back() -> None:
+    kept = SearchedBounds(-3, 9, found=True, epsilon=Decimal("0.25"))
+    assert SearchedBounds.from_list(json.loads(json.dumps(kept.to_list()))) == kept
+
+
+def test_a_session_asks_and_tells_the_bounds(private: House) -> None:
+    session: Session = private.session
+    answer = session.query(MEAN, epsilon=20)
+    told = answer.to_dict()
+    assert told["bounds"] == answer.bounds
+    assert told["plan_hash"] != answer.plan.hash
+    assert "bounds" not in session.query("SELECT COUNT(*) FROM t", epsilon=1).to_dict()
