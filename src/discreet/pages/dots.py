@@ -194,7 +194,7 @@ def _draw_groups(canvas: Canvas, groups: Sequence[tuple[str, int]], left: float,
 
 def _draw_names(canvas: Canvas, columns: Sequence[tuple[str, str]], top: float) -> float:
     """Which column is which, in a few columns of text; returns where it ends."""
-    labels = [f"{short}  {clean(name)}" for short, name in columns]
+    labels = [f"{short} {clean(name)}" for short, name in columns]
     wide = max(text_width(label, _NAME_SIZE) for label in labels) + 18
     across = max(1, int((_WIDTH - 2 * _EDGE) // wide))
     rows = -(-len(labels) // across)

@@ -27,11 +27,13 @@ def prepare(
     *,
     reading: KidneyReading = KidneyReading.CLEAN,
     only: Collection[str] = DATASETS,
+    narrow: bool = False,
     progress: Callable[[str, int], None] | None = None,
 ) -> Workspace:
     """A new workspace in `folder`, absent or empty, with every data set that was read and is among `only`.
 
-    `progress` is told the data set and the rows taken in so far.
+    `narrow` takes the columns that are asked about and no others; `progress` is told the data set and the rows taken in
+    so far.
     """
     # Paths beside the folder are named and never made: keys of a benchmark have no place among the user's own.
     settings = WorkspaceSettings(key=folder / "unused.key", anchor=folder / "unused.anchor")
@@ -40,7 +42,7 @@ def prepare(
         if name not in only:
             continue
         with TemporaryDirectory() as passing:
-            card = parse_card(card_text(name, variant), file=f"{name}.yaml")
+            card = parse_card(card_text(name, variant, narrow=narrow), file=f"{name}.yaml")
             file = Path(passing) / f"{name}.csv"
             table.write(file)
             told = None if progress is None else _told(progress, name)

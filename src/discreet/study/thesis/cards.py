@@ -67,9 +67,9 @@ def queries_of(variant: Variant) -> tuple[Query, ...]:
     return tuple(query for query in QUERIES if not variant.by_patient or query.column != _PATIENT)
 
 
-def card_text(dataset: str, variant: Variant) -> str:
-    """The card of a data set on these terms, as YAML."""
-    return "\n".join([*_terms(dataset, variant), "columns:", *_columns(dataset, variant)]) + "\n"
+def card_text(dataset: str, variant: Variant, *, narrow: bool = False) -> str:
+    """The card of a data set on these terms, as YAML; `narrow` with no columns but the unit's and those asked about."""
+    return "\n".join([*_terms(dataset, variant), "columns:", *_columns(dataset, variant, narrow=narrow)]) + "\n"
 
 
 def _terms(dataset: str, variant: Variant) -> Iterator[str]:
@@ -87,12 +87,14 @@ def _terms(dataset: str, variant: Variant) -> Iterator[str]:
     yield "allow: [generated]"
 
 
-def _columns(dataset: str, variant: Variant) -> Iterator[str]:
+def _columns(dataset: str, variant: Variant, *, narrow: bool) -> Iterator[str]:
     asked = {query.column for query in queries_of(variant) if query.dataset == dataset}
     patients = variant.protects_patients(dataset)
     if not patients:
         yield "  row_number: {kind: id, type: row}"
     for column in COLUMNS[dataset]:
+        if narrow and column.column not in asked | ({_PATIENT} if patients else set()):
+            continue
         yield f"  {column.column}:"
         match column:
             case Range(name) if patients and name == _PATIENT:

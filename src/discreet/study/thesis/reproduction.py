@@ -164,7 +164,7 @@ def _generators(house: House, home: Path, setting: Setting, progress: Progress, 
     if not have_torch():
         note("Without the extra 'gan' the rows of the generators are left out; the rest follows.")
         return {}
-    workspace = house.workspace(Variant.PRIVATE_BOUNDS)
+    workspace = house.workspace(Variant.PRIVATE_BOUNDS, wide=True)
     wanted = {name: (workspace.dataset(name), settings_for(name, setting.epochs)) for name in house.tables}
     found = {name: find_generator(dataset, home, settings) for name, (dataset, settings) in wanted.items()}
     missing = [name for name, shelved in found.items() if shelved is None]

@@ -54,7 +54,7 @@ class House:
     ) -> None:
         self.tables = readings.tables(reading)
         self._folder, self._readings, self._reading, self._progress = folder, readings, reading, progress
-        self._workspaces: dict[Variant, Workspace] = {}
+        self._workspaces: dict[tuple[Variant, bool], Workspace] = {}
         self._engines: dict[tuple[Variant, str], RememberingEngine] = {}
         self._truths: dict[int, Truth] = {}
         self._open = ExitStack()
@@ -67,19 +67,21 @@ class House:
     ) -> None:
         self._open.close()
 
-    def workspace(self, variant: Variant) -> Workspace:
-        if variant not in self._workspaces:
+    def workspace(self, variant: Variant, *, wide: bool = False) -> Workspace:
+        """The data on these terms: the columns that are asked about, or all of them when `wide`."""
+        if (variant, wide) not in self._workspaces:
             only = {"diabetes"} if variant.by_patient else set(self.tables)
             rows = sum(table.rows for name, table in self.tables.items() if name in only)
-            self._workspaces[variant] = prepare(
-                self._folder / variant,
+            self._workspaces[variant, wide] = prepare(
+                self._folder / (f"{variant}-wide" if wide else variant),
                 self._readings,
                 variant,
                 reading=self._reading,
                 only=only,
+                narrow=not wide,
                 progress=lambda name, done: self._progress(f"reading {name} on the terms {variant}", done, rows),
             )
-        return self._workspaces[variant]
+        return self._workspaces[variant, wide]
 
     def engine(self, variant: Variant, dataset: str) -> RememberingEngine:
         """One engine for all queries of a data set, which runs each plan once."""
