@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -57,6 +58,25 @@ def test_why_wavg_is_meant(tmp_path: Path) -> None:
         f"FROM ({known})"
     ).fetchone() or (0, 0)
     assert f"{ratio:.2f} m instead of {mean:.2f} m in the survey" in PAGE
+
+
+def test_every_aggregate_is_told(samples: Shelf) -> None:
+    """Each is on the page; what is told as read for comparisons alone is refused as a question."""
+    told = set(re.findall(r"`([A-Z_]+)\(", PAGE))
+    named = ("COUNT", "SUM", "AVG", "WAVG", "VAR", "STDDEV", "MIN", "MAX", "MEDIAN", "QUANTILE", "TRIMMED_AVG", "CLAMP")
+    assert set(named) <= told
+    with pytest.raises(Refused, match="comparisons"):
+        read_statement("SELECT TRIMMED_AVG(height, 0.1) FROM survey", samples)
+    assert read_statement("SELECT TRIMMED_AVG(height, 0.1) FROM survey", samples, admit=frozenset({"smooth"}))
+
+
+def test_a_condition_on_both_sides_bounds_what_the_card_does_not(samples: Shelf) -> None:
+    card = samples.cards["survey"]
+    free = [replace(column, bounds=None, edges=()) if column.name == "age" else column for column in card.columns]
+    shelf = Shelf({"survey": replace(card, columns=tuple(free))}, public={})
+    with pytest.raises(Refused, match="bounds"):
+        read_statement("SELECT SUM(age) FROM survey WHERE age >= 0", shelf)
+    assert read_statement("SELECT SUM(age) FROM survey WHERE age BETWEEN 0 AND 100", shelf)
 
 
 def test_names_of_outputs(samples: Shelf) -> None:
