@@ -10,7 +10,7 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
-NAMES = ("coldstart", "sample", "noise", "ledger", "ingest", "query", "shuffle", "study", "tables", "cube")
+NAMES = ("coldstart", "sample", "noise", "ledger", "ingest", "query", "shuffle", "study", "tables", "cube", "generated")
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`
 COMPARED = ("privatebounds",)  # take a folder of data
 

@@ -62,7 +62,7 @@ def local_sensitivity(subject: Subject, held: Held) -> Fraction:
     """The most that the answer moves between these rows and their neighbours, in the query's own units.
 
     Every aggregate here rises or falls with each value, so the neighbours that move it most are made with the least and
-    the greatest value. A count moves by 1 whatever the rows are.
+    the greatest value. A count is taken to move by the rows of a unit, whatever the rows are.
     """
     if subject.aggregate is Aggregate.COUNT:
         return Fraction(subject.unit_rows)
