@@ -128,6 +128,9 @@ def unit_problems(unit: Unit, columns: Mapping[str, Column | None]) -> Problems:
         yield "unit.column", f"unit column '{column}' must be of kind id; it is of kind {declared.kind}"
     if declared is not None and declared.type == "row" and unit.rows != 1:
         yield "unit.rows", f"where every row is a unit of its own (type: row of column '{column}'), rows is 1"
+    for name, other in columns.items():
+        if other is not None and other.type == "row" and name != column:
+            yield f"columns.{name}.type", f"type: row is for the unit's column, '{column}'; leave out column '{name}'"
 
 
 def size_problems(size: Size, neighbours: Neighbours) -> Problems:

@@ -267,6 +267,11 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
         yield "provenance", f"provenance of column '{name}' needs bounds or categories to speak of"
     if column.kind is Kind.ID and column.type not in {"integer", "text", "row"}:
         yield "type", f"id column '{name}' needs type: integer, type: text or type: row"
+    if column.type == "row":
+        if column.source != name:
+            yield "source", f"'source' does not go with type row (column '{name}'): rows are numbered as they come"
+        if column.missing:
+            yield "missing", f"'missing' does not go with type row (column '{name}'): every row has its number"
     if column.kind is Kind.CATEGORY:
         yield from _category_problems(column)
     if column.numeric:

@@ -24,6 +24,7 @@ __all__ = ["draft_card"]
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9À-ÿ_]([A-Za-z0-9À-ÿ_ .()/'’-]*[A-Za-z0-9À-ÿ_.)])?")
 _ID_NAME: Final = re.compile(r"(^|_)(id|pid|uuid|identifier)$|^(id|pid)_", re.IGNORECASE)
+_ROW_ID: Final = "row_id"
 _CATEGORY_GUESS: Final = 30
 _COMMENT_COLUMN: Final = 36
 
@@ -56,13 +57,21 @@ def draft_card(
     skipped = [name for name in dict.fromkeys(source.names) if name not in names]
     seen = look_at_rows(source, names, all_rows=from_rows)
     guesses = [_guess(source, name, own, seen[name]) for name, own in zip(names, _own_names(names), strict=True)]
-    lines = [*_head(file, skipped), "columns:"]
+    identified = any(guess.kind is Kind.ID for guess in guesses)
+    lines = [*_head(file, skipped, identified=identified), "columns:", *(() if identified else _row_lines())]
     for guess in guesses:
         lines += _column_lines(guess, from_rows=from_rows)
     return "\n".join(lines) + "\n"
 
 
-def _head(file: Path, skipped: Sequence[str]) -> Iterator[str]:
+def _row_lines() -> Iterator[str]:
+    """A unit for files in which no column looks like an id."""
+    yield _with_comment(f"  {_ROW_ID}:", "no column looks like an id. Leave this out if one is")
+    yield "    kind: id"
+    yield _with_comment("    type: row", "every row of the file is a unit of its own")
+
+
+def _head(file: Path, skipped: Sequence[str], *, identified: bool) -> Iterator[str]:
     name = _identifier(file.name.split(".")[0], first="d").lower()
     yield f"# A draft. Replace every {UNDECIDED}; `discreet card check` lists those that are left."
     if skipped:
@@ -71,8 +80,10 @@ def _head(file: Path, skipped: Sequence[str]) -> Iterator[str]:
     yield _with_comment(f"title: {_scalar(name)}", "or {en: ..., fr: ...}")
     yield _with_comment(f"population: {name}", "datasets about the same units share one population and its budget")
     yield "unit:"
-    yield _with_comment(f"  column: {UNDECIDED}", "the id column: whom the guarantee protects")
-    yield _with_comment(f"  rows: {UNDECIDED}", "the most rows of one unit that count")
+    alone = "" if identified else f"; {_ROW_ID} if nobody has two rows"
+    yield _with_comment(f"  column: {UNDECIDED}", f"the id column: whom the guarantee protects{alone}")
+    once = "" if identified else f"; 1 with {_ROW_ID}"
+    yield _with_comment(f"  rows: {UNDECIDED}", f"the most rows of one unit that count{once}")
     yield _with_comment("neighbours: add-remove", "or replace-one")
     yield "budget:"
     yield _with_comment(f"  epsilon: {UNDECIDED}", "what may ever be spent on this population")

@@ -257,6 +257,7 @@ class Tables:
         ours, theirs = _sides(join, left, right)
         if not (is_unit(ours) and is_unit(theirs)):
             return self._join_on_key(left, right, join, number)
+        self._check_units(left, right)
         right = self._apart(left, right, number)
         return From(Join(left.relation, right.relation), (*left.tables, *right.tables))
 
@@ -280,6 +281,17 @@ class Tables:
         for table in right.tables:
             if table.name in names:
                 raise QueryRefused(f"two tables are called '{table.name}'. Give one an alias.")
+
+    def _check_units(self, left: From, right: From) -> None:
+        """Numbers of rows say nothing of who is who: one row less in a file would pair all others anew."""
+        names = {scan.dataset for side in (left, right) for scan in scans(side.relation)}
+        if any(self.cards[name].unit_type == "row" for name in names):
+            shown = " and ".join(f"'{name}'" for name in sorted(names))
+            raise QueryRefused(
+                f"{shown} take each row for a unit of its own, so a row of "
+                "one belongs to no row of the other. Ask about each alone, or name an id column in the cards.",
+                part="JOIN",
+            )
 
     def _apart(self, left: From, right: From, number: int) -> From:
         """The right side with other names for the columns whose names the left side has too."""

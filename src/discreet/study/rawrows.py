@@ -39,22 +39,18 @@ class RawRows:
 
 
 def load_raw_rows(file: Path, card: Card, *, columns: Sequence[str], multiplier: float) -> RawRows:
-    """The columns of a file, one row per unit, sorted by unit as frames are."""
+    """The columns of a file, one row per unit, sorted by unit as frames are; where rows are units, as they come."""
     import pyarrow as pa
 
     weight = card.weight.column if card.weight else None
-    names = list(dict.fromkeys([card.unit.column, *columns, *([weight] if weight else [])]))
+    unit = () if card.unit_type == "row" else (card.unit.column,)
+    names = list(dict.fromkeys([*unit, *columns, *([weight] if weight else [])]))
     source = open_source(file)
     sources = [card.column(name).source for name in names]
     choose_columns(source, sources)
     table = pa.Table.from_batches(list(source.batches(sources))).rename_columns(names)
-    identity = pa.int64() if card.unit_type == "integer" else pa.string()
-    try:
-        table = table.set_column(0, card.unit.column, _cast(table.column(0), identity)).sort_by(card.unit.column)
-    except pa.ArrowInvalid:
-        raise Refused(_ONE_ROW) from None
-    if len(table.column(0).unique()) != table.num_rows or table.column(0).null_count:
-        raise Refused(_ONE_ROW)
+    if unit:
+        table = _sorted_by_unit(table, card)
     read = {name: table.column(name) for name in columns}
     kinds = {name: card.column(name) for name in columns}
     return RawRows(
@@ -62,6 +58,19 @@ def load_raw_rows(file: Path, card: Card, *, columns: Sequence[str], multiplier:
         categories={name: _positions(read[name], c) for name, c in kinds.items() if c.kind is Kind.CATEGORY},
         weights=(np.nan_to_num(_numbers(table.column(weight))) if weight else np.ones(table.num_rows)) * multiplier,
     )
+
+
+def _sorted_by_unit(table: Any, card: Card) -> Any:
+    import pyarrow as pa
+
+    identity = pa.int64() if card.unit_type == "integer" else pa.string()
+    try:
+        table = table.set_column(0, card.unit.column, _cast(table.column(0), identity)).sort_by(card.unit.column)
+    except pa.ArrowInvalid:
+        raise Refused(_ONE_ROW) from None
+    if len(table.column(0).unique()) != table.num_rows or table.column(0).null_count:
+        raise Refused(_ONE_ROW)
+    return table
 
 
 def _cast(values: Any, wanted: Any) -> Any:

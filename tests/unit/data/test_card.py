@@ -293,3 +293,61 @@ columns:
         (Decimal(0), Decimal("4000.125")),
         Decimal("0.001"),
     )
+
+
+# --- private bounds, public presence, references --------------------------------------------------------------------
+
+
+FIXED = (("neighbours: add-remove", "neighbours: replace-one"), ("size: private", "size: public"))
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+def test_bounds_may_be_private(card_text: str) -> None:
+    text = changed(card_text, ("bounds: [12, 110]", "bounds: private"), ("bounds: [1.2, 2.1]", "bounds: private"))
+    card = parse_card(text, file="c.yaml")
+    for name in ("age", "height"):
+        column = card.column(name)
+        assert (column.private_bounds, column.bounds) == (True, None)
+        assert column.low_units == -column.high_units
+    assert not card.column("weight").private_bounds
+
+
+def test_presence_may_be_public(card_text: str) -> None:
+    text = changed(card_text, *FIXED, ("[12, 110]", "[12, 110], presence: public"))
+    card = parse_card(text, file="c.yaml")
+    assert [column.name for column in card.columns if column.public_presence] == ["age"]
+
+
+def test_a_column_may_point_at_another(card_text: str) -> None:
+    text = changed(card_text, ("kind: text", "kind: text, references: clinics.code"))
+    assert parse_card(text, file="c.yaml").column("diagnosis").references == ("clinics", "code")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[12, 110]", "private, edges: [12, 110]", "12: edges of column 'age' need bounds"),
+        ("[12, 110]", "private, public: true", "12: public integer column 'age' needs bounds"),
+        ("[12, 110]", "private, provenance: from_rows", "12: provenance of column 'age' needs bounds or categories"),
+        ("[12, 110]", "hidden", "12: bounds of column 'age' are a list of two numbers, [low, high], or private"),
+        ("[1.2, 2.1], step: 0.001", "private", "14: number column 'height' needs bounds, or a step"),
+        ("[0, 15000]", "private", "7: weight column 'weight' must be a number or integer with bounds"),
+        ("kind: text", "kind: text, bounds: private", "15: 'bounds' does not go with kind text"),
+        ("[12, 110]", "[12, 110], presence: public", "12: presence: public of column 'age' needs size: public"),
+        ("[12, 110]", "[12, 110], presence: private", "12: presence of column 'age' can only be public"),
+        ("kind: text", "kind: text, presence: public", "15: 'presence' does not go with kind text"),
+        ("type: integer", "type: integer, presence: public", "10: 'presence' does not go with kind id"),
+        ("kind: text", "kind: text, references: clinics", "15: references of column 'diagnosis' name a dataset"),
+        ("kind: text", "kind: text, references: Clinics.code", "15: references of column 'diagnosis' name a dataset"),
+        ("[1.2, 2.1]", "[1.2, 2.1], references: a.b", "14: 'references' does not go with kind number"),
+    ],
+)  # fmt: skip
+def test_every_such_rule_is_told_with_its_line(card_text: str, old: str, new: str, told: str) -> None:
+    found = problems(changed(card_text, (old, new)))
+    assert any(f"survey.yaml:{told}" in problem or told in problem for problem in found), found
