@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
 from collections import Counter
 from contextlib import closing
@@ -25,6 +23,9 @@ from discreet.plan.questions import read_statement
 from discreet.release.reading import Shelf
 from discreet.sensitivity.generated import Generated, calculate_sensitivity, estimate, sensitivity_of, unfiltered
 from discreet.sensitivity.subject import Aggregate, Held, Subject, hold, subject_of
+from discreet.study.thesis.arff import KidneyReading
+from discreet.study.thesis.queries import QUERIES, matches
+from discreet.study.thesis.readings import read_data
 from tests.unit.tables.office import open_office
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -44,41 +45,6 @@ SUBJECT = Subject(
     text="SUM(x)",
 )
 HELD = Held(((2, 3), (10, 1), (80, 1)), 7)
-
-# The thesis, Appendix A: dataset, aggregate, column, sensitivity as printed.
-PRINTED = (
-    ("kidney", "AVG", "age", "0.2256"),
-    ("kidney", "AVG", "wbcc", "66.1654"),
-    ("kidney", "AVG", "sc", "0.1905"),
-    ("kidney", "SUM", "bu", "391"),
-    ("kidney", "SUM", "sg", "1.0250"),
-    ("kidney", "SUM", "rbcc", "6.5000"),
-    ("breast", "AVG", "radius_mean", "0.0495"),
-    ("breast", "AVG", "concave_points_mean", "3.5400e-4"),
-    ("breast", "AVG", "area_se", "0.9546"),
-    ("breast", "AVG", "texture_worst", "0.0872"),
-    ("breast", "AVG", "fractal_dimension_worst", "3.6500e-4"),
-    ("breast", "SUM", "smoothness_mean", "0.1634"),
-    ("breast", "SUM", "compactness_mean", "0.3454"),
-    ("breast", "SUM", "radius_se", "2.8730"),
-    ("breast", "SUM", "symmetry_se", "0.0790"),
-    ("breast", "SUM", "area_worst", "4254"),
-    ("diabetes", "AVG", "encounter_id", "4361.6880"),
-    ("diabetes", "AVG", "admission_type_id", "7.8600e-5"),
-    ("diabetes", "AVG", "time_in_hospital", "1.3800e-4"),
-    ("diabetes", "AVG", "number_emergency", "7.4700e-4"),
-    ("diabetes", "AVG", "diag_2", "0.0098"),
-    ("diabetes", "SUM", "patient_nbr", "1.8950e8"),
-    ("diabetes", "SUM", "discharge_disposition_id", "28"),
-    ("diabetes", "SUM", "num_lab_procedures", "132"),
-    ("diabetes", "SUM", "num_medications", "81"),
-    ("diabetes", "SUM", "number_emergency", "76"),
-)
-FILES = {
-    "kidney": "kidney_as_read_in_thesis.csv",
-    "breast": "breast_wdbc.csv",
-    "diabetes": "diabetes130.csv.gz",
-}
 
 
 def transcribed(real: float, generated: float, seed: int) -> tuple[float, float, bool, float]:
@@ -256,45 +222,13 @@ def test_every_draw_runs_the_listing_anew() -> None:
 # --- the printed sensitivities --------------------------------------------------------------------------------------
 
 
-def greatest(rows: list[dict[str, str]], column: str) -> Fraction:
-    """The column's maximum; what is no number is passed over."""
-    found = []
-    for cell in {row[column].strip() for row in rows}:
-        try:
-            found.append(Fraction(cell))
-        except ValueError:
-            continue
-    return max(found)
-
-
-def read_data(dataset: str) -> list[dict[str, str]]:
-    content = (SHARED / FILES[dataset]).read_bytes()
-    text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    return list(csv.DictReader(text.decode("utf-8").splitlines()))
-
-
-def agrees(value: Fraction, printed: str) -> bool:
-    """Equal when rounded to as many digits as were printed; the thesis pads shorter figures with zeros."""
-    mantissa, _, exponent = printed.partition("e")
-    digits = len(mantissa.partition(".")[2].rstrip("0"))
-    return abs(value - Fraction(printed)) <= Fraction(1, 2) * Fraction(10) ** (int(exponent or 0) - digits)
-
-
-def test_figures_agree_to_the_digits_printed() -> None:
-    assert agrees(Fraction("0.07895"), "0.0790")
-    assert agrees(Fraction(8, 101_765), "7.8600e-5")
-    assert not agrees(Fraction(8, 101_766) * 2, "7.8600e-5")
-    assert not agrees(Fraction(90, 400), "0.2256")
-
-
 @pytest.mark.skipif(
-    not (SHARED / FILES["diabetes"]).is_file(), reason="the data of the thesis are not beside the project"
+    not (SHARED / "diabetes130.csv.gz").is_file(), reason="the data of the thesis are not beside the project"
 )
-@pytest.mark.parametrize("dataset", FILES)
-def test_the_printed_sensitivities_are_those_of_the_data(dataset: str) -> None:
-    rows = read_data(dataset)
-    asked = [one for one in PRINTED if one[0] == dataset]
-    for _, aggregate, column, printed in asked:
-        found = calculate_sensitivity(Aggregate(aggregate), greatest(rows, column), len(rows))
-        assert agrees(found, printed), (aggregate, column, float(found), printed)
-    assert len(PRINTED) == 26
+def test_the_printed_sensitivities_are_those_of_the_data() -> None:
+    tables = read_data(SHARED).tables(KidneyReading.THESIS)
+    for query in QUERIES:
+        table = tables[query.dataset]
+        greatest = max(Fraction(value) for value, _ in table.histogram(query.column))
+        found = calculate_sensitivity(Aggregate(query.aggregate), greatest, table.rows)
+        assert matches(found, query.sensitivity), query
