@@ -247,6 +247,13 @@ def test_a_generator_is_trained_once(house: House, tmp_path: Path) -> None:
     assert generators.find_generator(dataset, home, short) is None
 
 
+def test_rows_are_the_same_in_any_order(house: House) -> None:
+    rows = read_rows(house.workspace(Variant.PRIVATE_BOUNDS, wide=True).dataset("breast"))
+    turned = Rows(rows.shapes, {name: values[::-1] for name, values in rows.values.items()})
+    changed = Rows(rows.shapes, {name: values + 1 for name, values in rows.values.items()})
+    assert generators.hash_rows(rows) == generators.hash_rows(turned) != generators.hash_rows(changed)
+
+
 def test_the_length_of_a_training_follows_the_data() -> None:
     assert generators.settings_for("diabetes", None).epochs < generators.settings_for("breast", None).epochs
     assert generators.settings_for("diabetes", 7).epochs == 7
