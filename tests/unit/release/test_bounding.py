@@ -17,7 +17,7 @@ import pytest
 from discreet.engines.base import Measured
 from discreet.errors import ChargedNotAnswered, ParameterInvalid, QueryRefused
 from discreet.ledger import Ledger
-from discreet.plan.algebra import Clamp, Field, Plan, Rows, walk
+from discreet.plan.algebra import Clamp, Field, Plan, Rows, Total, walk
 from discreet.plan.calculus import SEARCHED
 from discreet.plan.questions import read_statement
 from discreet.plan.sensitivity import sensitivities
@@ -391,6 +391,7 @@ HARD = [
     "SELECT VAR(LEAST(GREATEST(x, 0), 1000)) FROM t",
     "SELECT AVG(x * 4000000) FROM t",
     "SELECT SUM(x) FROM t WHERE x > 1099511627775000",
+    "SELECT SUM(LEAST(x, -100)) FROM t WHERE x > 3",
     'SELECT "group", AVG(ABS(x)), SUM(COALESCE(x, 3)) FROM t GROUP BY "group"',
     "SELECT SUM(CASE WHEN x > 3 THEN x ELSE 7 END), AVG(x - far) FROM t",
     "SELECT AVG(x), AVG(y), SUM(x + y) FROM t",
@@ -432,6 +433,16 @@ def test_what_is_admitted_is_answered_within_any_bounds(sql: str, epsilon: str, 
             assert isinstance(measure, Rows) or None not in one.mechanisms, found
         spent = sum((one.epsilon for one in priced.measures), Decimal(0))
         assert spent == searching.remaining, found
+
+
+def test_bounds_where_no_value_can_lie_reach_no_farther_than_the_widest(private: House) -> None:
+    """Noise alone puts bounds below what the condition keeps: they move to its nearer end."""
+    sql = "SELECT SUM(LEAST(x, -100)) FROM t WHERE x > 3"
+    moved, _ = read_statement(sql, private, found={"x": (-(1 << 30), -(1 << 28))})
+    [measure] = moved.plan.measures
+    assert isinstance(measure, Total)
+    [clamp] = [node for node in walk(measure) if isinstance(node, Clamp)]
+    assert (clamp.low, clamp.high) == (4, 5)
 
 
 def test_a_sum_that_bounds_leave_nothing_to_move_is_noised_all_the_same(private: House) -> None:
