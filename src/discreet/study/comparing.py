@@ -28,7 +28,7 @@ from discreet.release.pricing import price
 from discreet.release.reading import Shelf
 from discreet.sensitivity import generated, local, replacement
 from discreet.sensitivity.elastic import Elastic, JoinSubject, hold_join, join_subject
-from discreet.sensitivity.generatedcolumns import DEFAULT_SAMPLE, GeneratedColumns
+from discreet.sensitivity.generatedcolumns import DEFAULT_SAMPLE, GeneratedColumns, check_sample_size
 from discreet.sensitivity.globaltype import WIDTH, GlobalType
 from discreet.sensitivity.smooth import Smooth, require_smooth
 from discreet.sensitivity.subject import Aggregate, Held, Strategy, Subject, hold, subject_of
@@ -112,7 +112,8 @@ def _foresee(name: str, query: Query, assumed: Mapping[str, ExactLike] | str | i
     """Guarantee and expected error of a strategy from public facts; where it does not apply, why not."""
     try:
         guarantee = _promise(name, query)
-    except Refused as refusal:
+    except (Refused, ParameterInvalid) as refusal:
+        _require_own(refusal)
         why = refusal.message.partition(", as in")[0].partition(". ")[0].rstrip(".")
         return Line(name, None, told=why)
     if name == "public":
@@ -123,6 +124,12 @@ def _foresee(name: str, query: Query, assumed: Mapping[str, ExactLike] | str | i
     if name == "private-bounds":
         return Line(name, guarantee, told="its noise follows from the bounds found, told with the answer")
     return Line(name, guarantee, told=_SCALED if name in {"smooth", "elastic"} else _opt_in(query))
+
+
+def _require_own(refusal: Refused | ParameterInvalid) -> None:
+    """An epsilon may be too small for the noise of one strategy; other parameters are the caller's to mend."""
+    if isinstance(refusal, ParameterInvalid) and refusal.fields["parameter"] not in {"scale", "epsilon"}:
+        raise refusal
 
 
 def _promise(name: str, query: Query) -> Guarantee:
@@ -189,7 +196,7 @@ class Bench:
         # Several queries may share what an engine remembers, so that each plan is run once for all of them.
         self.engine = engine if isinstance(engine, RememberingEngine) else RememberingEngine(engine)
         self._model = model
-        self._sample_size = sample_size
+        self._sample_size = check_sample_size(sample_size)
 
     @cached_property
     def _held(self) -> Held:
@@ -326,6 +333,7 @@ def _counter(
 def _drawn(line: Line, bench: Bench, truth: Fraction, runs: int, told: Callable[[], None]) -> Line:
     try:
         trials = draw_trials(lambda: bench.ready(line.strategy), truth, runs, bench.engine, told)
-    except Refused as refusal:  # no model, or one that lacks the column: told, and the others go on
+    except (Refused, ParameterInvalid) as refusal:  # no model, or one that lacks the column: told, and the others go on
+        _require_own(refusal)
         return Line(line.strategy, line.guarantee, told=refusal.message)
     return Line(line.strategy, line.guarantee, line.expected, line.told, trials)
