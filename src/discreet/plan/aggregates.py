@@ -36,7 +36,7 @@ from discreet.plan.algebra import (
     substitute,
     walk,
 )
-from discreet.plan.calculus import SEARCHED, WIDEST, Facts, Span, ends_of, span_of
+from discreet.plan.calculus import SEARCHED, WIDEST, Facts, Span, move_bounds, span_of
 from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread, measures_used
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
@@ -211,19 +211,8 @@ class Aggregates:
             return field
         columns = (typed for table in self._scope.tables for typed in table.columns.values())
         self._used.setdefault(field.name, next(typed.step for typed in columns if typed.value == field))
-        return Clamp(field, *self._within_reach(field, *self._found.get(field.name, (-SEARCHED, SEARCHED))))
-
-    def _within_reach(self, field: Field, low: int, high: int) -> tuple[int, int]:
-        """Bounds moved to where the statement's own conditions leave values.
-
-        Bounds that only noise has put elsewhere would let an expression reach farther than the widest bounds do, and
-        what was priced within those could fail after the charge.
-        """
-        start, end = ends_of(span_of(field, self._facts))
-        low, high = (min(max(bound, start), end) for bound in (low, high))
-        if low < high or start == end:
-            return low, high
-        return (low, low + 1) if low < end else (low - 1, low)
+        bounds = self._found.get(field.name, (-SEARCHED, SEARCHED))
+        return Clamp(field, *move_bounds(bounds, span_of(field, self._facts)))
 
     def _middle_words(self, typed: Typed, middle: int) -> str:
         if self._awaits_bounds(typed):

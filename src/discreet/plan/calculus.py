@@ -64,6 +64,7 @@ __all__ = [
     "facts_of",
     "key_join_refused",
     "lineage_of",
+    "move_bounds",
     "private_spans",
     "span_of",
 ]
@@ -466,6 +467,19 @@ def private_spans(facts: Facts, cards: Mapping[str, Card]) -> frozenset[str]:
         for name, span in facts.spans.items()
         if span.low is not None and not span.bounded and all(searchable(*origin) for origin in span.lineage)
     )
+
+
+def move_bounds(bounds: Interval, span: Span) -> Interval:
+    """Bounds that were found, moved to where a statement's own conditions leave values.
+
+    Noise may have put them elsewhere; an expression could then reach farther than within the widest bounds, for which
+    it was priced, and fail after the charge.
+    """
+    start, end = ends_of(span)
+    low, high = (min(max(bound, start), end) for bound in bounds)
+    if low < high or start == end:
+        return low, high
+    return (low, low + 1) if low < end else (low - 1, low)
 
 
 def lineage_of(plan: Plan, cards: Mapping[str, Card]) -> Lineage:

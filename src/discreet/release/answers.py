@@ -168,7 +168,7 @@ class Answer:
     @property
     def bounds(self) -> dict[str, dict[str, int | float | str | bool]]:
         """What was found for columns whose card keeps their bounds private, in the column's own units."""
-        return describe_bounds(self.noisy.bounds, self.statement)
+        return describe_bounds(self.noisy.bounds, self.statement, self.cards)
 
     def to_arrow(self) -> pyarrow.Table:
         """A table of keys and values with `NAME_low` and `NAME_high`; what it promises is in its metadata."""

@@ -13,6 +13,7 @@ from discreet.guarantees.numbers import text
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.algebra import Extreme, Marginal, Measure, Quantile, Residual, reduced
+from discreet.plan.calculus import facts_of, move_bounds
 from discreet.plan.sensitivity import Sensitivity
 from discreet.plan.statement import Statement
 from discreet.release.noising import NoisyMeasure, SearchedBounds
@@ -54,13 +55,13 @@ def describe_mechanisms(
 
 
 def describe_bounds(
-    bounds: Mapping[str, SearchedBounds], statement: Statement
+    bounds: Mapping[str, SearchedBounds], statement: Statement, cards: Mapping[str, Card]
 ) -> dict[str, dict[str, int | float | str | bool]]:
-    """Bounds that were found, in the units of their columns, and what they cost."""
-    steps = dict(statement.private)
+    """Bounds as they were used, in the units of their columns, and what they cost."""
+    steps, spans = dict(statement.private), facts_of(statement.plan.source, cards).spans
     shown: dict[str, dict[str, int | float | str | bool]] = {}
     for name, one in bounds.items():
-        ends = (one.low * steps[name], one.high * steps[name])
+        ends = [end * steps[name] for end in move_bounds((one.low, one.high), spans[name])]
         low, high = (int(end) if end.denominator == 1 else float(end) for end in ends)
         shown[name] = {"low": low, "high": high, "found": one.found, "epsilon": text(one.epsilon)}
     return shown
