@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.generator.inspection import Facts, Inspection
     from discreet.generator.shelf import Shelved
     from discreet.guarantees.types import Guarantee
+    from discreet.study.privategeneration import PrivatelyTrained
 
 __all__ = ["register"]
 
@@ -106,8 +107,9 @@ def train(
                 confirm=_confirm_charge if on_terminal() and not yes else None,
                 progress=told,
             )
-        _show_trained(made.model, output, charge={**made.charge, "request id": made.request_id})
+        _show_trained(made.model, output, paid=made)
         return
+    session.workspace.dataset(dataset)
     settings = Settings(epochs=300 if epochs is None else epochs, patience=patience, seed=seed)
     show_banner()
     try:
@@ -164,7 +166,7 @@ def sample(
         show_json(done.to_dict())
         return
     typer.echo(f"wrote {done.rows:,} rows to {done.file}")
-    typer.echo(f"guarantee: {done.guarantee}")
+    typer.echo(f"guarantee: {_tell_guarantee(done.model)}")
     for warning in done.warnings:
         typer.echo(warning)
 
@@ -226,17 +228,20 @@ def list_all(
     if output is Format.JSON:
         show_json({"models": [model.to_dict() for model in found]})
         return
+    current = {name: session.workspace.current_version(name) for name in session.workspace.names()}
+    kept = sum(len(session.workspace.models(name)) for name in ([dataset] if dataset else current))
+    if kept > len(found):
+        show_note(f"Damaged and not listed: {kept - len(found)}. Train such a model again under its name.")
     if not found:
         typer.echo("There is no model yet. Train one with: discreet gan train DATASET")
         return
-    current = {name: session.workspace.current_version(name) for name in session.workspace.names()}
     lines = [
         [
             model.origin.dataset,
             model.name,
             _tell_version(model, current[model.origin.dataset]),
             model.origin.trained[:10],
-            model.origin.guarantee,
+            _tell_guarantee(model),
         ]
         for model in found
     ]
@@ -270,15 +275,28 @@ def _tell_version(model: "Shelved", current: int | None) -> str:
     return f"version {version}" if version == current else f"version {version} (current: {current})"
 
 
-def _show_trained(model: "Shelved", output: Format, *, charge: dict[str, str] | None = None) -> None:
+def _tell_guarantee(model: "Shelved") -> str:
+    origin = model.origin
+    if not origin.differentially_private:
+        return origin.guarantee
+    return f"{origin.guarantee}; protects {origin.unit}; neighbours: {origin.neighbours}"
+
+
+def _show_trained(model: "Shelved", output: Format, *, paid: "PrivatelyTrained | None" = None) -> None:
     if output is Format.JSON:
-        show_json({"model": model.to_dict(), "charge": charge})
+        charged = {"charge": None} if paid is None else {"charge": paid.charge, "request_id": paid.request_id}
+        show_json({"model": model.to_dict(), **charged})
         return
     facts = [
         ("dataset", f"{model.origin.dataset} version {model.origin.version}"),
-        ("guarantee", model.origin.guarantee),
-        *([] if charge is None else [("charged", ", ".join(f"{name} {amount}" for name, amount in charge.items()))]),
+        ("guarantee", _tell_guarantee(model)),
     ]
+    if paid is not None:
+        epsilons = f"epsilon spent of the population: {paid.charge['epsilon_before']} before, "
+        facts += [
+            ("charged", f"rho {paid.charge['rho']}; {epsilons}{paid.charge['epsilon_after']} after"),
+            ("request id", paid.request_id),
+        ]
     show_pairs(f"Model '{model.name}' is trained and kept in the workspace.", facts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from discreet.cli.screen import show_note
@@ -59,8 +59,16 @@ def show_training() -> Iterator[Callable[[Epoch | PrivateEpoch], None]]:
     if not sys.stderr.isatty():
         yield _tell_epochs()
         return
-    with show_progress() as told:
-        yield lambda epoch: told(_describe(epoch), epoch.number, epoch.of)
+    with ExitStack() as stack:
+        bars: list[Callable[[str, int, int], None]] = []
+
+        def tell(epoch: Epoch | PrivateEpoch) -> None:
+            # Not before the first epoch: a bar that runs would be drawn over the question before the training.
+            if not bars:
+                bars.append(stack.enter_context(show_progress()))
+            bars[0](_describe(epoch), epoch.number, epoch.of)
+
+        yield tell
 
 
 def _tell_epochs() -> Callable[[Epoch | PrivateEpoch], None]:

@@ -111,9 +111,10 @@ def inspect(real: Rows, generated: Mapping[str, Rows], *, random: np.random.Gene
     """Compare sets of generated rows with the real ones. `random` draws the baseline."""
     if not len(real) or not all(len(rows) for rows in generated.values()):
         raise Refused("rows that are compared are at least one on each side. Sample some, or add a file with rows.")
-    names = [shape.name for shape in real.shapes]
-    if any([shape.name for shape in rows.shapes] != names for rows in generated.values()):
-        raise Refused("the generated rows have other columns than the dataset has now. Train the model again.")
+    if any(_units(rows) != _units(real) for rows in generated.values()):
+        raise Refused(
+            "the columns, categories or steps of the dataset have changed since the model was trained. Train it again."
+        )
     if not {REAL, INDEPENDENT}.isdisjoint(generated):
         raise ValueError(f"'{REAL}' and '{INDEPENDENT}' name other rows")
     sets = {**generated, INDEPENDENT: draw_independently(real, len(real), random or np.random.default_rng())}
@@ -133,6 +134,11 @@ def draw_independently(real: Rows, count: int, random: np.random.Generator) -> R
     """Rows whose columns are drawn from the real ones with replacement, each by itself."""
     values = {name: column[random.integers(0, len(real), count)] for name, column in real.values.items()}
     return Rows(real.shapes, values)
+
+
+def _units(rows: Rows) -> list[tuple[str, str, tuple[str, ...], str]]:
+    """What the values of each column count: positions among categories, or steps."""
+    return [(shape.name, shape.kind, shape.categories, shape.step) for shape in rows.shapes]
 
 
 def _inspect_column(shape: Shape, real: Rows, sets: Mapping[str, Rows]) -> ColumnInspection:

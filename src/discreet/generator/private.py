@@ -34,7 +34,7 @@ from discreet.generator.privateplan import PrivatePlan, PrivateSettings, plan_pr
 from discreet.generator.publiccoding import encode_public
 from discreet.generator.settings import Settings
 from discreet.noise.entropy import SystemEntropy
-from discreet.noise.gaussiantable import discrete_gaussian_array
+from discreet.noise.gaussiantable import discrete_gaussian_array, make_table
 from discreet.noise.uniform import uniform_array_below
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def train_private(
     settings = plan.settings
     data = _Contributions(rows, number_units(units), plan)
     shares, size = data.estimate_marginals()
+    make_table(plan.step.scale**2)  # once, for all steps; left to the first, it would mislead the time left
     started = time.monotonic()
     # The caller's own random numbers are as they were once training is over.
     with torch.random.fork_rng(devices=[]):
@@ -95,7 +96,7 @@ def train_private(
                 left = (time.monotonic() - started) / number * (settings.epochs - number)
                 progress(PrivateEpoch(number, settings.epochs, left))
     network = Settings(epochs=settings.epochs, noise=settings.noise, hidden=settings.hidden)
-    trained = {"rows": round(size), "epochs": settings.epochs}
+    trained = {"units": round(size), "epochs": settings.epochs}
     return Model(plan.shapes, plan.coding, network, contest.generator, trained, privacy=plan.facts())
 
 

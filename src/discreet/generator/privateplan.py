@@ -41,6 +41,10 @@ _LIMITS: Final = {
     "generator_steps": 100,
 }
 
+# A shorter clip would be less than the steps that gradients are counted in.
+_LEAST: Final = {"clip": 0.001, "hold": 1e-9, "critic_rate": 1e-9, "generator_rate": 1e-9}
+_MOST: Final = 8
+
 
 @dataclass(frozen=True, slots=True)
 class PrivateSettings:
@@ -73,11 +77,11 @@ class PrivateSettings:
                 raise ParameterInvalid(
                     parameter=name.replace("_", " "), rule=f"must lie between 1 and {largest}", came=str(value)
                 )
-        for name in ("clip", "hold", "critic_rate", "generator_rate"):
-            if not 0 < getattr(self, name) <= 8:
+        for name, least in _LEAST.items():
+            if not least <= getattr(self, name) <= _MOST:
                 raise ParameterInvalid(
                     parameter=name.replace("_", " "),
-                    rule="must be positive and at most 8",
+                    rule=f"must lie between {least} and {_MOST}",
                     came=str(getattr(self, name)),
                 )
         if not 0 < self.marginal_share < 1:

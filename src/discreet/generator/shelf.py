@@ -2,7 +2,7 @@
 
     models/DATASET/NAME/current.json      which version holds; replaced in one step
     models/DATASET/NAME/vN/model.json …   the model itself (discreet.generator.model)
-    models/DATASET/NAME/vN/origin.json    dataset, version, hashes of the rows and of the model, guarantee, date
+    models/DATASET/NAME/vN/origin.json    whose rows, hashes of the rows and of the model, guarantee, date
 
 `origin.json` is read without torch, so models can be listed wherever Discreet runs. It is bound to its model by a hash.
 """
@@ -44,7 +44,11 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a model was trained on and what it promises, as text. Hashes are SHA-256 in hexadecimal digits."""
+    """What a model was trained on and what it promises, as text. Hashes are SHA-256 in hexadecimal digits.
+
+    `unit` and `neighbours` are those of the training, whatever the population's terms have become since. `plan_sha256`
+    is under what the ledger holds the charge of a private training.
+    """
 
     dataset: str
     version: int
@@ -53,10 +57,16 @@ class Origin:
     guarantee: str
     differentially_private: bool
     trained: str
+    unit: str = ""
+    neighbours: str = ""
+    plan_sha256: str = ""
 
     def __post_init__(self) -> None:
         texts = (self.dataset, self.rows_sha256, self.model_sha256, self.guarantee, self.trained)
-        if not all(isinstance(part, str) and part for part in texts):
+        terms = (self.unit, self.neighbours)
+        if not all(isinstance(part, str) and part for part in texts + (terms if self.differentially_private else ())):
+            raise ValueError("an origin is told in words, and whom a guarantee protects as well")
+        if not all(isinstance(part, str) for part in (*terms, self.plan_sha256)):
             raise ValueError("an origin is told in words")
         if type(self.version) is not int or self.version < 1 or type(self.differentially_private) is not bool:
             raise ValueError("versions are counted from 1, and a guarantee is one or is none")
@@ -112,11 +122,13 @@ def shelve(
     model: Model,
     *,
     name: str = DEFAULT_NAME,
+    plan_hash: str = "",
     before: Callable[[str], None] | None = None,
 ) -> Shelved:
     """Store a model in place of the one of that name; a crash leaves the old one.
 
-    `before` is told the hash of the model once it is written and before anybody can find it.
+    `plan_hash` is that of the charge, where there was one. `before` is told the hash of the model once it is written
+    and before anybody can find it.
     """
     check_model_name(name)
     with workspace.stage() as staged:
@@ -124,8 +136,11 @@ def shelve(
         origin = Origin(
             dataset=dataset.name,
             version=dataset.version,
+            unit=str(dataset.card.unit),
+            neighbours=str(dataset.card.neighbours),
             rows_sha256=hash_rows(dataset),
             model_sha256=_hash_file(staged / _MODEL),
+            plan_sha256=plan_hash,
             guarantee=str(model.guarantee),
             differentially_private=model.guarantee.differentially_private,
             trained=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -3,7 +3,7 @@
 The leading bits of a uniform real are compared with rigorous integer bounds of P(|Z| <= k). A draw whose bits fall
 between the two bounds of some k is undecided: it reads further bits against tighter bounds until it is settled. What
 lies beyond the table, a chance below 2**-64, is drawn by `gaussian_tail`. So the law is exact, whatever the precision
-of the table (docs/proofs/discrete-gaussian.md), and a draw reads one word, whatever it becomes.
+of the table (docs/proofs/discrete-gaussian.md), and all but one draw in 2**40 or so read a single word.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A plain training and an inspection follow from the rows, so the ledger records that the custodian looked. A private
 training is charged, durably, before a row is used. Writing generated rows to a file is a release: from a model without
 a proof it needs the card's opt-in and leaves a permanent marker first; from a privately trained model it is
-post-processing of what was paid for.
+post-processing of what was paid for, and the ledger, not the model's file, says that it was.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.data.workspace import Dataset, Workspace
-from discreet.errors import CustodianOnly, DatasetSuspended, ParameterInvalid, Refused
+from discreet.errors import CustodianOnly, DatasetSuspended, ParameterInvalid, PathInvalid, Refused
 from discreet.generator.rows import read_rows
-from discreet.generator.shelf import DEFAULT_NAME, Shelved, check_model_name, find_model, shelve
+from discreet.generator.shelf import DEFAULT_NAME, Shelved, check_model_name, find_model, list_models, shelve
 from discreet.guarantees.types import Guarantee, Unproven
 from discreet.ledger import Ledger
 from discreet.release.asking import check_terms
@@ -30,7 +30,16 @@ if TYPE_CHECKING:
     from discreet.generator.settings import Settings
     from discreet.generator.training import Epoch
 
-__all__ = ["Sampled", "check_replacing", "hash_facts", "inspect_model", "sample_model", "train_model"]
+__all__ = [
+    "Sampled",
+    "check_replacing",
+    "check_rows_here",
+    "hash_facts",
+    "inspect_model",
+    "sample_model",
+    "train_model",
+    "word_answer",
+]
 
 MOST_ROWS: Final = 10_000_000
 INSPECTED: Final = (10_000, 100_000)
@@ -54,6 +63,8 @@ class Sampled:
             "model": self.model.to_dict(),
             "guarantee": str(self.guarantee),
             "differentially_private": self.guarantee.differentially_private,
+            "unit": self.model.origin.unit,
+            "neighbours": self.model.origin.neighbours,
             "warnings": list(self.warnings),
         }
 
@@ -76,22 +87,32 @@ def train_model(
     from discreet.generator.training import train
 
     found = workspace.dataset(dataset)
+    check_rows_here(found)
     check_replacing(found, workspace, name=name, replace=replace)
     ledger.record_view(f"training of model {name} on {found.name} version {found.version}", who=who)
     return shelve(workspace, found, train(read_rows(found), settings, progress=progress), name=name)
 
 
 def check_replacing(dataset: Dataset, workspace: Workspace, *, name: str, replace: bool) -> None:
-    """A model that was paid for does not go by accident."""
+    """A model that was paid for does not go by accident; a damaged one, of no use to anybody, may."""
     check_model_name(name)
-    if replace or name not in workspace.models(dataset.name):
-        return
-    if find_model(workspace, dataset.name, name).origin.differentially_private:
+    paid = [model.name for model in list_models(workspace, dataset.name) if model.origin.differentially_private]
+    if name in paid and not replace:
         raise Refused(
             f"model '{name}' of '{dataset.name}' was trained privately and paid for. Choose another --name, or replace "
             "it with --replace. Nothing was trained or charged.",
             dataset=dataset.name,
             model=name,
+        )
+
+
+def check_rows_here(dataset: Dataset) -> None:
+    """Say from the card alone, before anything is logged or charged, that there are no rows to train on here."""
+    if dataset.source.engine != "duckdb":
+        raise Refused(
+            f"the rows of '{dataset.name}' stay in {dataset.source.engine}; a generator learns from rows that are "
+            "prepared in the workspace. Add an extract of them as a file. Nothing was trained or charged.",
+            dataset=dataset.name,
         )
 
 
@@ -120,13 +141,19 @@ def sample_model(
     model = shelved.load()
     guarantee = model.guarantee
     ledger.require_analyst(analyst)
-    if not guarantee.differentially_private:
+    if guarantee.differentially_private:
+        _require_charge(found, shelved, ledger)
+    else:
         _check_unproven(found, ledger)
     if confirm is not None and not confirm(guarantee):
         raise Refused("Not sampled. Nothing was released or marked.")
     if isinstance(guarantee, Unproven):
         _mark(found, shelved, ledger, guarantee, analyst=analyst, count=count)
-    write_rows(model.sample(count), out, guarantee=guarantee, facts=_facts(found, shelved, count))
+    try:
+        write_rows(model.sample(count), out, guarantee=guarantee, facts=_facts(found, shelved, count))
+    except PathInvalid as error:
+        stays = "" if guarantee.differentially_private else " The marker on the ledger stays."
+        raise PathInvalid(f"{error.message}{stays}", file=str(out)) from None
     age = shelved.tell_age(found)
     warnings = (*([] if age is None else [age]), *ledger.state(found.card.population).warnings())
     return Sampled(out, count, shelved, guarantee, warnings)
@@ -143,6 +170,29 @@ def _check_unproven(dataset: Dataset, ledger: Ledger) -> None:
     check_terms([dataset.card], ledger)
     if ledger.suspended(dataset.name):
         raise DatasetSuspended(dataset=dataset.name)
+
+
+def _require_charge(dataset: Dataset, shelved: Shelved, ledger: Ledger) -> None:
+    """A model proves nothing by its own words: the ledger holds its charge, and its hash as the answer."""
+    origin = shelved.origin
+    stored = ledger.find_answer(
+        population=dataset.card.population,
+        dataset=dataset.name,
+        version=origin.version,
+        plan_hash=origin.plan_sha256,
+    )
+    if stored is None or stored.answer != word_answer(origin.model_sha256):
+        raise Refused(
+            f"the ledger has no charge for model '{shelved.name}' of '{dataset.name}', so nothing bounds what its rows "
+            "tell. Train it here, with --private. Nothing was released.",
+            dataset=dataset.name,
+            model=shelved.name,
+        )
+
+
+def word_answer(digest: str) -> bytes:
+    """What the ledger keeps as the answer to a private training: the hash of the model that it gave."""
+    return json.dumps({"model_sha256": digest}).encode("ascii")
 
 
 def _mark(dataset: Dataset, shelved: Shelved, ledger: Ledger, guarantee: Unproven, *, analyst: str, count: int) -> None:
@@ -162,8 +212,8 @@ def _facts(dataset: Dataset, shelved: Shelved, count: int) -> dict[str, str]:
         "dataset": dataset.name,
         "version": str(shelved.origin.version),
         "population": dataset.card.population,
-        "unit": str(dataset.card.unit),
-        "neighbours": str(dataset.card.neighbours),
+        "unit": shelved.origin.unit,
+        "neighbours": shelved.origin.neighbours,
         "model": shelved.name,
         "model_sha256": shelved.origin.model_sha256,
         "rows": str(count),

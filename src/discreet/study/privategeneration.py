@@ -12,9 +12,8 @@ committed on the ledger before the model can be found, so one charge never gives
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -40,7 +39,7 @@ from discreet.guarantees.types import Guarantee
 from discreet.ledger import Ledger, Receipt, SpendRequest
 from discreet.ledger.records import name_request
 from discreet.release.asking import check_terms, describe_charge, spend
-from discreet.study.generation import check_replacing, hash_facts
+from discreet.study.generation import check_replacing, check_rows_here, hash_facts, word_answer
 
 if TYPE_CHECKING:
     from discreet.generator.private import PrivateEpoch
@@ -69,17 +68,22 @@ class _Training:
     analyst: str
     request_id: str
 
+    @property
+    def plan_hash(self) -> str:
+        """Of this training alone, so that the ledger tells which model it has paid for."""
+        settings = {name: str(value) for name, value in asdict(self.plan.settings).items()}
+        asked = {"analyst": self.analyst, "request_id": self.request_id, "model": self.name, "settings": settings}
+        return hash_facts({"what": "private training", "dataset": self.dataset.name, **asked, **self.plan.facts()})
+
     def request(self) -> SpendRequest:
-        facts = self.plan.facts()
-        what = {"what": "private training", "dataset": self.dataset.name, "model": self.name, **facts}
         return SpendRequest(
             population=self.dataset.card.population,
             dataset=self.dataset.name,
             version=self.dataset.version,
             analyst=self.analyst,
             request_id=self.request_id,
-            plan_hash=hash_facts(what),
-            mechanisms=({"mechanism": "private training of a generator", **facts},),
+            plan_hash=self.plan_hash,
+            mechanisms=({"mechanism": "private training of a generator", **self.plan.facts()},),
             guarantee=self.plan.guarantee,
         )
 
@@ -120,6 +124,7 @@ def train_privately(
         raise ExtraMissing(needed_for="private training of the tabular generator", extra="gan")
     found = workspace.dataset(dataset)
     _require_delta(found.card)
+    check_rows_here(found)
     check_terms([found.card], ledger)
     plan = plan_private(found.card, settings, rho=rho)
     training = _Training(found, plan, name, analyst, name_request(request_id))
@@ -163,7 +168,7 @@ def _train(
     dataset = training.dataset
 
     def commit(digest: str) -> None:
-        if ledger.commit_answer(receipt, _answer(digest)) != _answer(digest):
+        if ledger.commit_answer(receipt, word_answer(digest)) != word_answer(digest):
             raise RequestConflict(
                 f"another training under request id {training.request_id} was finished first, and its model holds.",
                 request_id=training.request_id,
@@ -171,7 +176,7 @@ def _train(
 
     try:
         model = train_private(read_rows(dataset), read_units(dataset), training.plan, progress=progress)
-        return shelve(workspace, dataset, model, name=training.name, before=commit)
+        return shelve(workspace, dataset, model, name=training.name, plan_hash=training.plan_hash, before=commit)
     except RequestConflict:
         raise
     except (LedgerUnavailable, LedgerDamaged, KeyboardInterrupt):
@@ -191,14 +196,10 @@ def _find(training: _Training, workspace: Workspace, answer: bytes) -> Shelved:
     """The model that this charge has paid for, as it is kept; it is never trained a second time."""
     names = workspace.models(training.dataset.name)
     found = find_model(workspace, training.dataset.name, training.name) if training.name in names else None
-    if found is None or _answer(found.origin.model_sha256) != answer:
+    if found is None or word_answer(found.origin.model_sha256) != answer:
         raise Refused(
             f"the model of request id {training.request_id} was made and is no longer kept. Train another under a new "
             "request id; it is charged anew.",
             request_id=training.request_id,
         )
     return found
-
-
-def _answer(digest: str) -> bytes:
-    return json.dumps({"model_sha256": digest}).encode("ascii")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,6 +100,20 @@ def test_pairs_with_a_constant_column_are_left_out_and_counted(rng: np.random.Ge
     assert (empty.pairs["model"], empty.correlations["model"], empty.beats_independence) == (0, None, None)
 
 
+@pytest.mark.parametrize("change", [{"categories": ("S", "N", "E", "W")}, {"categories": ("N", "S", "E")}])
+def test_rows_in_other_codes_are_not_compared(change: dict[str, Any]) -> None:
+    rows = Rows(SHAPES[:1], {"town": _of(0, 1)})
+    other = Rows((replace(SHAPES[0], **change),), rows.values)
+    with pytest.raises(Refused, match="have changed since"):
+        inspect(rows, {"model": other})
+
+
+def test_rows_in_other_steps_are_not_compared() -> None:
+    rows = Rows(SHAPES[2:3], {"height": _of(150, 160)})
+    with pytest.raises(Refused, match="have changed since"):
+        inspect(rows, {"model": Rows((replace(SHAPES[2], step="0.1"),), rows.values)})
+
+
 def test_categories_alone_have_no_correlations() -> None:
     rows = Rows(SHAPES[:1], {"town": _of(0, 1)})
     found = inspect(rows, {"model": rows})
@@ -125,7 +141,7 @@ def test_rows_that_cannot_be_compared_are_refused(rng: np.random.Generator) -> N
     with pytest.raises(Refused, match="at least one"):
         inspect(real, {"model": _rows(rng, 0)})
     other = Rows(SHAPES[:1], {"town": _of(1)})
-    with pytest.raises(Refused, match="other columns"):
+    with pytest.raises(Refused, match="have changed since"):
         inspect(real, {"model": other})
     with pytest.raises(ValueError, match="name other rows"):
         inspect(real, {REAL: real})

@@ -91,7 +91,9 @@ def test_settings_have_limits(change: dict[str, int]) -> None:
         PrivateSettings(**change)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("change", [{"clip": 0.0}, {"critic_rate": -1.0}, {"marginal_share": Fraction(1)}])
+@pytest.mark.parametrize(
+    "change", [{"clip": 0.0}, {"clip": 1e-6}, {"critic_rate": -1.0}, {"marginal_share": Fraction(1)}]
+)
 def test_rates_and_shares_have_limits(change: dict[str, float]) -> None:
     with pytest.raises(ParameterInvalid):
         PrivateSettings(**change)  # type: ignore[arg-type]

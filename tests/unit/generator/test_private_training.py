@@ -11,6 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from discreet.generator import critic as critics  # noqa: E402
 from discreet.generator import private  # noqa: E402
 from discreet.generator.critic import FINENESS, Critic  # noqa: E402
 from discreet.generator.model import Model, load_model  # noqa: E402
@@ -78,14 +79,31 @@ def test_a_rows_gradient_is_the_same_in_any_company(real: bool) -> None:
         critic.learn(fresh().normal(size=critic.entries))
 
 
-def test_sums_of_plain_floats_would_depend_on_their_company() -> None:
-    """What the test above guards against: with weights that are not rounded the order of sums shows."""
-    weights = torch.as_tensor(fresh().normal(size=(301, 257)))
-    given = torch.as_tensor(fresh().normal(size=(301,)))
-    forward, backward = given @ weights, given.flip(0) @ weights.flip(0)
-    assert not torch.equal(forward, backward)
-    rounded = [(part * 2**10).round() / 2**10 for part in (given, weights)]
-    assert torch.equal(rounded[0] @ rounded[1], rounded[0].flip(0) @ rounded[1].flip(0))
+def sums(critic: Critic, given: Any) -> Any:
+    """Every sum that a layer forms for each row, forward and back, before anything is rounded."""
+    made: list[Any] = []
+    layers = [layer for layer in critic._network._module if isinstance(layer, torch.nn.Linear)]
+    hooks = [layer.register_forward_hook(lambda *seen: made.append(seen[2].detach())) for layer in layers]
+    hooks += [layer.register_full_backward_hook(lambda *seen: made.append(seen[1][0].detach())) for layer in layers]
+    critic.judge(given.clone(), real=True)
+    for hook in hooks:
+        hook.remove()
+    assert len(made) == 2 * len(layers)
+    return torch.cat(made, dim=1)
+
+
+@pytest.mark.parametrize("rounded", [True, False])
+def test_no_sum_of_a_row_depends_on_its_company_and_plain_floats_would_show_it(
+    rounded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gradients are rounded at the end, which would hide a difference in the last bit; here it is seen."""
+    if not rounded:
+        monkeypatch.setattr(critics, "_round", lambda values, _, largest: values.clamp_(-largest, largest))
+    critic, given = Critic(300, hidden=64, rate=2.0), vectors(100, 300)
+    critic.learn(fresh().normal(size=critic.entries))  # weights up to the largest
+    together = sums(critic, given)
+    pieces = [torch.cat([sums(critic, given[i : i + size]) for i in range(0, 100, size)]) for size in (1, 7, 64)]
+    assert all(torch.equal(piece, together) for piece in pieces) is rounded
 
 
 def test_gradients_are_those_of_the_loss() -> None:

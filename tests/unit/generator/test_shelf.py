@@ -64,6 +64,7 @@ def test_a_model_remembers_what_it_was_trained_on(workspace: Workspace, people: 
     origin = found.origin
     assert (origin.dataset, origin.version, origin.rows_sha256) == ("people", 1, hash_rows(people))
     assert (origin.guarantee, origin.differentially_private) == ("zCDP, rho = 0.5", True)
+    assert (origin.unit, origin.neighbours) == (str(people.card.unit), "add-remove")
     assert found.tell_age(people) is None
     told = json.dumps(found.to_dict())
     assert json.loads(told)["name"] == "open"
@@ -154,6 +155,8 @@ def test_a_model_that_was_changed_by_hand_is_refused(workspace: Workspace) -> No
         {"version": True},
         {"model_sha256": ""},
         {"differentially_private": "yes"},
+        {"differentially_private": True, "neighbours": ""},
+        {"plan_sha256": None},
         {"more": 1},
     ],
 )

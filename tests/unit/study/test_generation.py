@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from discreet.data.rowsource import RowSource
 from discreet.errors import (
     CustodianOnly,
     DatasetSuspended,
@@ -23,12 +24,13 @@ from discreet.generator.inspection import draw_independently
 from discreet.generator.rows import Rows, read_rows
 from discreet.generator.shelf import Shelved, shelve
 from discreet.guarantees.types import ZCDP, Guarantee, Unproven
+from discreet.ledger import SpendRequest
 from discreet.study import generation
-from discreet.study.generation import check_replacing, inspect_model, sample_model
-from tests.unit.tables.office import CARD, POPULATION, Office, open_office
+from discreet.study.generation import check_replacing, check_rows_here, inspect_model, sample_model, word_answer
+from tests.unit.tables.office import POPULATION, WITH_DELTA, Office, open_office
 
 UNPROVEN = Unproven("a stand-in for a model")
-OPEN = CARD.replace("\ncolumns:", "\nallow: [generated]\ncolumns:")
+OPEN = WITH_DELTA.replace("\ncolumns:", "\nallow: [generated]\ncolumns:")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Stand:
 
 
 Shelve = Callable[..., None]
+PLAN = "f" * 64
 
 
 @pytest.fixture
@@ -57,17 +60,27 @@ def office(tmp_path: Path) -> Iterator[Office]:
 @pytest.fixture
 def closed(tmp_path: Path) -> Iterator[Office]:
     """Its card does not permit generated releases."""
-    with open_office(tmp_path / "closed") as office:
+    with open_office(tmp_path / "closed", WITH_DELTA) as office:
         yield office
+
+
+def _charge(office: Office, guarantee: ZCDP, digest: str) -> None:
+    """As a private training would: paid for under a plan of its own, and the model's hash committed."""
+    what: dict[str, Any] = {"population": POPULATION, "dataset": "people", "version": 1, "analyst": "ana"}
+    request = SpendRequest(**what, request_id=PLAN, plan_hash=PLAN, mechanisms=({"what": "x"},), guarantee=guarantee)
+    ledger = office.session.ledger
+    ledger.commit_answer(ledger.spend(request), word_answer(digest))
 
 
 @pytest.fixture
 def train(monkeypatch: pytest.MonkeyPatch) -> Shelve:
-    def put(office: Office, guarantee: Guarantee = UNPROVEN, name: str = "default") -> None:
+    def put(office: Office, guarantee: Guarantee = UNPROVEN, name: str = "default", charged: bool = True) -> None:
         workspace = office.session.workspace
         dataset = workspace.dataset("people")
         model: Any = Stand(read_rows(dataset), guarantee)
-        shelve(workspace, dataset, model, name=name)
+        made = shelve(workspace, dataset, model, name=name, plan_hash=PLAN)
+        if charged and isinstance(guarantee, ZCDP):
+            _charge(office, guarantee, made.origin.model_sha256)
         monkeypatch.setattr(Shelved, "load", lambda _: model)
 
     return put
@@ -126,6 +139,22 @@ def test_proven_rows_leave_no_marker_and_need_no_opt_in(closed: Office, train: S
     assert (str(done.guarantee), done.warnings, closed.head) == ("zCDP, rho = 0.5", (), before)
     head = (tmp_path / "made.csv").read_text().splitlines()[0]
     assert head == "region,smokes,age,grade,height,change,serial,wide,guessed,weight"
+    told = done.to_dict()
+    assert (told["unit"], told["neighbours"]) == ("pid (at most 1 row each)", "add-remove")
+
+
+@pytest.mark.parametrize("charge", ["none", "of another model"])
+def test_a_model_that_this_ledger_has_not_paid_for_proves_nothing(
+    closed: Office, train: Shelve, tmp_path: Path, charge: str
+) -> None:
+    train(closed, ZCDP(rho="0.1"), charged=False)
+    if charge != "none":
+        _charge(closed, ZCDP(rho="0.1"), "0" * 64)
+    before = closed.head
+    with pytest.raises(Refused, match="the ledger has no charge for model 'default'"):
+        _sample(closed, tmp_path / "made.csv")
+    assert closed.head == before
+    assert not (tmp_path / "made.csv").exists()
 
 
 def test_the_marker_stands_before_the_rows_are_made(
@@ -142,6 +171,27 @@ def test_the_marker_stands_before_the_rows_are_made(
     monkeypatch.setattr(Stand, "sample", watch)
     _sample(office, tmp_path / "made.csv")
     assert seen == [1]
+
+
+def test_a_file_that_cannot_be_written_is_told_with_its_marker(
+    office: Office, train: Shelve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise PathInvalid("the disk is full.", file="made.csv")
+
+    train(office)
+    monkeypatch.setattr(generation, "write_rows", fail)
+    with pytest.raises(PathInvalid, match=r"full\. The marker on the ledger stays\."):
+        _sample(office, tmp_path / "made.csv")
+    assert _markers(office) == 1
+
+
+def test_rows_that_stay_elsewhere_are_refused_by_the_card(office: Office) -> None:
+    people = office.session.workspace.dataset("people")
+    check_rows_here(people)
+    away = replace(people, source=RowSource("postgres", dsn_env="DSN", table="people"))
+    with pytest.raises(Refused, match="stay in postgres"):
+        check_rows_here(away)
 
 
 def test_what_is_refused_leaves_no_mark(office: Office, train: Shelve, tmp_path: Path) -> None:
@@ -191,5 +241,7 @@ def test_a_model_that_was_paid_for_is_not_replaced_by_accident(office: Office, t
     people = workspace.dataset("people")
     with pytest.raises(Refused, match="paid for"):
         check_replacing(people, workspace, name="open", replace=False)
-    for name, replace in (("open", True), ("plain", False), ("new", False)):
-        check_replacing(people, workspace, name=name, replace=replace)
+    for name, replacing in (("open", True), ("plain", False), ("new", False)):
+        check_replacing(people, workspace, name=name, replace=replacing)
+    (workspace.model_folder("people", "open") / "origin.json").write_text("{")
+    check_replacing(people, workspace, name="open", replace=False)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from discreet.data.rowsource import RowSource
 from discreet.errors import (
     BudgetExceeded,
     ChargedNotAnswered,
@@ -23,9 +27,13 @@ from discreet.errors import (
     UnknownName,
     UsageError,
 )
+from discreet.generator.inspection import draw_independently
 from discreet.generator.privateplan import PrivateSettings
+from discreet.generator.rows import read_rows
+from discreet.generator.shelf import Shelved
 from discreet.guarantees.types import ZCDP, Guarantee
 from discreet.study import privategeneration
+from discreet.study.generation import sample_model
 from discreet.study.privategeneration import PrivatelyTrained, choose_rho, train_privately
 from tests.unit.tables.office import CARD, POPULATION, WITH_DELTA, Office, open_office
 
@@ -110,6 +118,8 @@ def test_one_charge_gives_one_model(office: Office, trainer: Trainer) -> None:
         _train(office, rho="0.2", request_id="once")
     with pytest.raises(RequestConflict):
         _train(office, name="other", request_id="once")
+    with pytest.raises(RequestConflict):
+        _train(office, settings=PrivateSettings(epochs=2, cells=5), request_id="once")
     for request_id in (None, "twice"):
         with pytest.raises(Refused, match="paid for"):
             _train(office, request_id=request_id)
@@ -118,6 +128,42 @@ def test_one_charge_gives_one_model(office: Office, trainer: Trainer) -> None:
     with pytest.raises(Refused, match="no longer kept"):
         _train(office, request_id="once")
     assert (trainer.calls, _charges(office)) == (2, 2)
+
+
+def test_rows_of_a_model_are_proven_by_its_charge(
+    office: Office, trainer: Trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two trainings of the same sort: each model stands for its own charge, and neither for the other's."""
+    _train(office, name="open")
+    _train(office, name="other")
+    session = office.session
+    rows = draw_independently(read_rows(session.workspace.dataset("people")), 5, np.random.default_rng(0))
+    monkeypatch.setattr(Stand, "sample", lambda *_: rows, raising=False)
+    monkeypatch.setattr(Shelved, "load", lambda found: Stand(ZCDP(rho="0.1")))
+
+    def sample() -> None:
+        asked: dict[str, Any] = {"count": 5, "out": tmp_path / "made.csv", "overwrite": True, "analyst": "ana"}
+        sample_model("people", session.workspace, session.ledger, name="open", **asked)
+
+    sample()
+    folder = session.workspace.model_folder("people", "open")
+    foreign = session.workspace.model_folder("people", "other") / "model.json"
+    origin = json.loads((folder / "origin.json").read_text())
+    origin["model_sha256"] = hashlib.sha256(foreign.read_bytes()).hexdigest()
+    (folder / "origin.json").write_text(json.dumps(origin))
+    with pytest.raises(Refused, match="no charge for model 'open'"):
+        sample()
+
+
+def test_rows_that_stay_elsewhere_are_refused_before_the_charge(
+    office: Office, trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, found = office.head, office.session.workspace.dataset("people")
+    away = replace(found, source=RowSource("postgres", dsn_env="DSN", table="people"))
+    monkeypatch.setattr(type(office.session.workspace), "dataset", lambda *_: away)
+    with pytest.raises(Refused, match="stay in postgres"):
+        _train(office)
+    assert office.head == before
 
 
 def test_a_failed_training_keeps_its_charge_and_tells_nothing(office: Office, trainer: Trainer) -> None:
