@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [["M", *["0.1"] * 30], ["B", *["0.2"] * 30], ["B", *["0.3"] * 30]]
     (folder / "breast_wdbc.csv").write_text("\n".join(map(",".join, [breast, *rows])) + "\n")
     names = [getattr(one, "source", "") or one.column for one in COLUMNS["diabetes"]]
-    stays = [[str(value)] * len(names) for value in (1, 2, 2)]
+    stays = [[str(value)] * len(names) for value in (1, 2, 5)]
     (folder / "diabetic_data.csv").write_text("\n".join(map(",".join, [names, *stays])) + "\n")
     return folder
 
@@ -211,13 +212,16 @@ def test_pairs_differ_in_the_row_of_the_maximum(data: Path) -> None:
     from discreet.study.thesis.arff import KidneyReading
 
     tables = read_data(data).tables(KidneyReading.CLEAN)
-    street, creatinine = list_pairs(tables, lambda _dataset, _column: None)
+    street, emergency = list_pairs(tables, lambda _dataset, _column: None)
     assert [int(max(side)) for side in (street.first, street.second)] == [50_000, 4_000]
     assert len(street.first) == 50
-    assert [str(value) for value in creatinine.second] == ["1.2", "2", "1.2"]
-    assert creatinine.generated == 2
+    assert [int(value) for value in emergency.first] == [5, 2, 1]
+    assert [int(value) for value in emergency.second] == [1, 2, 1]
+    assert emergency.generated == Fraction("3.1026")
     fixed = list_pairs(tables, lambda _dataset, _column: Fraction(9))[1]
     assert fixed.generated == 9
+    with pytest.raises(ValueError, match="differ in one row"):
+        replace(emergency, second=emergency.first)
 
 
 def test_the_street_gives_its_richest_away() -> None:
