@@ -68,13 +68,13 @@ def vectors(count: int, width: int) -> Any:
 @pytest.mark.parametrize("real", [True, False])
 def test_a_rows_gradient_is_the_same_in_any_company(real: bool) -> None:
     """Bit for bit, alone, in pieces, in another order, and after the weights have grown."""
-    critic, given = Critic(67, hidden=33, rate=0.3), vectors(150, 67)
-    for _ in range(3):
+    critic, given = Critic(67, hidden=33, rate=0.3), vectors(70, 67)
+    for _ in range(2):
         together = critic.judge(given.clone(), real=real)
-        for size in (1, 7, 64):
-            pieces = [critic.judge(given[i : i + size].clone(), real=real) for i in range(0, 150, size)]
+        for size in (1, 64):
+            pieces = [critic.judge(given[i : i + size].clone(), real=real) for i in range(0, 70, size)]
             assert np.array_equal(np.concatenate(pieces), together)
-        order = fresh().permutation(150)
+        order = fresh().permutation(70)
         assert np.array_equal(critic.judge(given[order].clone(), real=real), together[order])
         critic.learn(fresh().normal(size=critic.entries))
 
@@ -182,7 +182,7 @@ def test_a_unit_moves_a_real_step_by_the_bound_and_without_clipping_by_more(
 
 
 def test_a_step_has_noise_of_its_scale() -> None:
-    """The variance of d draws lies within 25% of the scale's square: beyond nine deviations for these d."""
+    """The mean of d squares lies within 25% of the scale's square but for a chance of exp(-d/80), below 1e-8."""
     made = plan(rho="0.5", critic=32)
     critic = Critic(made.coding.width, hidden=32, rate=0.1)
     noise = private._Contributions(make_rows(0), np.arange(0), made).sum_gradients(0, critic)
