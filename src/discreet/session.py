@@ -17,7 +17,6 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from discreet.release.runs import WorkloadAnswer
     from discreet.release.unprovenanswers import UnprovenAnswer
     from discreet.release.workloads import Workload
-    from discreet.study.contest import Contest
     from discreet.tables.desk import TableDesk
     from discreet.tables.table import Table
 
@@ -354,42 +352,6 @@ class Session:
         if confirm is not None and not confirm(planned):
             raise Refused("Not asked. Nothing was released or charged.")
         return run_workload(planned, self.ledger, request_id=name_request(request_id), open_engine=self._engine)
-
-    def compare_strategies(
-        self,
-        sql: str,
-        *,
-        epsilon: ExactLike,
-        delta: ExactLike = "1e-6",
-        custodian: bool = False,
-        runs: int = 100,
-        strategies: Sequence[str] | None = None,
-        model: str = "default",
-        sample_size: int = 100_000,
-        assume: Mapping[str, ExactLike] | str | int | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
-    ) -> Contest:
-        """Every strategy for the sensitivity of one query. Rows are looked at for the custodian alone, and logged."""
-        from discreet.generator.shelf import find_model
-        from discreet.study.comparing import Bench, Query, compare_strategies
-
-        query = Query.read(sql, self.workspace, epsilon=epsilon, delta=delta)
-        dataset = query.statement.plan.dataset
-
-        def bench() -> Bench:
-            shelved = partial(find_model, self.workspace, dataset, model)
-            return Bench(query, self._engine(query.datasets), model=shelved, sample_size=sample_size)
-
-        return compare_strategies(
-            query,
-            self.ledger,
-            names=strategies,
-            assumed=assume,
-            bench=bench if custodian else None,
-            runs=runs,
-            who=default_analyst(),
-            progress=progress,
-        )
 
     @property
     def tables(self) -> TableDesk:

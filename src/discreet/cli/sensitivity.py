@@ -54,15 +54,18 @@ def sensitivity(
 
     Without --custodian no row is looked at and nothing depends on the data. Nothing is released or charged either way.
     """
-    from discreet.session import open_session
+    from discreet.session import default_analyst, open_session
+    from discreet.study.comparing import compare_query
 
     names = None if strategies is None else [part.strip() for part in strategies.split(",") if part.strip()]
     if names == []:
         raise ParameterInvalid(parameter="strategies", rule="must name at least one strategy", came="none")
     session = open_session(workspace)
     with show_progress() as told:
-        done = session.compare_strategies(
+        done = compare_query(
             sql,
+            session.workspace,
+            session.ledger,
             epsilon=epsilon,
             delta=delta,
             custodian=custodian,
@@ -71,6 +74,7 @@ def sensitivity(
             model=model,
             sample_size=sample_size,
             assume=assume,
+            who=default_analyst(),
             progress=told,
         )
     if custodian:

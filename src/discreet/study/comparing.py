@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, cast
 
+from discreet.engines.choice import engine_for
 from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused
+from discreet.generator.shelf import DEFAULT_NAME, find_model
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import ApproxDP, Guarantee, PureDP, Unproven
 from discreet.plan.algebra import KeyJoin, Plan, Rows, scans
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Ledger
     from discreet.plan.statement import Statement
 
-__all__ = ["DEFAULT_DELTA", "Query", "compare_strategies"]
+__all__ = ["DEFAULT_DELTA", "Bench", "Query", "compare_query", "compare_strategies"]
 
 DEFAULT_DELTA: Final = "1e-6"
 MOST_RUNS: Final = 100_000
@@ -251,6 +253,47 @@ class Bench:
         [[rows]] = self.engine.measure(Plan(scan, (), (Rows(None),))).columns
         count = int(cast(int, rows))
         return replacement.Replacement(subject, self.query.card, lambda: model.sample(count))
+
+
+def compare_query(
+    sql: str,
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    epsilon: ExactLike,
+    delta: ExactLike = DEFAULT_DELTA,
+    strategies: Iterable[str] | None = None,
+    custodian: bool = False,
+    runs: int = 100,
+    model: str = DEFAULT_NAME,
+    sample_size: int = DEFAULT_SAMPLE,
+    assume: Mapping[str, ExactLike] | str | int | None = None,
+    who: str = "custodian",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Contest:
+    """Every strategy for the sensitivity of one query. Rows are looked at for the custodian alone, and logged."""
+    query = Query.read(sql, workspace, epsilon=epsilon, delta=delta)
+    opened: list[Engine] = []
+
+    def bench() -> Bench:
+        opened.append(engine_for(query.datasets, salt=workspace.salt))
+        shelved = partial(find_model, workspace, query.statement.plan.dataset, model)
+        return Bench(query, opened[0], model=shelved, sample_size=sample_size)
+
+    try:
+        return compare_strategies(
+            query,
+            ledger,
+            names=strategies,
+            assumed=assume,
+            bench=bench if custodian else None,
+            runs=runs,
+            who=who,
+            progress=progress,
+        )
+    finally:
+        for engine in opened:
+            engine.close()
 
 
 def compare_strategies(

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from discreet.engines.choice import engine_for
 from discreet.errors import DatasetSuspended, DiscreetError, ParameterInvalid, QueryRefused, UnknownName
 from discreet.ledger import Ledger
 from discreet.session import Session
+from discreet.study import comparing
+from discreet.study.comparing import compare_query
 from discreet.study.contest import STRATEGIES, Contest, Line, Spread, Trials, choose_strategies
 
 CARD = """
@@ -70,6 +73,10 @@ def allowing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sessio
         yield made
 
 
+def compare(session: Session, sql: str, **more: Any) -> Contest:
+    return compare_query(sql, session.workspace, session.ledger, who="ana", **more)
+
+
 def lines(contest: Contest) -> dict[str, Line]:
     return {line.strategy: line for line in contest.lines}
 
@@ -87,14 +94,14 @@ def test_what_analysts_get_is_the_same_whatever_the_rows_are(
     told = []
     for place, (start, count) in enumerate(((20, 120), (90, 3))):
         with make(tmp_path / str(place), start=start, count=count) as made:
-            told.append(json.dumps(made.compare_strategies(sql, epsilon="0.5", assume="n=100").to_dict()))
+            told.append(json.dumps(compare(made, sql, epsilon="0.5", assume="n=100").to_dict()))
     assert told[0] == told[1]
 
 
 def test_no_file_is_opened_and_nothing_is_logged_for_an_analyst(session: Session) -> None:
     for file in session.workspace.path.rglob("*.parquet"):
         file.unlink()
-    done = session.compare_strategies(MEAN, epsilon=1)
+    done = compare(session, MEAN, epsilon=1)
     assert done.truth is None
     assert all(line.trials is None for line in done.lines)
     assert "exact_for_the_custodian" not in done.to_dict()
@@ -103,7 +110,7 @@ def test_no_file_is_opened_and_nothing_is_logged_for_an_analyst(session: Session
 
 
 def test_what_is_told_of_each_strategy(session: Session) -> None:
-    found = lines(session.compare_strategies(MEAN, epsilon=1, assume="n=1000"))
+    found = lines(compare(session, MEAN, epsilon=1, assume="n=1000"))
     assert tuple(found) == STRATEGIES
     assert found["public"].expected == pytest.approx(0.26, abs=0.05)
     assert str(found["public"].guarantee) == "pure DP, epsilon = 1"
@@ -122,7 +129,7 @@ def test_what_is_told_of_each_strategy(session: Session) -> None:
 
 
 def test_a_strategy_whose_scale_follows_the_rows_shows_none_to_analysts(session: Session) -> None:
-    median = lines(session.compare_strategies("SELECT MEDIAN(age) FROM people", epsilon=1))
+    median = lines(compare(session, "SELECT MEDIAN(age) FROM people", epsilon=1))
     assert median["smooth"].expected is None
     assert "custodians' comparisons" in median["smooth"].told
     assert "delta = 0.000001" in str(median["smooth"].guarantee)
@@ -130,32 +137,32 @@ def test_a_strategy_whose_scale_follows_the_rows_shows_none_to_analysts(session:
 
 
 def test_private_bounds_in_the_card_leave_the_public_strategy_out(session: Session) -> None:
-    found = lines(session.compare_strategies("SELECT SUM(pay) FROM people", epsilon=1))
+    found = lines(compare(session, "SELECT SUM(pay) FROM people", epsilon=1))
     assert found["public"].guarantee is None
     assert "private" in found["public"].told
     assert found["private-bounds"].guarantee is not None
 
 
 def test_statements_for_one_strategy_alone(session: Session) -> None:
-    pairs = lines(session.compare_strategies(PAIRS, epsilon=1))
+    pairs = lines(compare(session, PAIRS, epsilon=1))
     assert [name for name, line in pairs.items() if line.guarantee is not None] == ["elastic"]
     assert "`elastic` alone" in pairs["public"].told
-    trimmed = lines(session.compare_strategies("SELECT TRIMMED_AVG(age, 0.1) FROM people", epsilon=1))
+    trimmed = lines(compare(session, "SELECT TRIMMED_AVG(age, 0.1) FROM people", epsilon=1))
     assert [name for name, line in trimmed.items() if line.guarantee is not None] == ["smooth"]
     assert "`smooth` alone" in trimmed["public"].told
 
 
 def test_the_error_of_a_mean_is_bounded_by_the_card_and_needs_a_count(session: Session) -> None:
-    done = session.compare_strategies(MEAN, epsilon="0.01", assume="n=1", strategies=["public"])
+    done = compare(session, MEAN, epsilon="0.01", assume="n=1", strategies=["public"])
     assert done.lines[0].expected == 100
     json.dumps(done.to_dict(), allow_nan=False)
-    bare = session.compare_strategies(MEAN, epsilon="0.01", strategies=["public"])
+    bare = compare(session, MEAN, epsilon="0.01", strategies=["public"])
     assert bare.lines[0].expected is None
     assert "--assume n=" in bare.lines[0].told
 
 
 def test_an_epsilon_too_small_for_one_strategy_leaves_the_others(session: Session) -> None:
-    done = lines(session.compare_strategies("SELECT SUM(age) FROM people", epsilon="1e-9", custodian=True, runs=2))
+    done = lines(compare(session, "SELECT SUM(age) FROM people", epsilon="1e-9", custodian=True, runs=2))
     assert done["private-bounds"].guarantee is None
     assert "2e-9" in done["private-bounds"].told
     assert done["public"].trials is not None
@@ -168,12 +175,12 @@ def test_an_epsilon_too_small_for_one_strategy_leaves_the_others(session: Sessio
 @pytest.mark.parametrize("runs", [0, -1, 100_001])
 def test_runs_have_bounds(session: Session, runs: int) -> None:
     with pytest.raises(ParameterInvalid, match="runs"):
-        session.compare_strategies(MEAN, epsilon=1, runs=runs)
+        compare(session, MEAN, epsilon=1, runs=runs)
 
 
 def test_an_unknown_strategy_names_the_nearest(session: Session) -> None:
     with pytest.raises(UnknownName, match="Did you mean 'private-bounds'"):
-        session.compare_strategies(MEAN, epsilon=1, strategies=["private-bound"])
+        compare(session, MEAN, epsilon=1, strategies=["private-bound"])
     assert choose_strategies(["elastic", "public"]) == ("public", "elastic")
 
 
@@ -188,24 +195,24 @@ def test_an_unknown_strategy_names_the_nearest(session: Session) -> None:
 )
 def test_one_aggregate_without_groups_is_compared(session: Session, sql: str) -> None:
     with pytest.raises(QueryRefused, match="strategies are compared on"):
-        session.compare_strategies(sql, epsilon=1)
+        compare(session, sql, epsilon=1)
 
 
 def test_a_sample_without_rows_is_the_callers_mistake(allowing: Session) -> None:
     with pytest.raises(DiscreetError, match="sample"):
-        allowing.compare_strategies(MEAN, epsilon=1, custodian=True, sample_size=0, strategies=["generated"])
+        compare(allowing, MEAN, epsilon=1, custodian=True, sample_size=0, strategies=["generated"])
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0, "1e-6"), (-1, "1e-6"), (1, 0), (1, 1), ("nan", "1e-6")])
 def test_parameters_are_checked(session: Session, epsilon: Any, delta: Any) -> None:
     with pytest.raises(ParameterInvalid):
-        session.compare_strategies(MEAN, epsilon=epsilon, delta=delta)
+        compare(session, MEAN, epsilon=epsilon, delta=delta)
 
 
 def test_suspended_data_are_not_looked_at(session: Session) -> None:
     session.ledger.suspend("people", population="all", reason="a look", who="ana")
     with pytest.raises(DatasetSuspended):
-        session.compare_strategies(MEAN, epsilon=1, custodian=True)
+        compare(session, MEAN, epsilon=1, custodian=True)
 
 
 # --- what the custodian sees ----------------------------------------------------------------------------------------
@@ -213,8 +220,13 @@ def test_suspended_data_are_not_looked_at(session: Session) -> None:
 
 def test_the_custodian_sees_truth_and_errors(session: Session) -> None:
     seen: list[tuple[str, int, int]] = []
-    done = session.compare_strategies(
-        "SELECT SUM(age) FROM people", epsilon=100, custodian=True, runs=4, progress=lambda *step: seen.append(step)
+    done = compare(
+        session,
+        "SELECT SUM(age) FROM people",
+        epsilon=100,
+        custodian=True,
+        runs=4,
+        progress=lambda *step: seen.append(step),
     )
     truth = sum(20 + pid % 7 for pid in range(120))
     assert done.truth == truth
@@ -235,31 +247,31 @@ def test_the_custodian_sees_truth_and_errors(session: Session) -> None:
 
 def test_a_look_is_written_down_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
-    view, engine = Ledger.record_view, Session._engine
+    view, engine = Ledger.record_view, engine_for
 
     def noted(self: Ledger, what: str, *, who: str) -> None:
         steps.append(f"{who}: {what}")
         view(self, what, who=who)
 
-    def opened(self: Session, datasets: Any) -> Any:
+    def opened(datasets: Any, *, salt: str) -> Any:
         steps.append("engine")
-        return engine(self, datasets)
+        return engine(datasets, salt=salt)
 
     monkeypatch.setattr(Ledger, "record_view", noted)
-    monkeypatch.setattr(Session, "_engine", opened)
-    session.compare_strategies(MEAN, epsilon=1)
+    monkeypatch.setattr(comparing, "engine_for", opened)
+    compare(session, MEAN, epsilon=1)
     assert steps == []
-    session.compare_strategies(MEAN, epsilon=1, custodian=True, runs=1)
+    compare(session, MEAN, epsilon=1, custodian=True, runs=1)
     assert steps[:2] == ["ana: strategies compared on people", "engine"]
 
 
 def test_only_unproven_draws_leave_a_marker(session: Session, allowing: Session) -> None:
-    session.compare_strategies(MEAN, epsilon=1, custodian=True, runs=2)
+    compare(session, MEAN, epsilon=1, custodian=True, runs=2)
     assert session.budget("all").markers == ()
-    assert lines(session.compare_strategies(MEAN, epsilon=1, custodian=True, runs=2))["local"].trials is None
-    allowing.compare_strategies(MEAN, epsilon=1, custodian=True, runs=2, strategies=["public", "private-bounds"])
+    assert lines(compare(session, MEAN, epsilon=1, custodian=True, runs=2))["local"].trials is None
+    compare(allowing, MEAN, epsilon=1, custodian=True, runs=2, strategies=["public", "private-bounds"])
     assert allowing.budget("all").markers == ()
-    done = lines(allowing.compare_strategies(MEAN, epsilon=1, custodian=True, runs=2))
+    done = lines(compare(allowing, MEAN, epsilon=1, custodian=True, runs=2))
     assert done["local"].trials is not None
     assert len(allowing.budget("all").markers) == 1
     assert allowing.budget("all").population.charges == 0
@@ -267,7 +279,7 @@ def test_only_unproven_draws_leave_a_marker(session: Session, allowing: Session)
 
 
 def test_without_a_model_the_generator_says_so_and_the_others_go_on(allowing: Session) -> None:
-    done = lines(allowing.compare_strategies(MEAN, epsilon=1, custodian=True, runs=2))
+    done = lines(compare(allowing, MEAN, epsilon=1, custodian=True, runs=2))
     for name in ("generated", "replace"):
         assert done[name].trials is None
         assert "discreet gan train" in done[name].told
@@ -275,17 +287,17 @@ def test_without_a_model_the_generator_says_so_and_the_others_go_on(allowing: Se
 
 
 def test_joins_and_trimmed_means_are_drawn(session: Session) -> None:
-    pairs = session.compare_strategies(PAIRS, epsilon=1, custodian=True, runs=3)
+    pairs = compare(session, PAIRS, epsilon=1, custodian=True, runs=3)
     assert pairs.truth == 120
     assert [line.strategy for line in pairs.lines if line.trials] == ["elastic"]
-    trimmed = session.compare_strategies("SELECT TRIMMED_AVG(age, 0.1) FROM people", epsilon=1, custodian=True, runs=3)
+    trimmed = compare(session, "SELECT TRIMMED_AVG(age, 0.1) FROM people", epsilon=1, custodian=True, runs=3)
     ages = sorted(20 + pid % 7 for pid in range(120))[12:-12]
     assert trimmed.truth == pytest.approx(fmean(ages))
     assert [line.strategy for line in trimmed.lines if line.trials] == ["smooth"]
 
 
 def test_where_nobody_has_a_value_nothing_is_drawn(session: Session) -> None:
-    done = session.compare_strategies("SELECT AVG(age) FROM people WHERE age > 99", epsilon=1, custodian=True, runs=2)
+    done = compare(session, "SELECT AVG(age) FROM people WHERE age > 99", epsilon=1, custodian=True, runs=2)
     assert done.truth is None
     assert all(line.trials is None for line in done.lines)
     assert done.notes == ("no row has a value, so nothing was drawn",)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.session import Session
+from discreet.study.comparing import compare_query
 
 HEAD = """\
 population: people
@@ -55,7 +56,7 @@ def fill(folder: Path, rows: dict[str, str]) -> Session:
 
 
 def shown(session: Session, sql: str, **more: Any) -> dict[str, Any]:
-    return dict(session.compare_strategies(sql, epsilon="1", **more).to_dict())
+    return dict(compare_query(sql, session.workspace, session.ledger, epsilon="1", **more).to_dict())
 
 
 def test_analysts_see_the_same_whatever_the_rows_and_custodians_see_them(
