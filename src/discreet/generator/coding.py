@@ -8,24 +8,19 @@ they were. Vectors hold all scalars first, then the blocks by width, so that blo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy import float64, int64
+from numpy.typing import NDArray
 
 from discreet.generator.mixture import Mixture, fit_mixture
 from discreet.generator.rows import Rows, Shape
 
-if TYPE_CHECKING:
-    from numpy import float64, int64
-    from numpy.typing import NDArray
+__all__ = ["Block", "Coding", "Encoded", "fit_coding"]
 
-__all__ = ["MISSING", "Block", "Coding", "Encoded", "Group", "fit_coding"]
-
-MISSING: Final = -1
 _REACH: Final = 4.0
 _CLIP: Final = 0.99
 # A spike of one repeated value then decodes to that value, wherever its scalar lies.
@@ -35,7 +30,7 @@ _FITTED_ON: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One column. `codes` are a category's positions; `centres` and `spreads` the modes of a number, in steps.
+    """One column. `codes` are a category's positions, rising; `centres` and `spreads` the modes of a number, in steps.
 
     `missing` adds a last slot. `shares` of the slots are what conditions are drawn from: none, no condition. Numbers
     are held within `low` and `high`.
@@ -51,16 +46,12 @@ class Block:
     high: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.width or len(self.centres) != len(self.spreads) or len(self.shares) not in {0, self.width}:
-            raise ValueError("a block has a slot or more, a spread for each centre and a share for each slot")
-        if (self.codes and self.shape.kind != "category") or (self.centres and self.shape.kind == "category"):
-            raise ValueError("categories have codes, numbers have modes")
-        if any(not 0 <= code < len(self.shape.categories) for code in self.codes):
-            raise ValueError("codes are positions in the list of categories")
-        if not (np.isfinite([*self.centres, *self.spreads, self.low, self.high]).all() and self.low <= self.high):
-            raise ValueError("modes and ranges are finite")
-        if not all(spread > 0 for spread in self.spreads) or not all(0 <= share <= 1 for share in self.shares):
-            raise ValueError("spreads are positive, shares lie between 0 and 1")
+        sizes = self.width > 0 and len(self.centres) == len(self.spreads) and len(self.shares) in {0, self.width}
+        codes = all(0 <= code < len(self.shape.categories) for code in self.codes)
+        modes = not (self.centres and self.shape.categories) and all(spread > 0 for spread in self.spreads)
+        finite = np.isfinite([*self.centres, *self.spreads, self.low, self.high]).all() and self.low <= self.high
+        if not (sizes and codes and modes and finite and all(0 <= share <= 1 for share in self.shares)):
+            raise ValueError("a block has slots for what its column can hold, finite modes and shares up to 1")
 
     @property
     def width(self) -> int:
@@ -77,33 +68,24 @@ class Block:
         slots = np.full(len(values), self.width - 1, dtype=np.int64)
         scalars = np.zeros(len(values))
         if self.codes:
-            places = np.zeros(len(self.shape.categories), dtype=np.int64)
-            places[list(self.codes)] = np.arange(len(self.codes))
-            slots[there] = places[values[there].astype(np.int64)]
+            slots[there] = np.searchsorted(self.codes, values[there])
         elif self.centres:
+            centres, spreads = np.array(self.centres), np.array(self.spreads)
             points, whose = np.unique(values[there], return_inverse=True)
-            bounds = np.cumsum(self._mixture.memberships(points), axis=1)[whose]
-            modes = np.minimum((bounds < rng.random(len(whose))[:, None]).sum(axis=1), len(self.centres) - 1)
-            away = (values[there] - self._mixture.centres[modes]) / (_REACH * self._mixture.spreads[modes])
+            memberships, _ = Mixture(centres, spreads, np.array(self.shares[: len(centres)])).weigh(points)
+            reached = np.cumsum(memberships, axis=1)[whose]
+            modes = np.minimum((reached < rng.random((len(whose), 1))).sum(axis=1), len(centres) - 1)
+            away = (values[there] - centres[modes]) / (_REACH * spreads[modes])
             slots[there], scalars[there] = modes, np.clip(away, -_CLIP, _CLIP)
         return slots, scalars
 
     def decode(self, slots: NDArray[int64], scalars: NDArray[float64] | None) -> NDArray[float64]:
         """Values from slots and scalars: whole steps within the range, nan where missing."""
+        absent = [np.nan] * self.missing
         if scalars is None:
-            known = np.array([*self.codes, *([np.nan] if self.missing else [])], dtype=np.float64)
-            found: NDArray[float64] = known[slots]
-            return found
-        gap = [np.nan] if self.missing else []
-        centres, spreads = np.array([*self.centres, *gap]), np.array([*self.spreads, *gap])
-        values = centres[slots] + _REACH * spreads[slots] * scalars
-        whole: NDArray[float64] = np.clip(np.rint(values), self.low, self.high)
-        return whole
-
-    @property
-    def _mixture(self) -> Mixture:
-        shares = self.shares[: len(self.centres)] or (1.0,) * len(self.centres)
-        return Mixture(np.array(self.centres), np.array(self.spreads), np.array(shares))
+            return np.array([*self.codes, *absent], dtype=np.float64).take(slots)
+        centres, spreads = (np.array([*found, *absent]).take(slots) for found in (self.centres, self.spreads))
+        return np.clip(np.rint(centres + _REACH * spreads * scalars), self.low, self.high)
 
 
 class Encoded(NamedTuple):
@@ -111,14 +93,6 @@ class Encoded(NamedTuple):
 
     scalars: NDArray[float64]
     slots: NDArray[int64]
-
-
-class Group(NamedTuple):
-    """Blocks of one width, side by side: the first slot, how many blocks, slots of each."""
-
-    start: int
-    blocks: int
-    width: int
 
 
 @dataclass(frozen=True)
@@ -137,10 +111,6 @@ class Coding:
         """The first slot of each block, and the number of slots in all at the end."""
         return np.cumsum([0, *(block.width for block in self.blocks)])
 
-    @property
-    def slots(self) -> int:
-        return int(self.starts[-1])
-
     @cached_property
     def scalars(self) -> int:
         return sum(bool(block.centres) for block in self.blocks)
@@ -148,42 +118,32 @@ class Coding:
     @property
     def width(self) -> int:
         """The length of a vector."""
-        return self.scalars + self.slots
+        return self.scalars + int(self.starts[-1])
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        firsts = zip(self.starts.tolist(), self.blocks, strict=False)
-        runs = [(width, list(run)) for width, run in groupby(firsts, key=lambda found: found[1].width)]
-        return tuple(Group(run[0][0], len(run), width) for width, run in runs)
+    def groups(self) -> tuple[tuple[int, int], ...]:
+        """How many blocks there are of each width, and the width."""
+        widths, counts = np.unique(np.diff(self.starts), return_counts=True)
+        return tuple(zip(counts.tolist(), widths.tolist(), strict=True))
 
     @cached_property
     def conditions(self) -> NDArray[int64]:
         """The slots that the network can be asked for."""
-        asked = [range(*self.starts[i : i + 2]) for i, block in enumerate(self.blocks) if block.conditional]
-        return np.array([slot for slots in asked for slot in slots], dtype=np.int64)
-
-    @cached_property
-    def condition_shares(self) -> NDArray[float64]:
-        """The share of each such slot within its block."""
-        return np.array([share for block in self.blocks if block.conditional for share in block.shares])
+        return np.flatnonzero(np.repeat([block.conditional for block in self.blocks], np.diff(self.starts)))
 
     def encode(self, rows: Rows, rng: np.random.Generator) -> Encoded:
         coded = [block.encode(rows.values[block.shape.name], rng) for block in self.blocks]
-        scalars = [found for block, (_, found) in zip(self.blocks, coded, strict=True) if block.centres]
-        return Encoded(
-            np.column_stack(scalars) if scalars else np.zeros((len(rows), 0)),
-            np.column_stack([slots for slots, _ in coded]),
-        )
+        slots, scalars = (np.column_stack(found) for found in zip(*coded, strict=True))
+        return Encoded(scalars[:, [bool(block.centres) for block in self.blocks]], slots)
 
-    def decode(self, encoded: Encoded, shapes: Iterable[Shape]) -> Rows:
+    def decode(self, encoded: Encoded, shapes: tuple[Shape, ...]) -> Rows:
         """Rows whose columns stand in the order of `shapes`."""
         columns = iter(encoded.scalars.T)
         values = {
             block.shape.name: block.decode(slots, next(columns) if block.centres else None)
             for block, slots in zip(self.blocks, encoded.slots.T, strict=True)
         }
-        ordered = tuple(shapes)
-        return Rows(ordered, {shape.name: values[shape.name] for shape in ordered})
+        return Rows(shapes, {shape.name: values[shape.name] for shape in shapes})
 
 
 def fit_coding(rows: Rows, *, modes: int, rng: np.random.Generator) -> Coding:
@@ -193,22 +153,22 @@ def fit_coding(rows: Rows, *, modes: int, rng: np.random.Generator) -> Coding:
 
 def _fit_block(shape: Shape, values: NDArray[float64], modes: int, rng: np.random.Generator) -> Block:
     present = values[np.isfinite(values)]
-    missing = len(present) < len(values)
-    absent = [1 - len(present) / len(values)] if missing else []
+    there = len(present) / len(values)
+    absent = (1 - there,) if there < 1 else ()
     if not len(present):
-        return Block(shape, missing=True, shares=(1.0,))
+        return Block(shape, missing=True, shares=absent)
     if shape.kind == "category":
         codes, counts = np.unique(present.astype(np.int64), return_counts=True)
         shares = (*(counts / len(values)).tolist(), *absent)
-        return Block(shape, codes=tuple(codes.tolist()), missing=missing, shares=shares)
+        return Block(shape, codes=tuple(codes.tolist()), missing=there < 1, shares=shares)
     looked = rng.choice(present, _FITTED_ON, replace=False) if len(present) > _FITTED_ON else present
     mixture = fit_mixture(looked, most=modes, narrowest=_NARROWEST)
     return Block(
         shape,
         centres=tuple(mixture.centres.tolist()),
         spreads=tuple(mixture.spreads.tolist()),
-        missing=missing,
-        shares=(*(mixture.shares * len(present) / len(values)).tolist(), *absent),
+        missing=there < 1,
+        shares=(*(mixture.shares * there).tolist(), *absent),
         low=float(present.min() if shape.low is None else shape.low),
         high=float(present.max() if shape.high is None else shape.high),
     )

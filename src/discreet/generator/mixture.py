@@ -6,43 +6,32 @@ evidence above the rest, and more than half a percent of the values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy import float64
-    from numpy.typing import NDArray
+from numpy import float64
+from numpy.typing import NDArray
 
 __all__ = ["Mixture", "fit_mixture"]
 
 _ROUNDS: Final = 100
 _LEAST_SHARE: Final = 0.005
-_PARAMETERS: Final = 2
 _SETTLED: Final = 1e-5
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
+class Mixture(NamedTuple):
     """Normal modes: where they lie, how far they reach, and the share of each."""
 
     centres: NDArray[float64]
     spreads: NDArray[float64]
     shares: NDArray[float64]
 
-    def log_densities(self, values: NDArray[float64]) -> NDArray[float64]:
-        """The logarithm of each mode's weighted density at each value, up to one constant."""
+    def weigh(self, values: NDArray[float64]) -> tuple[NDArray[float64], NDArray[float64]]:
+        """The probability of each mode given each value, and the logarithm of its density, up to one constant."""
         distances = (values[:, None] - self.centres) / self.spreads
-        densities: NDArray[float64] = np.log(self.shares / self.spreads) - distances**2 / 2
-        return densities
-
-    def memberships(self, values: NDArray[float64]) -> NDArray[float64]:
-        """The probability of each mode given each value."""
-        logs = self.log_densities(values)
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        shares: NDArray[float64] = weights / weights.sum(axis=1, keepdims=True)
-        return shares
+        logs = np.log(self.shares / self.spreads) - distances**2 / 2
+        densities: NDArray[float64] = np.logaddexp.reduce(logs, axis=1)
+        return np.exp(logs - densities[:, None]), densities
 
 
 def fit_mixture(values: NDArray[float64], *, most: int, narrowest: float) -> Mixture:
@@ -53,24 +42,22 @@ def fit_mixture(values: NDArray[float64], *, most: int, narrowest: float) -> Mix
     mixture = Mixture(centres, np.full(len(centres), width), np.full(len(centres), 1 / len(centres)))
     before = -np.inf
     for _ in range(_ROUNDS):
-        logs = mixture.log_densities(points)
-        likelihood = float(counts @ np.logaddexp.reduce(logs, axis=1)) / len(values)
+        memberships, densities = mixture.weigh(points)
+        likelihood = float(counts @ densities) / len(values)
         if abs(likelihood - before) < _SETTLED:
             break
         before = likelihood
-        mixture = _improve(mixture, points, counts, narrowest)
+        mixture = _place_modes(points, memberships * counts[:, None], narrowest)
     return mixture
 
 
-def _improve(mixture: Mixture, points: NDArray[float64], counts: NDArray[np.int64], narrowest: float) -> Mixture:
-    """One round: who belongs where, which modes are worth their parameters, and their new places."""
-    weights = mixture.memberships(points) * counts[:, None]
+def _place_modes(points: NDArray[float64], weights: NDArray[float64], narrowest: float) -> Mixture:
+    """The modes that are worth their parameters, each where the points that belong to it lie."""
     held = weights.sum(axis=0)
-    evidence = held - _PARAMETERS / 2
-    kept = evidence > max(_LEAST_SHARE * held.sum(), 0)
+    evidence = held - 1
+    kept = evidence > _LEAST_SHARE * held.sum()
     if not kept.any():
-        kept = held == held.max()
-        evidence = held
+        kept, evidence = held == held.max(), held
     weights, held, evidence = weights[:, kept], held[kept], evidence[kept]
     centres = points @ weights / held
     variances = ((points[:, None] - centres) ** 2 * weights).sum(axis=0) / held

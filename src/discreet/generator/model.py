@@ -9,7 +9,8 @@ Nothing in either file is ever executed. A file that is not whole and as it was 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -37,7 +38,8 @@ _TENSORS: Final = "model.safetensors"
 _LARGEST_JSON: Final = 50_000_000
 _LARGEST_TENSORS: Final = 2_000_000_000
 _MOST_ROWS: Final = 100_000_000
-_AT_ONCE: Final = 10_000
+# Few enough for a wide table's logits to stay in the cache.
+_AT_ONCE: Final = 1_000
 _WHY: Final = "rows of a generator that was trained on confidential rows without protection"
 
 
@@ -70,26 +72,33 @@ class Model:
             raise ParameterInvalid(
                 parameter="rows", rule=f"must be a whole number from 1 to {_MOST_ROWS}", came=shown(count)
             )
-        from discreet.generator.network import fit_threads
+        from discreet.generator.network import torch
 
-        with fit_threads(self.coding):
-            parts = list(self._parts(count, np.random.default_rng(seed)))
+        sizes = [min(_AT_ONCE, count - done) for done in range(0, count, _AT_ONCE)]
+        sources = np.random.default_rng(seed).spawn(len(sizes))
+        self.generator.eval()
+        # Each part has a thread to itself: threads that share a product of this size wait more than they work.
+        threads = torch.get_num_threads()
+        try:
+            with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+                parts = list(pool.map(self._make, sizes, sources))
+        finally:
+            torch.set_num_threads(threads)
         scalars, slots = (np.concatenate(part) for part in zip(*parts, strict=True))
         return self.coding.decode(Encoded(scalars, slots), self.shapes)
 
-    def _parts(self, count: int, rng: np.random.Generator) -> Iterator[Encoded]:
+    def _make(self, count: int, rng: np.random.Generator) -> Encoded:
         from discreet.generator.network import draw_slots, torch
 
+        conditional = (block.shares for block in self.coding.blocks if block.conditional)
+        reached = np.cumsum([share for shares in conditional for share in shares])
+        asked = np.searchsorted(reached, rng.random(count) * reached[-1:].sum(), side="right")
         source = torch.Generator().manual_seed(int(rng.integers(2**63)))
-        reached, first = np.cumsum(self.coding.condition_shares), self.coding.scalars
-        self.generator.eval()
-        for size in (min(_AT_ONCE, count - done) for done in range(0, count, _AT_ONCE)):
-            with torch.inference_mode():
-                asked = np.searchsorted(reached, rng.random(size) * reached[-1:].sum(), side="right")
-                noise = torch.randn(size, self.settings.noise, generator=source)
-                made = self.generator(noise, torch.as_tensor(asked))
-                slots = draw_slots(made, self.coding, source)
-                yield Encoded(made[:, :first].tanh().numpy().astype(np.float64), slots.numpy())
+        with torch.inference_mode():
+            noise = torch.randn(count, self.settings.noise, generator=source)
+            made = self.generator(noise, torch.as_tensor(asked))
+            scalars = made[:, : self.coding.scalars].tanh().numpy().astype(np.float64)
+            return Encoded(scalars, draw_slots(made, self.coding, source).numpy())
 
     def save(self, folder: Path) -> None:
         """Write both files; the JSON last, so that a folder which has one is complete."""

@@ -5,9 +5,7 @@ The only door to torch: whoever needs it takes it from here, so that its absence
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from discreet.errors import ExtraMissing
 
@@ -15,26 +13,14 @@ try:
     import torch
     from torch import Tensor, nn
     from torch.nn import functional
+    from torch.optim.swa_utils import AveragedModel
 except ImportError:
     raise ExtraMissing(needed_for="the tabular generator", extra="gan") from None
 
 if TYPE_CHECKING:
-    from discreet.generator.coding import Coding, Group
+    from discreet.generator.coding import Coding
 
-__all__ = ["Discriminator", "Generator", "activate", "condition_loss", "draw_slots", "fit_threads", "torch"]
-
-_NARROW: Final = 1_000
-
-
-@contextmanager
-def fit_threads(coding: Coding) -> Iterator[None]:
-    """One thread for narrow networks, whose threads wait for each other longer than they work; the caller's after."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1 if coding.width < _NARROW else threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+__all__ = ["AveragedModel", "Discriminator", "Generator", "Tensor", "activate", "condition_loss", "draw_slots", "torch"]
 
 
 class _Layer(nn.Module):
@@ -49,8 +35,12 @@ class _Layer(nn.Module):
             nn.init.uniform_(parameter, -bound, bound)
 
     def forward(self, given: Tensor, asked: Tensor) -> Tensor:
+        """`given` may hold several sets of rows, one below the other, for the same conditions."""
         made: Tensor = self.numbers(given)
-        return made if self.asked is None else made + self.asked(asked)
+        if self.asked is None:
+            return made
+        known = self.asked(asked)
+        return (made.view(-1, *known.shape) + known).flatten(0, 1)
 
 
 class Generator(nn.Module):
@@ -78,44 +68,39 @@ class Generator(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """One score for `pac` rows at a time [LKFO18], with their conditions."""
+    """One score for `pac` rows at a time [LKFO18], with their conditions. Always at its training: it is not kept."""
 
-    def __init__(self, coding: Coding, *, pac: int, hidden: int, dropout: float) -> None:
+    def __init__(self, coding: Coding, *, pac: int, hidden: int) -> None:
         super().__init__()
         conditions = len(coding.conditions)
-        self.pac, self.width = pac, pac * coding.width
+        self.width = pac * coding.width
         self.first = _Layer(self.width, pac * conditions, hidden)
-        self.rest = nn.Sequential(
-            nn.LeakyReLU(0.2),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, hidden),
-            nn.LeakyReLU(0.2),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, 1),
-        )
+        self.second, self.last = nn.Linear(hidden, hidden), nn.Linear(hidden, 1)
         # Each row of a pack has conditions of its own.
-        self.register_buffer("_places", torch.arange(pac) * conditions, persistent=False)
+        self._places = torch.arange(pac) * conditions
 
     def forward(self, vectors: Tensor, asked: Tensor) -> Tensor:
-        places = asked.reshape(-1, self.pac) + self._places if len(asked) else asked
-        scores: Tensor = self.rest(self.first(vectors.reshape(-1, self.width), places))
+        places = asked.reshape(-1, len(self._places)) + self._places
+        scores: Tensor = self.first(vectors.reshape(-1, self.width), places)
+        for layer in (self.second, self.last):
+            scores = layer(functional.dropout(functional.leaky_relu(scores, 0.2), 0.5))
         return scores
 
 
 def activate(made: Tensor, coding: Coding, *, temperature: float) -> Tensor:
     """A vector like those of real rows: scalars between -1 and 1, slots by Gumbel-softmax."""
     parts = [torch.tanh(made[:, : coding.scalars])]
-    for group in coding.groups:
-        logits = _logits(made, coding, group)
-        # One slot is always set; leaving it to the softmax would cost noise and change nothing.
-        soft = torch.ones_like(logits) if group.width == 1 else functional.gumbel_softmax(logits, tau=temperature)
+    for logits in _split_logits(made, coding):
+        # A single slot is always set; leaving it to the softmax would cost noise and change nothing.
+        alone = logits.shape[2] == 1
+        soft = torch.ones_like(logits) if alone else functional.gumbel_softmax(logits, tau=temperature)
         parts.append(soft.flatten(1))
     return torch.cat(parts, dim=1)
 
 
 def condition_loss(made: Tensor, coding: Coding, asked: Tensor, blocks: Tensor) -> Tensor:
     """How far the rows are from the slots asked for: the mean cross-entropy within each row's block."""
-    normalisers = torch.cat([_logits(made, coding, group).logsumexp(dim=2) for group in coding.groups], dim=1)
+    normalisers = torch.cat([logits.logsumexp(dim=2) for logits in _split_logits(made, coding)], dim=1)
     chosen = made.gather(1, coding.scalars + asked[:, None])
     return (normalisers.gather(1, blocks[:, None]) - chosen).mean()
 
@@ -123,14 +108,14 @@ def condition_loss(made: Tensor, coding: Coding, asked: Tensor, blocks: Tensor) 
 def draw_slots(made: Tensor, coding: Coding, source: torch.Generator) -> Tensor:
     """One slot of each block, drawn by its probability: what Gumbel-softmax tends to as it gets cold."""
     drawn = []
-    for group in coding.groups:
-        reached = _logits(made, coding, group).softmax(dim=2).cumsum_(dim=2)
+    for logits in _split_logits(made, coding):
+        reached = logits.softmax(dim=2).cumsum_(dim=2)
         uniform = torch.rand(*reached.shape[:2], 1, generator=source)
-        drawn.append((reached < uniform).sum(dim=2).clamp_(max=group.width - 1))
+        drawn.append(torch.searchsorted(reached, uniform).squeeze(2).clamp_(max=logits.shape[2] - 1))
     return torch.cat(drawn, dim=1)
 
 
-def _logits(made: Tensor, coding: Coding, group: Group) -> Tensor:
-    """The logits of a group: rows × blocks × slots of a block."""
-    first = coding.scalars + group.start
-    return made[:, first : first + group.blocks * group.width].unflatten(1, (group.blocks, group.width))
+def _split_logits(made: Tensor, coding: Coding) -> list[Tensor]:
+    """The logits of blocks of one width at a time: rows × blocks × slots of a block."""
+    parts = made[:, coding.scalars :].split([blocks * width for blocks, width in coding.groups], dim=1)
+    return [part.unflatten(1, group) for part, group in zip(parts, coding.groups, strict=True)]

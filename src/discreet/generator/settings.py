@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 from discreet.errors import ParameterInvalid
@@ -11,17 +11,7 @@ from discreet.guarantees.numbers import shown
 __all__ = ["Settings"]
 
 _MANY_ROWS: Final = 10_000
-_LIMITS: Final = {
-    "epochs": (1, 100_000),
-    "batch": (1, 100_000),
-    "pac": (1, 100),
-    "seed": (0, 2**63 - 1),
-    "patience": (1, 100_000),
-    "modes": (1, 100),
-    "noise": (1, 4_096),
-    "hidden": (1, 4_096),
-}
-_OPTIONAL: Final = {"batch", "pac", "seed", "patience", "modes"}
+_LIMITS: Final = {"pac": (1, 100), "seed": (0, 2**63 - 1), "modes": (1, 100), "noise": (1, 4_096), "hidden": (1, 4_096)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +32,16 @@ class Settings:
     hidden: int = 256
 
     def __post_init__(self) -> None:
-        for name, (least, most) in _LIMITS.items():
-            value = getattr(self, name)
-            if value is None and name in _OPTIONAL:
+        for field in fields(self):
+            value, (least, most) = getattr(self, field.name), _LIMITS.get(field.name, (1, 100_000))
+            if value is None and field.default is None:
                 continue
             if type(value) is not int or not least <= value <= most:
-                raise ParameterInvalid(
-                    parameter=name, rule=f"must be a whole number from {least} to {most}", came=shown(value)
-                )
+                rule = f"must be a whole number from {least} to {most}"
+                raise ParameterInvalid(parameter=field.name, rule=rule, came=shown(value))
         if self.batch is not None and self.pac is not None and self.batch % self.pac:
-            raise ParameterInvalid(
-                parameter="batch", rule=f"must be a multiple of pac, which is {self.pac}", came=str(self.batch)
-            )
+            rule = f"must be a multiple of pac, which is {self.pac}"
+            raise ParameterInvalid(parameter="batch", rule=rule, came=str(self.batch))
 
     def pac_for(self, rows: int) -> int:
         """How many rows the discriminator judges together."""

@@ -58,8 +58,7 @@ def test_vectors_hold_blocks_of_one_width_side_by_side() -> None:
     coding = fit_coding(make_rows(), modes=10, rng=fresh())
     widths = [block.width for block in coding.blocks]
     assert widths == sorted(widths)
-    assert [width for group in coding.groups for width in [group.width] * group.blocks] == widths
-    assert [group.start for group in coding.groups] == [coding.starts[widths.index(g.width)] for g in coding.groups]
+    assert [width for blocks, width in coding.groups for width in [width] * blocks] == widths
     assert coding.width == 2 + sum(widths)
     asked = next(i for i, block in enumerate(coding.blocks) if block.conditional)
     assert coding.conditions.tolist() == list(range(coding.starts[asked], coding.starts[asked] + 3))
@@ -70,7 +69,7 @@ def test_vectors_hold_blocks_of_one_width_side_by_side() -> None:
 def test_constant_and_absent_numbers_come_out_as_they_were(shape: Shape, value: float) -> None:
     rows = Rows((shape,), {shape.name: np.full(50, value)})
     coding = fit_coding(rows, modes=10, rng=fresh())
-    assert coding.slots == 1
+    assert coding.starts.tolist() == [0, 1]
     scalars = fresh().uniform(-1, 1, (50, coding.scalars))
     made = coding.decode(Encoded(scalars, np.zeros((50, 1), dtype=np.int64)), rows.shapes)
     np.testing.assert_array_equal(made.values[shape.name], rows.values[shape.name])
@@ -102,9 +101,19 @@ def test_a_mixture_keeps_a_spike_apart() -> None:
     assert mixture.spreads[spike].max() < 0.5
 
 
-@pytest.mark.parametrize("fault", [{}, {"codes": (3,)}, {"codes": (0, 1), "shares": (1.0,)}, {"centres": (1.0,)}])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {},
+        {"codes": (3,)},
+        {"codes": (0, 1), "shares": (1.0,)},
+        {"codes": (0,), "shares": (1.5,)},
+        {"centres": (1.0,)},
+        {"centres": (1.0,), "spreads": (1.0,)},
+    ],
+)
 def test_blocks_that_fit_no_column_cannot_be_built(fault: dict[str, tuple[float, ...]]) -> None:
-    with pytest.raises(ValueError, match=r"slot|positions|codes"):
+    with pytest.raises(ValueError, match="slots for what its column can hold"):
         Block(COLOUR, **fault)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="one for each column"):
         Coding(())
