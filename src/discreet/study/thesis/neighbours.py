@@ -2,7 +2,7 @@
 
 The thesis asks on a street where one person has 50,000 and nobody else more than 4,000. The sum is answered with that
 person and with another in their place: what noise of the data's own scale gives away is how rich the richest is. The
-generator is held fixed between the two, though it would be trained on either: it could only tell more.
+generator is held fixed between the two; trained on each, it would follow the row as well.
 """
 
 from __future__ import annotations
