@@ -114,6 +114,7 @@ def _show_clipping(done: "Reproduction") -> None:
 
 def _show_verdict(done: "Reproduction") -> None:
     from discreet.study.thesis.methods import LEFT_OUT
+    from discreet.study.thesis.verdict import printed_for
     from discreet.study.thesis.words import tell_figure
 
     epsilons = done.records.epsilons
@@ -127,7 +128,10 @@ def _show_verdict(done: "Reproduction") -> None:
             for cell in (tell_figure(one.mean), "" if one.printed is None else tell_figure(one.printed))
         )
         rows.append([method.name, f"ε, {method.terms}" if scores[0].proven else "none", *means])
-    rows += [[name, "none", *["left out", ""] * len(epsilons)] for name, _ in done.records.skipped]
+    for method, _ in done.records.skipped:
+        told = [printed_for(method, epsilon, done.records.queries) for epsilon in epsilons]
+        cells = (cell for one in told for cell in ("left out", "" if one is None else tell_figure(one)))
+        rows.append([method.name, "none", *cells])
     heads = [(f"{what} ε = {epsilon}", "right") for epsilon in epsilons for what in ("", "printed")]
     show_table(
         f"Verdict: mean relative error over {len(done.records.queries)} queries, {done.setting.runs} runs.",

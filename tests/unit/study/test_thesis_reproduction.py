@@ -141,7 +141,7 @@ def test_without_torch_the_rest_goes_on(data: Path, tmp_path: Path, monkeypatch:
     wanted = Setting(runs=1, epsilons=("1",), sample_sizes=(50,), audit_samples=100)
     found = reproduce_thesis(tmp_path / "out", data=alone, setting=wanted, note=said.append)
     assert said == ["Without the extra 'gan' the rows of the generators are left out; the rest follows."]
-    assert [name for name, _ in found.records.skipped] == ["generated 50", "replace"]
+    assert [method.name for method, _ in found.records.skipped] == ["generated 50", "replace"]
     page = (tmp_path / "out" / "thesis.html").read_text(encoding="utf-8")
     assert "They need a trained generator, and the extra &#x27;gan&#x27; is not installed." in page
     assert len(found.records.queries) == 10

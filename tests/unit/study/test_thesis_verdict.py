@@ -15,7 +15,7 @@ from discreet.study.thesis.queries import QUERIES, Query
 from discreet.study.thesis.records import QUANTITIES, Record, Records
 from discreet.study.thesis.setting import Setting
 from discreet.study.thesis.truth import Truth
-from discreet.study.thesis.verdict import judge, judge_patients
+from discreet.study.thesis.verdict import judge, judge_patients, printed_for
 from discreet.study.thesis.words import tell_figure
 
 METHODS = {method.name: method for method in list_methods([10_000, 100_000])}
@@ -132,8 +132,16 @@ def test_private_bounds_are_held_against_the_printed_diabetes_errors() -> None:
 
 
 def test_what_was_skipped_is_told_once() -> None:
-    found = Records((record(QUERIES[0], PUBLIC, 1.0),), (("generated 1", "No torch."), ("replace", "No torch.")))
-    assert judge(found).sentences[-1] == "Left out: generated 1, replace. No torch."
+    left = tuple((METHODS[name], "No torch.") for name in ("generated 100,000", "replace"))
+    found = Records((record(QUERIES[0], PUBLIC, 1.0),), left)
+    assert judge(found).sentences[-1] == "Left out: generated 100,000, replace. No torch."
+
+
+def test_what_the_thesis_prints_stands_beside_what_was_skipped_too() -> None:
+    assert printed_for(METHODS["generated 100,000"], "0.01", QUERIES) == 0.8372
+    assert printed_for(METHODS["generated 100,000"], "0.1", QUERIES) == 0.0818
+    assert printed_for(METHODS["replace"], "0.1", QUERIES) == 0.1415
+    assert printed_for(METHODS["public"], "0.1", QUERIES) is None
 
 
 def test_patients_take_the_place_of_rows_in_diabetes_alone() -> None:

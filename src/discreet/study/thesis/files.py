@@ -69,7 +69,7 @@ def write_reproduction(done: Reproduction, drawn: Sequence[Drawn]) -> None:
 def _write_tables(folder: Path, done: Reproduction) -> None:
     drawn = (row for records in (done.records, done.patients) for one in records.found for row in one.rows())
     _write_csv(folder / "results.csv", drawn)
-    skipped = [{"strategy": name, "skipped": why} for name, why in done.records.skipped]
+    skipped = [{"strategy": method.name, "skipped": why} for method, why in done.records.skipped]
     _write_csv(folder / "verdict.csv", [*({**one.to_dict(), "skipped": ""} for one in done.verdict.scores), *skipped])
     _write_csv(folder / "check.csv", (row for check in done.checks for row in _check_rows(check)))
     _write_csv(folder / "audit.csv", (one.to_dict() for one in done.audit))

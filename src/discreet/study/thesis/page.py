@@ -11,6 +11,7 @@ from discreet.study.thesis.methods import LEFT_OUT
 from discreet.study.thesis.queries import SOURCE
 from discreet.study.thesis.records import QUANTITIES, Records
 from discreet.study.thesis.reproduction import NOTICE, Reproduction
+from discreet.study.thesis.verdict import printed_for
 from discreet.study.thesis.words import FINDINGS, tell_audit, tell_figure
 
 if TYPE_CHECKING:
@@ -86,7 +87,10 @@ def _verdict(done: Reproduction) -> Markup:
                 _runs(found[0].least_runs, found[0].most_runs),
             ]
         )
-    rows += [[name, "none", *[""] * (3 * len(epsilons)), "skipped"] for name, _ in done.records.skipped]
+    for method, _ in done.records.skipped:
+        printed = [printed_for(method, epsilon, done.records.queries) for epsilon in epsilons]
+        cells = (cell for one in printed for cell in ("", "", "" if one is None else tell_figure(one)))
+        rows.append([method.name, "none", *cells, "skipped"])
     head = ["Strategy", "Guarantee"]
     for epsilon in epsilons:
         head += [f"mean, ε = {epsilon}", f"median query, ε = {epsilon}", f"printed, ε = {epsilon}"]

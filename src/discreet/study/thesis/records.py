@@ -104,7 +104,7 @@ class Records:
     """All that was drawn, and which ways of answering could not be (`skipped`: which, and why)."""
 
     found: tuple[Record, ...]
-    skipped: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[Method, str], ...] = ()
 
     @property
     def methods(self) -> tuple[Method, ...]:

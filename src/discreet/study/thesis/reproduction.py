@@ -90,7 +90,7 @@ class Reproduction:
             "setting": asdict(self.setting),
             "epochs": dict(self.epochs),
             "absent": list(self.absent),
-            "skipped": [{"strategy": name, "why": why} for name, why in self.records.skipped],
+            "skipped": [{"strategy": method.name, "why": why} for method, why in self.records.skipped],
             "checks": [check.to_dict() for check in self.checks],
             "clipping": [one.to_dict() for one in self.foreseen],
             "verdict": self.verdict.to_dict(),

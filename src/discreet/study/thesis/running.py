@@ -124,7 +124,7 @@ def run_all(house: House, setting: Setting, models: Mapping[str, Shelved], *, wh
     """Every query, every way, at every epsilon. `why` tells why generators are missing, where they are."""
     methods = list_methods(setting.sample_sizes)
     usable = [method for method in methods if models or not method.needs_model]
-    skipped = tuple((method.name, why) for method in methods if method not in usable)
+    skipped = tuple((method, why) for method in methods if method not in usable)
     noisy = [method for method in usable if method.spends]
     found = list(_run(house, noisy, setting, models, progress))
     for method in usable:

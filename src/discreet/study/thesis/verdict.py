@@ -12,7 +12,7 @@ from discreet.study.thesis.methods import PUBLIC, Method
 from discreet.study.thesis.queries import QUERIES, RELATIVE_ERROR, REPLACEMENT_ERROR, Query
 from discreet.study.thesis.records import Record, Records
 
-__all__ = ["PatientScore", "Score", "Target", "Verdict", "judge", "judge_patients", "mean_of"]
+__all__ = ["PatientScore", "Score", "Target", "Verdict", "judge", "judge_patients", "mean_of", "printed_for"]
 
 _FULL = 100_000
 
@@ -130,12 +130,12 @@ def _score(method: Method, epsilon: str, records: Sequence[Record]) -> Score | N
         most_runs=max(runs),
         mean=fsum(means) / len(means),
         median=median(means),
-        printed=_printed(method, epsilon, [record.query for record in records]),
+        printed=printed_for(method, epsilon, [record.query for record in records]),
         generated_error=_generated_error(records),
     )
 
 
-def _printed(method: Method, epsilon: str, queries: Sequence[Query]) -> float | None:
+def printed_for(method: Method, epsilon: str, queries: Sequence[Query]) -> float | None:
     """What the thesis prints over all queries, or for some of them the mean of what it prints for each."""
     whole = len(queries) == len(QUERIES)
     if method.strategy == "replace":
@@ -182,7 +182,7 @@ def _sentences(records: Records, targets: Sequence[Target]) -> list[str]:
                 "answer is then near 0, and the relative error near 1."
             )
     for why in dict.fromkeys(why for _, why in records.skipped):
-        names = ", ".join(name for name, reason in records.skipped if reason == why)
+        names = ", ".join(method.name for method, reason in records.skipped if reason == why)
         told.append(f"Left out: {names}. {why}")
     return told
 
