@@ -36,7 +36,9 @@ class _Layer(nn.Module):
 
     def forward(self, given: Tensor, asked: Tensor) -> Tensor:
         """`given` may hold several sets of rows, one below the other, for the same conditions."""
-        made: Tensor = self.numbers(given)
+        # Laid out this way, the product takes three quarters of the time on some processors.
+        turned = torch.addmm(self.numbers.bias[:, None], self.numbers.weight, given.T)
+        made = turned.T.contiguous()
         if self.asked is None:
             return made
         known = self.asked(asked)

@@ -54,10 +54,7 @@ def train(rows: Rows, settings: Settings, *, progress: Callable[[Epoch], None] |
     """
     least = 2 * settings.pac_for(len(rows))
     if not rows.shapes or len(rows) < least:
-        raise Refused(
-            f"a generator needs columns, and {least} rows or more to train on; there are fewer. Add rows, or train "
-            "with a smaller pac."
-        )
+        raise Refused(f"a generator needs columns, and {least} rows or more to train on; there are fewer. Add rows.")
     rng = np.random.default_rng(settings.seed)
     coding = fit_coding(rows, modes=settings.modes_for(len(rows)), rng=rng)
     started, least_distance, since, smoothed, number = time.monotonic(), math.inf, 0, math.nan, 0

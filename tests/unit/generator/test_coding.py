@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from discreet import generator
 from discreet.generator.coding import Block, Coding, Encoded, fit_coding
 from discreet.generator.mixture import fit_mixture
 from discreet.generator.rows import Rows, Shape
@@ -117,3 +119,9 @@ def test_blocks_that_fit_no_column_cannot_be_built(fault: dict[str, tuple[float,
         Block(COLOUR, **fault)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="one for each column"):
         Coding(())
+
+
+def test_the_gan_stays_short() -> None:
+    folder = Path(generator.__file__).parent
+    parts = ("mixture", "coding", "network", "training", "settings")
+    assert sum(len((folder / f"{part}.py").read_text("utf-8").splitlines()) for part in parts) < 600

@@ -88,6 +88,20 @@ def test_a_model_comes_back_and_makes_the_same_rows(model: Model, saved: Path) -
     assert not back.guarantee.differentially_private
 
 
+def test_the_rows_of_a_seed_do_not_depend_on_threads(model: Model) -> None:
+    threads = torch.get_num_threads()
+    try:
+        made = []
+        for torch_threads in (1, 3):
+            torch.set_num_threads(torch_threads)
+            made.append(model.sample(3_500, seed=7).values)
+            assert torch.get_num_threads() == torch_threads
+    finally:
+        torch.set_num_threads(threads)
+    for name in made[0]:
+        np.testing.assert_array_equal(made[0][name], made[1][name])
+
+
 def _edit(**changes: Any) -> Callable[[Path], None]:
     """Change the JSON, and keep its digest right, so that what it says is looked at."""
 
