@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import PathInvalid
+from discreet.pages.folders import check_folder
 
 if TYPE_CHECKING:
     from discreet.pages.page import Drawn
@@ -25,8 +26,7 @@ _SAID: Final = "a study, not a release"
 
 def claim_folder(folder: Path) -> None:
     """Make the folder, closed to others, or take an earlier run's; PathInvalid when it holds anything else."""
-    if folder.exists() and not _is_ours(folder):
-        raise PathInvalid(f"'{folder}' holds something else. Name a new folder with --out.", path=str(folder))
+    check_folder(folder, kind=_KIND, results=_RESULTS, files=_FILES)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (folder / _RESULTS).exists():
@@ -34,19 +34,6 @@ def claim_folder(folder: Path) -> None:
             _write(folder / _RESULTS, json.dumps({"reproduction": _KIND, "finished": False}) + "\n")
     except OSError as error:
         raise PathInvalid(f"'{folder}' cannot be made: {error.strerror}.", path=str(folder)) from None
-
-
-def _is_ours(folder: Path) -> bool:
-    if not folder.is_dir():
-        return False
-    names = {found.name for found in folder.iterdir()}
-    if not names:
-        return True
-    try:
-        about = json.loads((folder / _RESULTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return names <= _FILES and isinstance(about, dict) and about.get("reproduction") == _KIND
 
 
 def write_reproduction(done: Reproduction, drawn: Sequence[Drawn]) -> None:

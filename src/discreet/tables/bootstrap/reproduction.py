@@ -161,12 +161,13 @@ def reproduce_bootstrap(
     PathInvalid for any other folder, FileRefused for a file that is not the farms', ExtraMissing without the extra
     'tables'; nothing is written then.
     """
+    from discreet.pages.folders import check_folder
     from discreet.tables.bootstrap.reproductionfigures import REPLICATES, draw_figures
-    from discreet.tables.bootstrap.reproductionfiles import check_folder, write_reproduction
+    from discreet.tables.bootstrap.reproductionfiles import FILES, KIND, RESULTS, write_reproduction
 
     require_statistics()
     told = progress or (lambda _stage, _done, _all: None)
-    check_folder(folder)
+    check_folder(folder, kind=KIND, results=RESULTS, files=FILES)
     farms = published_farms() if data is None else read_farms(data)
     told("drawing replicates", 0, 3)
     replicates = REPLICATES if replicates is None else replicates

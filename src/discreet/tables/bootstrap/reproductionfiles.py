@@ -14,30 +14,12 @@ if TYPE_CHECKING:
     from discreet.pages.page import Drawn
     from discreet.tables.bootstrap.reproduction import Reproduction
 
-__all__ = ["check_folder", "write_reproduction"]
+__all__ = ["FILES", "KIND", "RESULTS", "write_reproduction"]
 
-_RESULTS: Final = "results.json"
-_FILES: Final = ("bootstrap.html", _RESULTS, "tables", "figures")
+RESULTS: Final = "results.json"
+FILES: Final = ("bootstrap.html", RESULTS, "tables", "figures")
+KIND: Final = "bootstrap"
 _SAID: Final = "not a release; bootstrap differential privacy is not differentially private"
-
-
-def check_folder(folder: Path) -> None:
-    """PathInvalid when the folder holds anything but an earlier reproduction."""
-    if folder.exists() and not _is_ours(folder):
-        raise PathInvalid(f"'{folder}' holds something else. Name a new folder with --out.", path=str(folder))
-
-
-def _is_ours(folder: Path) -> bool:
-    if not folder.is_dir():
-        return False
-    names = {found.name for found in folder.iterdir()}
-    if not names:
-        return True
-    try:
-        about = json.loads((folder / _RESULTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return names <= {*_FILES} and isinstance(about, dict) and about.get("reproduction") == "bootstrap"
 
 
 def write_reproduction(done: Reproduction, drawn: Sequence[Drawn]) -> None:
@@ -48,7 +30,7 @@ def write_reproduction(done: Reproduction, drawn: Sequence[Drawn]) -> None:
     results = done.to_dict()
     try:
         done.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write(done.folder / _RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+        _write(done.folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
         for name in ("tables", "figures"):
             (done.folder / name).mkdir(exist_ok=True)
         _write_tables(done.folder / "tables", results)

@@ -1,0 +1,30 @@
+"""Folders that reports are written into: new ones, or those of an earlier run of the same kind, and no others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+from discreet.errors import PathInvalid
+
+__all__ = ["check_folder"]
+
+
+def check_folder(folder: Path, *, kind: str, results: str, files: Collection[str]) -> None:
+    """PathInvalid when the folder holds anything but an earlier reproduction of this kind, as its `results` tell."""
+    if folder.exists() and not _is_ours(folder, kind, results, files):
+        raise PathInvalid(f"'{folder}' holds something else. Name a new folder with --out.", path=str(folder))
+
+
+def _is_ours(folder: Path, kind: str, results: str, files: Collection[str]) -> bool:
+    if not folder.is_dir():
+        return False
+    names = {found.name for found in folder.iterdir()}
+    if not names:
+        return True
+    try:
+        about = json.loads((folder / results).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return names <= {*files} and isinstance(about, dict) and about.get("reproduction") == kind
