@@ -12,7 +12,7 @@ from pathlib import Path
 
 NAMES = ("coldstart", "sample", "noise", "ledger", "ingest", "query", "shuffle", "study", "tables", "cube", "generated")
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`
-COMPARED = ("privatebounds",)  # take a folder of data
+COMPARED = ("privatebounds", "generator")  # take a folder of data
 
 
 def main(words: list[str]) -> None:
