@@ -11,7 +11,7 @@ from discreet.cli.screen import show_note
 
 if TYPE_CHECKING:
     from discreet.generator.private import PrivateEpoch
-    from discreet.generator.training import Epoch
+    from discreet.generator.settings import Epoch
 
 __all__ = ["show_progress", "show_training"]
 
@@ -85,7 +85,7 @@ def _tell_epochs() -> Callable[[Epoch | PrivateEpoch], None]:
 
 
 def _describe(epoch: Epoch | PrivateEpoch) -> str:
-    from discreet.generator.training import Epoch
+    from discreet.generator.settings import Epoch
 
     if not isinstance(epoch, Epoch):
         return "training privately"

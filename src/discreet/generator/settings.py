@@ -8,7 +8,7 @@ from typing import Final
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import shown
 
-__all__ = ["Settings"]
+__all__ = ["Epoch", "Settings"]
 
 _MANY_ROWS: Final = 10_000
 _LIMITS: Final = {"pac": (1, 100), "seed": (0, 2**63 - 1), "modes": (1, 100), "noise": (1, 4_096), "hidden": (1, 4_096)}
@@ -56,3 +56,14 @@ class Settings:
     def modes_for(self, rows: int) -> int:
         """The most modes of a number: a hundred rows for each, and no more than ten."""
         return self.modes or min(10, max(1, rows // 100))
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """How far training is: losses are means over the epoch, `seconds_left` an estimate."""
+
+    number: int
+    of: int
+    generator_loss: float
+    discriminator_loss: float
+    seconds_left: float

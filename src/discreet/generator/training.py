@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -24,7 +23,7 @@ from discreet.generator.coding import Coding, Encoded, fit_coding
 from discreet.generator.model import Model
 from discreet.generator.network import AveragedModel, Discriminator, Generator, Tensor, activate, condition_loss, torch
 from discreet.generator.rows import Rows
-from discreet.generator.settings import Settings
+from discreet.generator.settings import Epoch, Settings
 
 __all__ = ["Epoch", "Settings", "train"]
 
@@ -33,17 +32,6 @@ _PENALTY: Final = 10.0
 _TEMPERATURE: Final = 0.2
 _MEMORY: Final = 0.995
 _SMOOTHING: Final = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """How far training is: losses are means over the epoch, `seconds_left` an estimate."""
-
-    number: int
-    of: int
-    generator_loss: float
-    discriminator_loss: float
-    seconds_left: float
 
 
 def train(rows: Rows, settings: Settings, *, progress: Callable[[Epoch], None] | None = None) -> Model:

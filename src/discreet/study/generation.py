@@ -27,8 +27,7 @@ from discreet.study.generatedfiles import check_file, write_rows
 
 if TYPE_CHECKING:
     from discreet.generator.inspection import Inspection
-    from discreet.generator.settings import Settings
-    from discreet.generator.training import Epoch
+    from discreet.generator.settings import Epoch, Settings
 
 __all__ = [
     "Sampled",
@@ -84,11 +83,11 @@ def train_model(
     progress: Callable[[Epoch], None] | None = None,
 ) -> Shelved:
     """Train on the rows and keep the model in the workspace. It is unproven, and so is all that it generates."""
-    from discreet.generator.training import train
-
     found = workspace.dataset(dataset)
     check_rows_here(found)
     check_replacing(found, workspace, name=name, replace=replace)
+    from discreet.generator.training import train  # absent, it must be told before the look is logged
+
     ledger.record_view(f"training of model {name} on {found.name} version {found.version}", who=who)
     return shelve(workspace, found, train(read_rows(found), settings, progress=progress), name=name)
 
