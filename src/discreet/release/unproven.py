@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from discreet.data.card import Card
 from discreet.data.workspace import Dataset, Workspace
@@ -45,7 +45,7 @@ from discreet.sensitivity import generated, local, replacement
 from discreet.sensitivity.generated import Generated, unfiltered
 from discreet.sensitivity.generatedcolumns import DEFAULT_SAMPLE, GeneratedColumns, check_sample_size
 from discreet.sensitivity.local import Local
-from discreet.sensitivity.replacement import Replacement, columns_read, require_columns
+from discreet.sensitivity.replacement import Replacement, columns_read, count_rows, require_columns
 from discreet.sensitivity.subject import Aggregate, Strategy, Subject, hold, subject_of
 
 if TYPE_CHECKING:
@@ -273,16 +273,12 @@ def _prepare_generated(request: _Request, shelved: Shelved, engine: Engine) -> C
 
 
 def _prepare_replacement(request: _Request, shelved: Shelved, engine: Engine) -> Callable[[], Strategy]:
-    from discreet.plan.algebra import Plan, Rows, scans
-
     subject, card = request.subject, request.dataset.card
     model = shelved.load()
     require_columns(columns_read(subject, request.cards), model.shapes, card)
 
     def calibrate() -> Strategy:
-        [scan] = scans(subject.source)
-        [[count]] = engine.measure(Plan(scan, (), (Rows(None),))).columns
-        rows = max(1, int(cast(int, count)))  # a refusal to make none would tell that there are none
+        rows = count_rows(subject, engine)
         return Replacement(subject, card, lambda: model.sample(rows))
 
     return calibrate

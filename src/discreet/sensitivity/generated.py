@@ -5,14 +5,11 @@ Requires:  one column of one dataset, a generator trained on it; COUNT, SUM or A
 Proof:     none; the audit finds a loss far above the epsilon it claims
 Refs:      [T] Listing 1, Sections 4.3 and 4.4
 
-    1   generatedData = model.sample(100000)
-    2   realSensitivity = CalcSens(data)
-    3   generatedSensitivity = CalcSens(generatedData)
-    5   difference = abs(realSensitivity - generatedSensitivity)
-    6   estimatedSensitivity = generatedSensitivity + (np.random.normal() + 3) * difference
-    8   if np.random.binomial(1, 0.75) == 1: usedSensitivity = realSensitivity
-    11  else: usedSensitivity = estimatedSensitivity
-    13  usedSensitivity += np.random.uniform(0.015, 0.06) * generatedSensitivity
+    lines 1 to 3    real and generated: CalcSens of the rows and of a sample of the generator
+    line 5          difference = |real - generated|
+    line 6          estimated = generated + (Z + 3) * difference, Z standard normal
+    lines 8 to 11   used = real with probability .75, else estimated
+    line 13         used grows by U * generated, U uniform between .015 and .06
 
 Where the thesis leaves a choice, its printed figures decide. The text once says .015 to .6; the code says .06. An AVG
 divides by the rows of the real data less one, with missing values counted, on generated data too: Table 22 has a mean

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from discreet.engines.choice import engine_for
 from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused
@@ -249,9 +249,7 @@ class Bench:
 
     def _replacement(self, subject: Subject) -> Strategy:
         model = self._model().load()
-        [scan] = scans(subject.source)
-        [[rows]] = self.engine.measure(Plan(scan, (), (Rows(None),))).columns
-        count = int(cast(int, rows))
+        count = replacement.count_rows(subject, self.engine)
         return replacement.Replacement(subject, self.query.card, lambda: model.sample(count))
 
 
