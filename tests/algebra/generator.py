@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
 from random import Random
 from typing import Final, get_args
 
+from discreet.data.card import Kind
 from discreet.errors import QueryRefused
 from discreet.plan import algebra
 from discreet.plan.algebra import (
@@ -27,6 +27,7 @@ from discreet.plan.algebra import (
     Field,
     Filter,
     Greatest,
+    Identity,
     IsNull,
     Join,
     Key,
@@ -60,7 +61,7 @@ from discreet.plan.algebra import (
     Within,
     walk,
 )
-from discreet.plan.calculus import Facts, facts_of, span_of
+from discreet.plan.calculus import Facts, ends_of, facts_of, span_of
 from discreet.plan.sensitivity import sensitivities
 from tests.algebra.populations import TEXTS, Cards, Table, random_cards, random_tables
 
@@ -119,19 +120,19 @@ def nodes_in(plan: Plan) -> frozenset[str]:
 
 
 class _Writer:
-    """Draws well-typed parts of a plan; every column that a plan makes has a name of its own."""
+    """Draws well-typed parts of a plan. Identities are drawn as well: nothing may rest on their order."""
 
     def __init__(self, random: Random, cards: Cards) -> None:
         self.random = random
         self.cards = cards
-        self.fresh = count()
-        self.texts = {column.name for card in cards.values() for column in card.columns if column.storage == "text"}
+        self.taken: set[Identity] = set()
+        self.texts: set[Identity] = set()
 
     def plan(self, depth: int) -> Plan:
         source = self.relation(depth)
         facts = facts_of(source, self.cards)
-        names = self.random.sample(sorted(facts.spans), min(len(facts.spans), self.random.choice((0, 0, 1, 1, 1, 2))))
-        keys = tuple(self.key(name, facts) for name in names)
+        count = min(len(facts.spans), self.random.choice((0, 0, 1, 1, 1, 2)))
+        keys = tuple(self.key(column, facts) for column in self.random.sample(sorted(facts.spans), count))
         measures = dict.fromkeys(self.margin(keys, self.measure(facts)) for _ in range(self.random.choice((1, 2, 3))))
         return Plan(source, keys, tuple(measures))
 
@@ -145,16 +146,16 @@ class _Writer:
             return Marginal(measure, kept)
         return Residual(measure, kept, tuple(place for place in kept if self.random.random() < 0.3))
 
-    def key(self, name: str, facts: Facts) -> Key:
+    def key(self, column: Identity, facts: Facts) -> Key:
         """Closed where few values are possible, open for texts and wide numbers."""
-        span = facts.spans[name]
-        if name in self.texts:
-            return Key(Field(name), None)
+        span = facts.spans[column]
+        if column in self.texts:
+            return Key(Field(column), None)
         if span.low is None or span.high is None:
-            return Key(Field(name), (None,))
+            return Key(Field(column), (None,))
         if span.high - span.low > WIDEST_KEY:
-            return Key(Field(name), None)
-        return Key(Field(name), (*range(span.low, span.high + 1), *((None,) if span.nullable else ())))
+            return Key(Field(column), None)
+        return Key(Field(column), (*range(span.low, span.high + 1), *((None,) if span.nullable else ())))
 
     def measure(self, facts: Facts) -> Measure:
         draw: tuple[Callable[[], Measure], ...] = (
@@ -163,47 +164,80 @@ class _Writer:
             Units,
             lambda: Total(self.value(facts)),
             lambda: Total(self.value(facts)),
-            lambda: Quantile(self.value(facts), self.random.choice((Fraction(1, 2), Fraction(1, 10), Fraction(3, 4)))),
-            lambda: Extreme(self.value(facts), self.random.random() < 0.5),
+            lambda: self.quantile(facts),
+            lambda: self.extreme(facts),
         )
         return self.random.choice(draw)()
+
+    def quantile(self, facts: Facts) -> Measure:
+        value = self.value(facts)
+        rank = self.random.choice((Fraction(1, 2), Fraction(1, 10), Fraction(3, 4)))
+        return Quantile(value, rank, self.candidates(value, facts))
+
+    def extreme(self, facts: Facts) -> Measure:
+        value = self.value(facts)
+        return Extreme(value, self.random.random() < 0.5, self.candidates(value, facts))
+
+    def candidates(self, value: Value, facts: Facts) -> tuple[int, int] | None:
+        """None, all that is possible, or a part of it."""
+        span = span_of(value, facts)
+        if self.random.random() < 0.3:
+            return None
+        if self.random.random() < 0.4:
+            return ends_of(span)
+        low, high = sorted(self.random.choices(self.near(value, facts), k=2))
+        return low, high
 
     def countable(self, facts: Facts) -> Value:
         texts = sorted(self.texts & facts.spans.keys())
         return Field(self.random.choice(texts)) if texts and self.random.random() < 0.3 else self.value(facts)
 
-    def name(self) -> str:
-        return f"x{next(self.fresh)}"
+    def fresh(self) -> Identity:
+        """An identity that no column has."""
+        drawn = Identity(self.random.randrange(10**4))
+        while drawn in self.taken:
+            drawn = Identity(self.random.randrange(10**4))
+        self.taken.add(drawn)
+        return drawn
 
     # --- relations
 
     def relation(self, depth: int) -> Relation:
         if depth == 0:
-            name = self.random.choice(sorted(self.cards))
-            return Scan(name, self.random.randint(1, self.cards[name].unit.rows))
+            return self.scan(self.random.choice(sorted(self.cards)))
         draw = self.random.choice((self.filter, self.filter, self.derive, self.per_unit, self.join, self.lookup))
         return draw(depth - 1)
+
+    def scan(self, dataset: str) -> Scan:
+        card = self.cards[dataset]
+        listed = [column for column in card.columns if column.kind is not Kind.ID]
+        columns = tuple((self.fresh(), column.name) for column in listed)
+        pairs = zip(columns, listed, strict=True)
+        self.texts |= {identity for (identity, _), column in pairs if column.kind is Kind.TEXT}
+        return Scan(dataset, self.random.randint(1, card.unit.rows), columns)
 
     def filter(self, depth: int) -> Relation:
         source = self.relation(depth)
         return Filter(source, self.condition(facts_of(source, self.cards)))
 
     def derive(self, depth: int) -> Relation:
+        """Some columns as they are, some copied, and new ones."""
         source = self.relation(depth)
-        return self.renamed(source, made=self.random.randint(1, 3))
-
-    def renamed(self, source: Relation, *, made: int = 0) -> Derive:
-        """Some or all columns under new names, and new ones."""
         facts = facts_of(source, self.cards)
-        kept = [name for name in facts.spans if made == 0 or self.random.random() < 0.6]
-        columns: list[tuple[str, Value]] = [(self.name(), Field(name)) for name in kept]
-        self.texts |= {new for (new, _), old in zip(columns, kept, strict=True) if old in self.texts}
-        return Derive(source, (*columns, *((self.name(), self.value(facts)) for _ in range(made))))
+        columns: list[tuple[Identity, Value]] = []
+        for column in facts.spans:
+            if self.random.random() < 0.4:
+                columns.append((column, Field(column)))
+            if self.random.random() < 0.3:
+                columns.append((self.fresh(), Field(column)))
+        self.texts |= {new for new, value in columns if isinstance(value, Field) and value.column in self.texts}
+        made = ((self.fresh(), self.value(facts)) for _ in range(self.random.randint(1, 3)))
+        return Derive(source, (*columns, *made))
 
     def per_unit(self, depth: int) -> Relation:
         source = self.relation(depth)
         facts = facts_of(source, self.cards)
-        return PerUnit(source, tuple((self.name(), self.aggregate(facts)) for _ in range(self.random.randint(1, 3))))
+        return PerUnit(source, tuple((self.fresh(), self.aggregate(facts)) for _ in range(self.random.randint(1, 3))))
 
     def aggregate(self, facts: Facts) -> UnitAggregate:
         draw: tuple[Callable[[], UnitAggregate], ...] = (
@@ -219,16 +253,14 @@ class _Writer:
         left, right = self.relation(depth), self.relation(self.random.randint(0, depth))
         facts, others = facts_of(left, self.cards), facts_of(right, self.cards)
         if facts.rows * others.rows > MOST_ROWS:
-            right = PerUnit(right, ((self.name(), self.aggregate(others)),))
-        elif facts.spans.keys() & others.spans.keys():
-            right = self.renamed(right)
+            right = PerUnit(right, ((self.fresh(), self.aggregate(others)),))
         return Join(left, right)
 
     def lookup(self, depth: int) -> Relation:
         source = self.relation(depth)
         facts = facts_of(source, self.cards)
         key = self.value(facts) if self.random.random() < 0.3 else self.field(facts)
-        columns = tuple(self.name() for _ in range(self.random.randint(1, 2)))
+        columns = tuple(self.fresh() for _ in range(self.random.randint(1, 2)))
         near = self.near(key, facts)
         keys = self.random.sample(near, self.random.randint(1, len(near)))
         worth = (None, -4, 0, 1, 9, 10**6)
@@ -237,8 +269,8 @@ class _Writer:
     # --- values
 
     def field(self, facts: Facts) -> Value:
-        names = sorted(facts.spans.keys() - self.texts)
-        return Field(self.random.choice(names)) if names else Whole(1)
+        columns = sorted(facts.spans.keys() - self.texts)
+        return Field(self.random.choice(columns)) if columns else Whole(1)
 
     def value(self, facts: Facts, depth: int = 2) -> Value:
         if depth == 0 or self.random.random() < 0.4:

@@ -1,7 +1,8 @@
 """The meaning of a plan, written out slowly in Python: what every engine must equal and the calculus must bound.
 
-Rows are prepared rows: dictionaries of whole numbers, texts and None, with the unit's id and `ord`. Conditions are
-True, False or None, which is SQL's unknown. Every value on the way must stay within 2^62, as the calculus promises.
+Tables hold prepared rows: dictionaries of whole numbers, texts and None by the names of a card, with the unit's id and
+`ord`. Above a scan columns have identities. Conditions are True, False or None, which is SQL's unknown. Every value on
+the way must stay within 2^62, as the calculus promises.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from discreet.plan.algebra import (
     Field,
     Filter,
     Greatest,
+    Identity,
     IsNull,
     Join,
     KeyJoin,
@@ -59,11 +61,14 @@ from discreet.plan.algebra import (
     measured_of,
 )
 
-__all__ = ["Aggregate", "Datum", "Row", "Tables", "evaluate", "grouped", "holds", "measure", "rows_of"]
+__all__ = ["Aggregate", "Datum", "Prepared", "Row", "Tables", "evaluate", "grouped", "holds", "measure", "rows_of"]
 
 Datum = int | str | None
-Row = Mapping[str, Datum]
-Tables = Mapping[str, Sequence[Row]]
+Prepared = Mapping[str, Datum]
+"""A row of a dataset, by the names of its card."""
+Row = Mapping[Identity, Datum]
+"""A row of a relation."""
+Tables = Mapping[str, Sequence[Prepared]]
 Owned = tuple[Datum, Row]
 """A row and the unit it belongs to."""
 Aggregate = int | Histogram
@@ -92,7 +97,7 @@ def grouped(plan: Plan, tables: Tables, cards: Mapping[str, Card]) -> dict[Cell,
     """The measures of the cells that have rows, by cell."""
     cells: dict[Cell, list[Owned]] = {}
     for unit, row in rows_of(plan.source, tables, cards):
-        cells.setdefault(tuple(row[key.field.name] for key in plan.keys), []).append((unit, row))
+        cells.setdefault(tuple(row[key.field.column] for key in plan.keys), []).append((unit, row))
     return {cell: [_aggregate(one, rows) for one in plan.measures] for cell, rows in cells.items()}
 
 
@@ -126,8 +131,15 @@ def _aggregate(measure: Measure, rows: list[Owned]) -> Aggregate:
             return len(rows if value is None else _present(value, rows))
         case Total(value):
             return sum(_whole(part) for part in _present(value, rows))
-        case Quantile(value, _) | Extreme(value, _) | Trimmed(value, _):
-            return sorted(Counter(_whole(part) for part in _present(value, rows)).items())
+        case Quantile(value, _, candidates) | Extreme(value, _, candidates):
+            ranked = value if candidates is None else Clamp(value, *candidates)
+            return _histogram(ranked, rows)
+        case Trimmed(value, _):
+            return _histogram(value, rows)
+
+
+def _histogram(value: Value, rows: list[Owned]) -> Histogram:
+    return sorted(Counter(_whole(part) for part in _present(value, rows)).items())
 
 
 def _present(value: Value, rows: Iterable[Owned]) -> list[Datum]:
@@ -141,13 +153,13 @@ def _present(value: Value, rows: Iterable[Owned]) -> list[Datum]:
 def rows_of(relation: Relation, tables: Tables, cards: Mapping[str, Card]) -> list[Owned]:
     """The rows of a relation, each with its unit."""
     match relation:
-        case Scan(dataset, rows):
-            return _scan(cards[dataset], tables[dataset], rows)
+        case Scan(dataset):
+            return _scan(relation, tables[dataset], cards[dataset].unit.column)
         case Filter(source, where):
             return [(unit, row) for unit, row in rows_of(source, tables, cards) if holds(where, row) is True]
         case Derive(source, columns):
             below = rows_of(source, tables, cards)
-            return [(unit, {name: evaluate(value, row) for name, value in columns}) for unit, row in below]
+            return [(unit, {column: evaluate(value, row) for column, value in columns}) for unit, row in below]
         case PerUnit(source, columns):
             return _per_unit(rows_of(source, tables, cards), columns)
         case Join(left, right):
@@ -163,26 +175,25 @@ def rows_of(relation: Relation, tables: Tables, cards: Mapping[str, Card]) -> li
             found = [(unit, row, evaluate(key, row)) for unit, row in rows_of(source, tables, cards)]
             return [(unit, {**row, **table[at]}) for unit, row, at in found if isinstance(at, int) and at in table]
         case KeyJoin(left, right, left_key, right_key):
-            others = [(row[right_key.name], row) for _, row in rows_of(right, tables, cards)]
+            others = [(row[right_key.column], row) for _, row in rows_of(right, tables, cards)]
             return [
                 (None, {**row, **other})  # a pair is of no one unit
                 for _, row in rows_of(left, tables, cards)
                 for at, other in others
-                if at is not None and at == row[left_key.name]
+                if at is not None and at == row[left_key.column]
             ]
 
 
-def _scan(card: Card, table: Sequence[Row], rows: int) -> list[Owned]:
-    names = [column.name for column in card.columns if column.name != card.unit.column]
-    kept = [row for row in table if _whole(row["ord"]) <= rows]
-    return [(row[card.unit.column], {name: row[name] for name in names}) for row in kept]
+def _scan(scan: Scan, table: Sequence[Prepared], unit: str) -> list[Owned]:
+    kept = [row for row in table if _whole(row["ord"]) <= scan.rows]
+    return [(row[unit], {column: row[name] for column, name in scan.columns}) for row in kept]
 
 
-def _per_unit(below: list[Owned], columns: tuple[tuple[str, UnitAggregate], ...]) -> list[Owned]:
+def _per_unit(below: list[Owned], columns: tuple[tuple[Identity, UnitAggregate], ...]) -> list[Owned]:
     units: dict[Datum, list[Owned]] = {}
     for unit, row in below:
         units.setdefault(unit, []).append((unit, row))
-    return [(unit, {name: _unit_value(part, rows) for name, part in columns}) for unit, rows in units.items()]
+    return [(unit, {column: _unit_value(part, rows) for column, part in columns}) for unit, rows in units.items()]
 
 
 def _unit_value(aggregate: UnitAggregate, rows: list[Owned]) -> int | None:
@@ -207,8 +218,8 @@ def _unit_value(aggregate: UnitAggregate, rows: list[Owned]) -> int | None:
 def evaluate(value: Value, row: Row) -> Datum:
     """A value on a row; a text only where it is a text column as it stands."""
     match value:
-        case Field(name):
-            return row[name]
+        case Field(column):
+            return row[column]
         case Whole(number):
             return _held(number)
         case Nothing():

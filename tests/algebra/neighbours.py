@@ -1,27 +1,28 @@
 """Neighbours searched by an adversary: how far can one unit move what a plan measures?
 
 One unit of the population comes or goes (add-remove), or changes everything that is confidential of it (replace-one),
-in all datasets at once. A pair of neighbours is climbed from many starts: extreme values, NULLs, values on both sides
-of every constant of the plan, rows that leave a group or a filter, more rows than count. How far a pair is apart is
-told as a share of the derived bound: 1 reaches it, more than 1 refutes the calculus.
+in all datasets at once. Where it is not public who is in a dataset of public size, another may stand in for the unit
+there: the dataset has as many units, and for what joins it to others the unit is gone. A pair of neighbours is climbed
+from many starts: extreme values, NULLs, values on both sides of every constant of the plan, rows that leave a group or
+a filter, more rows than count. How far a pair is apart is told as a share of the derived bound: 1 reaches it, more
+than 1 refutes the calculus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 from random import Random
 from typing import Final
 
-from discreet.data.card import Card, Kind, Size
+from discreet.data.card import Card, Kind, Membership, Size
 from discreet.engines.base import Cell, Histogram
 from discreet.guarantees.types import Neighbours
 from discreet.plan.algebra import (
     Clamp,
     Extreme,
-    Field,
     Lookup,
     Marginal,
     OneOf,
@@ -31,16 +32,17 @@ from discreet.plan.algebra import (
     TextIn,
     Whole,
     Within,
+    fields_in,
     reduced,
     scans,
     walk,
 )
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.sensitivity import Sensitivities, sensitivities
-from tests.algebra.interpreter import Aggregate, Datum, Row, Tables, grouped, margin_of
+from tests.algebra.interpreter import Aggregate, Datum, Prepared, Tables, grouped, margin_of
 from tests.algebra.populations import Cards, cut_weight, extremes, present_columns
 
-__all__ = ["Found", "Pair", "distance", "neighbouring_tables", "reach", "search"]
+__all__ = ["Found", "Pair", "distance", "neighbouring_tables", "place_of", "reach", "search"]
 
 RANK: Final = 10
 """How many values an extreme may leave above it; public, and the bound holds for any."""
@@ -50,13 +52,25 @@ HOPELESS: Final = Fraction(10**9)
 
 PROTECTED: Final[Mapping[str, Datum]] = {"integer": 10**6, "text": "the protected unit"}
 
-State = Mapping[str, tuple[Row, ...]]
-"""The rows of the protected unit by dataset, in their order, without id."""
+STANDS_IN: Final = " stands in"
+BEYOND: Final = 10**7
+"""Numbers of those who stand in for the protected unit; another in each dataset."""
 
 Absent = Mapping[str, frozenset[str]]
 
 Seen = Mapping[Cell, list[Aggregate]]
 Number = int | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The rows of the protected unit by dataset, in their order, without id.
+
+    In the datasets of `elsewhere` somebody else has them, who is in no other.
+    """
+
+    rows: Mapping[str, tuple[Prepared, ...]]
+    elsewhere: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +140,27 @@ def neighbouring_tables(pair: Pair, cards: Cards, others: Tables) -> tuple[Table
 
 
 def _tables(state: State, cards: Cards, others: Tables) -> Tables:
-    return {name: [*others.get(name, ()), *_owned(state.get(name, ()), card)] for name, card in cards.items()}
+    owners = {name: _owner(card, name in state.elsewhere, place) for place, (name, card) in enumerate(cards.items())}
+    return {
+        name: [*others.get(name, ()), *_owned(state.rows.get(name, ()), card, owners[name])]
+        for name, card in cards.items()
+    }
 
 
-def _owned(rows: tuple[Row, ...], card: Card) -> Iterator[Row]:
-    unit = PROTECTED[card.unit_type]
+def _owner(card: Card, elsewhere: bool, place: int) -> Datum:
+    if not elsewhere:
+        return PROTECTED[card.unit_type]
+    return BEYOND + place if card.unit_type == "integer" else f"{card.dataset}{STANDS_IN}"
+
+
+def place_of(unit: Datum) -> Datum:
+    """The protected unit, for whoever stands in for it in a dataset; others are themselves."""
+    if isinstance(unit, int):
+        return PROTECTED["integer"] if unit >= BEYOND else unit
+    return PROTECTED["text"] if unit is not None and unit.endswith(STANDS_IN) else unit
+
+
+def _owned(rows: tuple[Prepared, ...], card: Card, unit: Datum) -> Iterator[Prepared]:
     return ({card.unit.column: unit, **row, "ord": order} for order, row in enumerate(rows, start=1))
 
 
@@ -152,7 +182,7 @@ def distance(plan: Plan, place: int, bound: Sensitivities, first: Seen, second: 
     scored = isinstance(plan.measures[place], Quantile | Extreme)
     moves = {at: (l1, l1**2 if scored else squared) for at, (l1, squared) in slices.items()}
     return Found(
-        pair=Pair({}, {}, {}, {}),
+        pair=Pair({}, State({}), State({}), {}),
         l1=Fraction(sum(l1 for l1, _ in moves.values())),
         squared_l2=Fraction(sum(squared for _, squared in moves.values())),
         share_l1=Fraction(sum(_share(l1, bound.each[at].l1) for at, (l1, _) in moves.items())),
@@ -220,6 +250,9 @@ class _Adversary:
         names = dict.fromkeys(scan.dataset for scan in scans(plan.source))
         self.cards = {name: cards[name] for name in names}
         self.replacing = cards[plan.dataset].neighbours is Neighbours.REPLACE_ONE
+        self.unknown = [name for name, card in self.cards.items() if self.replacing and _may_be_elsewhere(card)]
+        if len(self.cards) == 1:
+            self.unknown = []  # whoever has the rows, they are there
         self.tempting = {name: _temptations(plan, card) for name, card in self.cards.items()}
         self.settled = {
             name: [at for at in self.tempting[name] if at in present_columns(card) and not card.column(at).public]
@@ -233,7 +266,7 @@ class _Adversary:
         self.ends = (0, 0)
         if isinstance(measure, Quantile | Extreme):
             span = span_of(measure.value, facts_of(plan.source, cards))
-            self.ends = span.low or 0, span.high or 0
+            self.ends = measure.candidates or (span.low or 0, span.high or 0)
 
     def climb(self, steps: int, *, squared: bool) -> Found:
         """From the best of a few random pairs, by small changes that never bring it closer together."""
@@ -266,9 +299,9 @@ class _Adversary:
             }
             for name, tempting in self.tempting.items()
         }
-        # Under a public size a unit is in a dataset of both neighbours, or of neither.
+        # Under a public size a unit, or who stands in for it, is in a dataset of both neighbours, or of neither.
         missing = {name for name in self.cards if self.random.random() < 0.1}
-        gone: State = dict.fromkeys(self.cards, ())
+        gone = State(dict.fromkeys(self.cards, ()))
         absent = {
             name: frozenset(at for at in settled if self.random.random() < 0.3)
             for name, settled in self.settled.items()
@@ -278,19 +311,19 @@ class _Adversary:
         return Pair(public, first, second, absent)
 
     def fresh_state(self, public: Mapping[str, Mapping[str, Datum]], absent: Absent, missing: set[str]) -> State:
-        state = {}
+        state: dict[str, tuple[Prepared, ...]] = {}
         for name, card in self.cards.items():
             count = 0 if name in missing else self.size(card)
             rows = [self.fresh_row(name, public[name], absent[name]) for _ in range(count)]
             state[name] = tuple(rows[:1] * len(rows) if self.random.random() < 0.6 else rows)
-        return state
+        return State(state, frozenset(name for name in self.unknown if self.random.random() < 0.2))
 
     def size(self, card: Card) -> int:
         most = card.unit.rows
         sizes = (1, most, most, most, most + 2) if card.size is Size.PUBLIC else (0, 1, most, most, most, most + 2)
         return self.random.choice(sizes)
 
-    def fresh_row(self, name: str, public: Mapping[str, Datum], absent: frozenset[str]) -> Row:
+    def fresh_row(self, name: str, public: Mapping[str, Datum], absent: frozenset[str]) -> Prepared:
         card = self.cards[name]
         row = {column.name: None for column in card.columns if column.kind is not Kind.ID}
         drawn = {at: public[at] if at in public else self.fresh_value(name, at, absent) for at in self.tempting[name]}
@@ -305,6 +338,11 @@ class _Adversary:
 
     def changed(self, pair: Pair) -> Pair:
         """One small change: of what is public in both, or of one of the two."""
+        if self.unknown and self.random.random() < 0.1:
+            name = self.random.choice(self.unknown)
+            if self.random.random() < 0.5:
+                return replace(pair, second=_exchanged(pair.second, name))
+            return replace(pair, first=_exchanged(pair.first, name))
         name = self.random.choice(list(self.cards))
         if self.settled[name] and self.random.random() < 0.15:
             return self.with_presence(pair, name, self.random.choice(self.settled[name]))
@@ -327,10 +365,10 @@ class _Adversary:
         return replace(pair, first=first, second=second, absent={**pair.absent, name: absent})
 
     def with_value(self, state: State, name: str, at: str, value: Datum) -> State:
-        return {**state, name: tuple(cut_weight(self.cards[name], {**row, at: value}) for row in state[name])}
+        return _with_rows(state, name, [cut_weight(self.cards[name], {**row, at: value}) for row in state.rows[name]])
 
     def changed_state(self, state: State, name: str, public: Mapping[str, Datum], absent: frozenset[str]) -> State:
-        rows, card = list(state[name]), self.cards[name]
+        rows, card = list(state.rows[name]), self.cards[name]
         if not rows and card.size is Size.PUBLIC:
             return state
         free = [at for at in self.tempting[name] if at not in public]
@@ -349,12 +387,27 @@ class _Adversary:
                 return self.with_value(state, name, at, value)
             place = self.random.randrange(len(rows))
             rows[place] = cut_weight(card, {**rows[place], at: value})
-        return {**state, name: tuple(rows)}
+        return _with_rows(state, name, rows)
+
+
+def _may_be_elsewhere(card: Card) -> bool:
+    """Whether another may have a unit's place in a dataset; where its size is private, it may have no rows instead."""
+    return card.size is Size.PUBLIC and card.membership is Membership.CONFIDENTIAL
+
+
+def _with_rows(state: State, name: str, rows: Iterable[Prepared]) -> State:
+    return replace(state, rows={**state.rows, name: tuple(rows)})
+
+
+def _exchanged(state: State, name: str) -> State:
+    return replace(state, elsewhere=state.elsewhere ^ {name})
 
 
 def _temptations(plan: Plan, card: Card) -> dict[str, tuple[Datum, ...]]:
-    """For every column that the plan reads: its extremes, and values beside the constants of the plan."""
-    read = {node.name for node in walk(plan) if isinstance(node, Field)}
+    """For every card column that the plan reads: its extremes, and values beside the constants of the plan."""
+    identities = set(fields_in(plan))
+    own = [scan for scan in scans(plan.source) if scan.dataset == card.dataset]
+    read = {name for scan in own for column, name in scan.columns if column in identities}
     numbers = {number + by for number in _constants(plan) for by in (-1, 0, 1)}
     texts = {text for node in walk(plan) if isinstance(node, TextIn) for text in node.values}
     tempting: dict[str, tuple[Datum, ...]] = {}

@@ -11,10 +11,10 @@ from decimal import Decimal
 from random import Random
 from typing import Final
 
-from discreet.data.card import Card, Category, Column, Kind, Labels, Size, WeightRule
+from discreet.data.card import Card, Category, Column, Kind, Labels, Membership, Size, WeightRule
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.types import Neighbours, Unit
-from tests.algebra.interpreter import Datum, Row
+from tests.algebra.interpreter import Datum, Prepared
 
 __all__ = [
     "TEXTS",
@@ -55,10 +55,12 @@ def random_cards(random: Random) -> dict[str, Card]:
     neighbours = random.choice(tuple(Neighbours))
     id_type = random.choice(("integer", "text"))
     names = ("people",) if random.random() < 0.4 else ("people", "visits")
-    return {name: _card(random, name, neighbours, id_type) for name in names}
+    # Without it sums are bounded as if any unit could be absent: looser, so there is less to attack.
+    exact_public = random.random() < 0.8
+    return {name: _card(random, name, neighbours, id_type, exact_public=exact_public) for name in names}
 
 
-def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str) -> Card:
+def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str, *, exact_public: bool) -> Card:
     mark = dataset[0]
     public_size = neighbours is Neighbours.REPLACE_ONE and random.random() < 0.5
     columns = (*_columns(random, mark, id_type), _weight_column(random, mark))
@@ -73,7 +75,9 @@ def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str) ->
         budget=Budget(epsilon=3),
         columns=columns,
         size=Size.PUBLIC if public_size else Size.PRIVATE,
+        membership=Membership.PUBLIC if public_size and random.random() < 0.5 else Membership.CONFIDENTIAL,
         weight=_weight_rule(random, mark, columns),
+        exact_public=exact_public,
     )
 
 
@@ -167,7 +171,7 @@ def cut_weight(card: Card, row: dict[str, Datum]) -> dict[str, Datum]:
     return {**row, card.weight.column: min(weight, _weight_cap(card, row))}
 
 
-def _weight_cap(card: Card, row: Row) -> int:
+def _weight_cap(card: Card, row: Prepared) -> int:
     """The most whole steps that the weight of a row can have."""
     assert card.weight is not None
     column = card.column(card.weight.column)

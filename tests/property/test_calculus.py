@@ -21,7 +21,7 @@ from discreet.plan.calculus import Facts, Span, facts_of, span_of
 from discreet.plan.sensitivity import sensitivities
 from tests.algebra.generator import EVERY_NODE, Example, nodes_in, random_example
 from tests.algebra.interpreter import Datum, Row, Tables, grouped, holds, rows_of
-from tests.algebra.neighbours import Pair, distance, neighbouring_tables, search
+from tests.algebra.neighbours import Pair, distance, neighbouring_tables, place_of, search
 from tests.algebra.populations import Cards
 
 Owned = Mapping[Datum, list[Row]]
@@ -92,19 +92,21 @@ def relations(relation: Relation) -> Iterator[Relation]:
 def owned(relation: Relation, tables: Tables, cards: Cards) -> dict[Datum, list[Row]]:
     units: dict[Datum, list[Row]] = {}
     for unit, row in rows_of(relation, tables, cards):
-        units.setdefault(unit, []).append(row)
+        units.setdefault(place_of(unit), []).append(row)
     return units
 
 
 def require_rows(facts: Facts, rows: list[Row], seed: int) -> None:
     assert len(rows) <= facts.rows, f"seed {seed}: more rows of a unit than derived"
-    for name in facts.spans:
-        span = span_of(Field(name), facts)
-        values = {row[name] for row in rows}
-        assert len(values) == 1 or not span.public, f"seed {seed}: public column {name} varies within a unit"
+    for column in facts.spans:
+        span = span_of(Field(column), facts)
+        values = {row[column] for row in rows}
+        assert len(values) == 1 or not span.public, f"seed {seed}: public column {column} varies within a unit"
         present = {value is not None for value in values}
-        assert len(present) == 1 or not span.settled, f"seed {seed}: presence in {name} varies within a unit"
-        assert all(inside(span, value) for value in values), f"seed {seed}: {name} leaves its interval"
+        assert len(present) == 1 or not span.settled, f"seed {seed}: presence in {column} varies within a unit"
+        assert all(inside(span, value) for value in values), f"seed {seed}: {column} leaves its interval"
+        assert values <= facts.possible.get(column, values), f"seed {seed}: {column} has a value that is not possible"
+        assert all(capped(span, row, row[column]) for row in rows), f"seed {seed}: {column} is above its cap"
 
 
 def inside(span: Span, value: Datum) -> bool:
@@ -115,15 +117,28 @@ def inside(span: Span, value: Datum) -> bool:
     return span.low is not None and span.high is not None and span.low <= value <= span.high
 
 
+def capped(span: Span, row: Row, value: Datum) -> bool:
+    if span.caps is None or value is None:
+        return True
+    category = row[span.caps.by]
+    return isinstance(value, int) and value <= (
+        span.caps.each[category] if isinstance(category, int) else span.caps.largest
+    )
+
+
 def require_public(facts: Facts, first: Owned, second: Owned, seed: int) -> None:
-    """Under replace-one, steady relations keep their units, and public columns their values."""
+    """Under replace-one, steady relations keep their units, or who stands in for them, and public columns their values.
+
+    Who stands in for a unit is in one dataset alone, so it has no rows in a relation that joins several.
+    """
     assert not facts.steady or first.keys() == second.keys(), f"seed {seed}: presence in a steady relation changed"
     for unit in first.keys() & second.keys():
-        for name, span in facts.spans.items():
-            same = first[unit][0][name] == second[unit][0][name]
-            assert same or not span.public, f"seed {seed}: public column {name} changed between neighbours"
-            present = {rows[0][name] is not None for rows in (first[unit], second[unit])}
-            assert len(present) == 1 or not span.settled, f"seed {seed}: presence in {name} changed between neighbours"
+        for column, span in facts.spans.items():
+            same = first[unit][0][column] == second[unit][0][column]
+            assert same or not span.public, f"seed {seed}: public column {column} changed between neighbours"
+            present = {rows[0][column] is not None for rows in (first[unit], second[unit])}
+            known = len(present) == 1 or not span.settled
+            assert known, f"seed {seed}: presence in {column} changed between neighbours"
 
 
 @pytest.mark.parametrize("block", range(8))

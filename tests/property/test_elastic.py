@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import Field, KeyJoin, Scan
+from discreet.plan.algebra import KeyJoin, Scan
 from discreet.sensitivity.elastic import Elastic, JoinHeld, JoinSubject, elastic_sensitivity, smooth_bound
 from discreet.sensitivity.smoothnoise import SmoothNoise
+from tests.algebra.columns import at, field
 
 Keys = tuple[int, ...]
 Owner = tuple[Keys, Keys]
@@ -40,8 +41,9 @@ class Forgetful(JoinHeld):
 
 def subject(bounds: tuple[int, int]) -> JoinSubject:
     left, right = bounds
-    join = KeyJoin(Scan("visits", left), Scan("clinics", right), Field("clinic"), Field("name"))
-    return JoinSubject(join, left, right)
+    visits = Scan("visits", left, ((at("clinic"), "clinic"),))
+    clinics = Scan("clinics", right, ((at("name"), "name"),))
+    return JoinSubject(KeyJoin(visits, clinics, field("clinic"), field("name")), left, right)
 
 
 @cache

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data.card import Card, parse_card
-from discreet.plan.algebra import Field, Plan, Scan
+from discreet.plan.algebra import Plan
 from discreet.plan.sensitivity import sensitivities
 from discreet.sensitivity.privatebounds import REACH, choose_bounds, edges, search_plan
+from tests.algebra.columns import field, scan
 from tests.algebra.interpreter import measure
 
 Values = Sequence[int | None]
@@ -51,7 +52,8 @@ def apart(
     rows: int, neighbours: str, others: Sequence[Values], one: Values, two: Values | None
 ) -> tuple[int, Fraction]:
     """How far the histograms of two neighbours are apart, and how far they may be."""
-    own, plan = card(rows=rows, neighbours=neighbours), search_plan(Scan("t", rows), Field("x"))
+    own = card(rows=rows, neighbours=neighbours)
+    plan = search_plan(scan(own, rows), field("x"))
     first = histogram(plan, own, [*others, one])
     second = histogram(plan, own, [*others, *([] if two is None else [two])])
     moved = sum(abs(a - b) for a, b in zip(first, second, strict=True))

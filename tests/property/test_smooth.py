@@ -19,11 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import Field, Scan
+from discreet.plan.algebra import Scan
 from discreet.sensitivity.smooth import Smooth, smooth_bound
 from discreet.sensitivity.smoothnoise import SmoothNoise
 from discreet.sensitivity.subject import Aggregate, Held, Subject
 from discreet.sensitivity.windows import Core, Discount, widest_gap
+from tests.algebra.columns import at, field
 
 DOMAIN, MOST = (0, 1, 4, 5), 5
 PROMISES = [(Decimal("1.5"), Decimal("1e-6")), (Decimal(12), Decimal("0.05"))]
@@ -52,8 +53,8 @@ cases = pytest.mark.parametrize(("aggregate", "rank", "neighbours", "rows"), CAS
 def subject(aggregate: Aggregate, rank: Fraction | None, neighbours: Neighbours, rows: int) -> Subject:
     return Subject(
         aggregate=aggregate,
-        source=Scan("survey", rows),
-        value=Field("age"),
+        source=Scan("survey", rows, ((at("age"), "age"),)),
+        value=field("age"),
         step=Fraction(1),
         unit_rows=rows,
         neighbours=neighbours,

@@ -23,7 +23,7 @@ from discreet.release.pricing import Pricing
 from discreet.session import Session
 from discreet.tables.measuring import Design, _split, _widened
 from discreet.tables.request import table_request
-from tests.algebra.interpreter import Row, measure
+from tests.algebra.interpreter import Prepared, measure
 from tests.algebra.populations import cut_weight
 
 CARD = """
@@ -101,7 +101,7 @@ def designs(design: Design) -> Iterator[Design]:
         )
 
 
-def states(design: Design, region: int | None) -> Iterator[list[Row]]:
+def states(design: Design, region: int | None) -> Iterator[list[Prepared]]:
     """Everything that a unit of a region can be, its rows in any number that counts."""
     card = design.formed.card
     asked = design.formed.request.to_sql(card)
@@ -133,7 +133,7 @@ def scales(design: Design, pricing: Pricing) -> NDArray[np.float64]:
     return np.array(found)
 
 
-def observe(design: Design, rows: list[Row]) -> list[int]:
+def observe(design: Design, rows: list[Prepared]) -> list[int]:
     found = measure(design.statement.plan, {"people": rows}, design.formed.cards)
     return [value for column in found.columns for value in cast("Sequence[int]", column)]
 

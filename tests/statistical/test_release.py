@@ -20,13 +20,14 @@ import pytest
 
 from discreet.engines.base import Measured
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.algebra import Field, Key, Plan, Quantile, Scan, Units
+from discreet.plan.algebra import Key, Plan, Quantile, Units
 from discreet.plan.outputs import Presentation
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
 from discreet.release.answers import Answer
 from discreet.release.noising import draw
 from discreet.release.pricing import Pricing, price
 from discreet.session import Session
+from tests.algebra.columns import field, scan
 
 pytestmark = pytest.mark.statistical
 
@@ -124,7 +125,7 @@ def test_answers_carry_the_noise_that_is_charged_for(house: Session) -> None:
 
 def test_measures_of_one_statement_have_noise_of_their_own(house: Session) -> None:
     answer = house.query("SELECT age, COUNT(*) AS n, SUM(age) AS s FROM t GROUP BY age", epsilon=1)
-    count, total = (one.values for one in answer.noisy.in_order_of(answer.plan))
+    count, total = (one.values for one in answer.noisy.in_order_of(answer.statement))
     gap = min(law_gap(6, 4.5), law_gap(6, 7.5))
     assert farthest(count, 6) < gap / 2
     # The sum's scale is 29,999 times that of the count: the same draws, stretched, would be found.
@@ -191,7 +192,11 @@ def quantile_law(rows: Sequence[int], domain: Sequence[int], rate: float) -> lis
 def test_medians_follow_their_law_on_a_tiny_domain(house: Session) -> None:
     card = house.workspace.dataset("s").card
     statement = Statement(
-        Plan(Scan("s", 1), (Key(Field("cell"), tuple(range(GROUPS))),), (Quantile(Field("x"), Fraction(1, 2)),)),
+        Plan(
+            scan(card, 1),
+            (Key(field("cell"), tuple(range(GROUPS))),),
+            (Quantile(field("x"), Fraction(1, 2), candidates=(0, 20)),),
+        ),
         Presentation(()),
         (KeyFace("cell"),),
         (MeasureFace("MEDIAN(x)", Fraction(1)),),
@@ -224,7 +229,7 @@ def passing(pricing: Pricing, statement: Statement, keys: int) -> float:
 def test_keys_of_a_single_unit_pass_no_more_often_than_delta_allows(house: Session) -> None:
     card = house.workspace.dataset("t").card
     statement = Statement(
-        Plan(Scan("t", 3), (Key(Field("town"), None),), (Units(),)),
+        Plan(scan(card, 3), (Key(field("town"), None),), (Units(),)),
         Presentation(()),
         (KeyFace("town"),),
         (MeasureFace("units", Fraction(1)),),

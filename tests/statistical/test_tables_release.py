@@ -231,7 +231,7 @@ def mean_squares(desk: Desk, runs: int) -> NDArray[np.float64]:
     component, plan, pricing = desk.design.components[0], desk.design.statement.plan, desk.pricing
 
     def estimate(noisy: Noisy) -> NDArray[np.float64]:
-        return Estimated(component.layout, component.chosen.measured, noisy.in_order_of(plan)).raw
+        return Estimated(component.layout, component.chosen.measured, noisy.in_order_of(desk.design.statement)).raw
 
     found = np.empty(runs)
     exact = estimate(spoil(draw(plan, pricing, desk.measured), desk.measured, 0))

@@ -28,8 +28,10 @@ __all__ = [
     "Column",
     "Kind",
     "Labels",
+    "Membership",
     "Size",
     "WeightRule",
+    "membership_problems",
     "parse_card",
     "presence_problems",
     "read_card",
@@ -50,6 +52,13 @@ class Size(StrEnum):
     PUBLIC = "public"
 
 
+class Membership(StrEnum):
+    """Whether it may be known to all who has rows in the dataset."""
+
+    CONFIDENTIAL = "confidential"
+    PUBLIC = "public"
+
+
 @dataclass(frozen=True)
 class Card:
     """One dataset as its custodian declares it. `text` is the card as it was written."""
@@ -63,6 +72,7 @@ class Card:
     columns: tuple[Column, ...]
     description: Labels | None = None
     size: Size = Size.PRIVATE
+    membership: Membership = Membership.CONFIDENTIAL
     weight: WeightRule | None = None
     allow: frozenset[str] = frozenset()
     exact_public: bool = False
@@ -74,6 +84,7 @@ class Card:
         problems = [
             *unit_problems(self.unit, known),
             *size_problems(self.size, self.neighbours),
+            *membership_problems(self.membership, self.size),
             *presence_problems(self.size, known),
         ]
         if self.weight is not None:
@@ -137,6 +148,12 @@ def size_problems(size: Size, neighbours: Neighbours) -> Problems:
     """Adding a unit changes the size, so a public size needs neighbours of one size."""
     if size is Size.PUBLIC and neighbours is not Neighbours.REPLACE_ONE:
         yield "size", "size: public is allowed only with neighbours: replace-one"
+
+
+def membership_problems(membership: Membership, size: Size) -> Problems:
+    """Whoever knows who is there knows how many there are."""
+    if membership is Membership.PUBLIC and size is not Size.PUBLIC:
+        yield "membership", "membership: public needs size: public"
 
 
 def presence_problems(size: Size, columns: Mapping[str, Column | None]) -> Problems:

@@ -81,6 +81,11 @@ CARD_KEYS: Final = (
     Key("unit", "Whom the guarantee protects.", "{column, rows}", required=True, keys=_UNIT_KEYS),
     Key("neighbours", "Which two data sets must look alike.", "add-remove | replace-one", required=True),
     Key("size", "Whether the number of units is public; private when absent.", "private | public"),
+    Key(
+        "membership",
+        "Whether it is public who has rows here; matters in joins, needs size: public; confidential when absent.",
+        "confidential | public",
+    ),
     Key("weight", "The survey weight and its cap.", "{column, cap}", keys=_WEIGHT_KEYS),
     Key("budget", "What may be spent.", "{epsilon, ...}", required=True, keys=_BUDGET_KEYS),
     Key("allow", "Releases without a proof that the custodian permits.", "[bootstrap, generated]"),

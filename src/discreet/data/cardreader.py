@@ -12,7 +12,9 @@ from typing import Final
 from discreet.data.card import (
     ALLOWED_RELEASES,
     Card,
+    Membership,
     Size,
+    membership_problems,
     presence_problems,
     size_problems,
     unit_problems,
@@ -63,6 +65,7 @@ class _CardReader(NodeReader):
         unit = self.optional(fields, "unit", self._unit)
         neighbours = self.optional(fields, "neighbours", lambda node: self.choice(node, Neighbours, "neighbours"))
         size = self.optional(fields, "size", lambda node: self.choice(node, Size, "size"))
+        membership = self.optional(fields, "membership", lambda node: self.choice(node, Membership, "membership"))
         weight = self.optional(fields, "weight", self._weight)
         budget = self.optional(fields, "budget", self._budget)
         title = self.optional(fields, "title", lambda node: self.labels(node, "title"))
@@ -78,6 +81,8 @@ class _CardReader(NodeReader):
             self.note_at(root, weight_problems(weight, columns))
         if size is not None and neighbours is not None:
             self.note_at(root, size_problems(size, neighbours))
+        if membership is not None:
+            self.note_at(root, membership_problems(membership, size or Size.PRIVATE))
         self.note_at(root, presence_problems(size or Size.PRIVATE, columns))
         if self.problems or self.undecided or not (dataset and unit and neighbours and budget):
             return None
@@ -89,6 +94,7 @@ class _CardReader(NodeReader):
             unit=unit,
             neighbours=neighbours,
             size=size or Size.PRIVATE,
+            membership=membership or Membership.CONFIDENTIAL,
             weight=weight,
             budget=budget,
             allow=allow or frozenset(),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -178,9 +179,15 @@ class Column:
         if self.step is None:
             raise ValueError(f"column '{self.name}' has no grid")
         if self.bounds is None:
-            widest = min(LARGEST_UNITS, int(LARGEST_UNITS / Fraction(self.step)))
+            widest = min(LARGEST_UNITS, _in_steps(Decimal(LARGEST_UNITS), self.step))
             return -widest if side == 0 else widest
-        return int(Fraction(self.bounds[side]) / Fraction(self.step))
+        return _in_steps(self.bounds[side], self.step)
+
+
+@lru_cache(maxsize=4096)
+def _in_steps(amount: Decimal, step: Decimal) -> int:
+    """Every question asks for the bounds of every column, often."""
+    return int(Fraction(amount) / Fraction(step))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ class EmbeddedEngine:
         self._tables = {
             name: Table(
                 rows=f"read_parquet({dialect.text(str(path))})",
-                columns=frozenset(column.name for column in card.columns),
                 unit=card.unit.column,
             )
             for name, (path, card) in files.items()

@@ -21,6 +21,7 @@ from discreet.plan.algebra import (
     Condition,
     Field,
     Greatest,
+    Identity,
     IsNull,
     Least,
     Not,
@@ -45,16 +46,16 @@ _BEYOND: Final = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """Writes expressions over columns that `column` names."""
+    """Writes expressions over columns that `column` writes."""
 
     dialect: Dialect
-    column: Callable[[str], str]
+    column: Callable[[Identity], str]
 
     def value(self, value: Value) -> str:
         """The value in whatever integer type it comes in."""
         match value:
-            case Field(name):
-                return self.column(name)
+            case Field(column):
+                return self.column(column)
             case Whole(number):
                 return f"CAST({number} AS BIGINT)"
             case Nothing():

@@ -1,25 +1,28 @@
 """A plan as SQL: one statement for all counts and sums, and one for each value of which a histogram is needed.
 
-Relations nest as sub-queries and each asks the one below for the columns it needs. The unit's id travels only as far
-as something joins, groups or counts by it. Rows beyond a unit's bound are dropped where its dataset is read, before
-any filter or join.
+Relations nest as sub-queries and each asks the one below for the columns it needs. Above the datasets columns have
+labels of our own, made from their identities, and every one is written with the sub-query it comes from: no name of a
+statement reaches an engine, and those of a card only where its dataset is read. The unit's id travels only as far as
+something joins, groups or counts by it. Rows beyond a unit's bound are dropped where its dataset is read, before any
+filter or join.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from discreet.engines.dialects import Dialect
 from discreet.engines.expressions import Expressions
 from discreet.plan.algebra import (
     Absolute,
+    Clamp,
     Derive,
     Extreme,
     Field,
     Filter,
+    Identity,
     IsNull,
     Join,
     KeyJoin,
@@ -42,18 +45,22 @@ from discreet.plan.algebra import (
     Units,
     UnitTotal,
     Value,
+    columns_of,
+    fields_in,
     measured_of,
+    next_identity,
     walk,
 )
 from discreet.plan.calculus import key_join_refused
 
 __all__ = ["Rendering", "Table", "render"]
 
-_UNIT: Final = "_discreet_unit"
-_VALUE: Final = "_discreet_value"
-_ENTRY: Final = "_discreet_entry"
+# Labels of columns are c and their number, so these differ from all of them.
+_UNIT: Final = "unit"
+_ENTRY: Final = "entry"
 _ORDER: Final = "ord"
-_PLAIN: Final = re.compile(r"(?!_discreet|ord$)[a-z_][a-z0-9_]{0,62}", re.ASCII)
+_ROWS: Final = "prepared rows"
+"""What a dataset's rows are called: no column of a card can be called so, and none be taken for it."""
 
 Lines = list[str]
 Item = TypeVar("Item")
@@ -61,10 +68,9 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A dataset to an engine: a FROM item that yields its prepared rows, its columns, and the one with unit ids."""
+    """A dataset to an engine: a FROM item that yields its prepared rows, and the column with unit ids."""
 
     rows: str
-    columns: frozenset[str]
     unit: str
 
 
@@ -89,7 +95,7 @@ def render(plan: Plan, dialect: Dialect, tables: Mapping[str, Table]) -> Renderi
     places = []
     for measure in map(measured_of, plan.measures):
         if isinstance(measure, Quantile | Extreme):
-            places.append(_place(measure.value, values))
+            places.append(_place(_ranked(measure), values))
         else:
             places.append(_place(writer.aggregate(measure, plan.source), aggregates))
     if plan.open and not aggregates:
@@ -99,6 +105,11 @@ def render(plan: Plan, dialect: Dialect, tables: Mapping[str, Table]) -> Renderi
         histograms=tuple(writer.histogram(plan, value) for value in values),
         places=tuple(places),
     )
+
+
+def _ranked(measure: Quantile | Extreme) -> Value:
+    """What is ranked: the value, moved into the candidates."""
+    return measure.value if measure.candidates is None else Clamp(measure.value, *measure.candidates)
 
 
 def _place(item: Item, among: list[Item]) -> int:
@@ -116,18 +127,18 @@ class _Below:
     `filtered`: a condition stands above.
     """
 
-    names: tuple[str, ...]
+    columns: tuple[Identity, ...]
     unit: bool = False
     filtered: bool = False
     guarded: bool = False
 
     def asking(
-        self, nodes: object, *, unit: bool = False, names: Iterable[str] = (), condition: bool = False
+        self, nodes: object, *, unit: bool = False, columns: Iterable[Identity] = (), condition: bool = False
     ) -> _Below:
         """The same, for the columns that `nodes` read; `condition` when they decide which rows are kept."""
         filtered = self.filtered or condition
         return _Below(
-            tuple(dict.fromkeys([*names, *_names(nodes)])),
+            tuple(dict.fromkeys([*columns, *fields_in(nodes)])),
             unit=self.unit or unit,
             filtered=filtered,
             guarded=self.guarded or (filtered and _has_arithmetic(nodes)),
@@ -138,27 +149,27 @@ class _Below:
 class _Writer:
     dialect: Dialect
     tables: Mapping[str, Table]
-    labels: dict[str, str] = field(default_factory=dict)
 
     # --- what is measured ---------------------------------------------------------------------------------------------
 
     def numbers(self, plan: Plan, aggregates: list[str]) -> str:
-        keys = [self._column(key.field.name) for key in plan.keys]
+        keys = [self._column(key.field.column) for key in plan.keys]
         asked = map(measured_of, plan.measures)
         measured = [measure for measure in asked if not isinstance(measure, Quantile | Extreme)]
         below = _Below(()).asking(
             tuple(measured),
-            names=[key.field.name for key in plan.keys],
+            columns=[key.field.column for key in plan.keys],
             unit=any(self._counts_units(measure, plan.source) for measure in measured),
         )
         group = [f"GROUP BY {', '.join(keys)}"] if keys else []
         return "\n".join(self._select([*keys, *aggregates], self.relation(plan.source, below), group))
 
     def histogram(self, plan: Plan, value: Value) -> str:
-        named = tuple((key.field.name, key.field) for key in plan.keys)
-        there = Filter(Derive(plan.source, (*named, (_VALUE, value))), Not(IsNull(Field(_VALUE))))
-        below = _Below((*(key.field.name for key in plan.keys), _VALUE))
-        columns = [self._column(name) for name in below.names]
+        ranked = next_identity(plan.source)
+        keys = tuple((key.field.column, key.field) for key in plan.keys)
+        there = Filter(Derive(plan.source, (*keys, (ranked, value))), Not(IsNull(Field(ranked))))
+        below = _Below((*(key.field.column for key in plan.keys), ranked))
+        columns = [self._column(column) for column in below.columns]
         tail = [f"GROUP BY {', '.join(columns)}", f"ORDER BY {columns[-1]}"]
         return "\n".join(self._select([*columns, "count(*)"], self.relation(there, below), tail))
 
@@ -166,7 +177,7 @@ class _Writer:
         """A count or a sum over the rows of a cell."""
         match measure:
             case Units():
-                return f"count(DISTINCT {self._unit})" if self._counts_units(measure, source) else "count(*)"
+                return f"count(DISTINCT {self._unit()})" if self._counts_units(measure, source) else "count(*)"
             case Rows(None):
                 return "count(*)"
             case Rows(value) if value is not None:
@@ -187,15 +198,15 @@ class _Writer:
                 return self._scan(relation, below, [])
             case Filter(Scan() as scan, where):
                 # Beside the bound rather than around it: easier to read, and the same.
-                named = Expressions(self.dialect, self.dialect.name)
+                named = Expressions(self.dialect, self._card_columns(scan))
                 return self._scan(scan, below, [named.condition(where)])
             case Filter(source, where):
-                inner = self.relation(source, below.asking(where, names=below.names, condition=True))
+                inner = self.relation(source, below.asking(where, columns=below.columns, condition=True))
                 condition = self._expressions.condition(where)
                 items = self._items(below, self._column, [condition])
                 return self._select(items, inner, [f"WHERE {condition}"])
             case Derive(source, columns):
-                values = {name: value for name, value in columns if name in below.names}
+                values = {column: value for column, value in columns if column in below.columns}
                 inner = self.relation(source, below.asking(tuple(values.values())))
                 return self._select(self._derived(below, values), inner)
             case PerUnit(source, columns):
@@ -209,33 +220,37 @@ class _Writer:
 
     def _scan(self, scan: Scan, below: _Below, conditions: list[str]) -> Lines:
         table = self.tables[scan.dataset]
-        bound = self.dialect.first_rows(self.dialect.name(_ORDER), scan.rows)
-        items = self._items(below, self.dialect.name, conditions, unit=self.dialect.name(table.unit))
-        return [f"SELECT {', '.join(items)}", f"FROM {table.rows} AS r", f"WHERE {' AND '.join([bound, *conditions])}"]
+        bound = self.dialect.first_rows(self._card_column(_ORDER), scan.rows)
+        items = self._items(below, self._card_columns(scan), conditions, unit=self._card_column(table.unit))
+        return [
+            f"SELECT {', '.join(items)}",
+            f"FROM {table.rows} AS {self.dialect.name(_ROWS)}",
+            f"WHERE {' AND '.join([bound, *conditions])}",
+        ]
 
     def _items(
-        self, below: _Below, column: Callable[[str], str], conditions: list[str], *, unit: str | None = None
+        self, below: _Below, column: Callable[[Identity], str], conditions: list[str], *, unit: str | None = None
     ) -> list[str]:
         """The columns of a relation that passes them on, each under its label."""
         guard = " AND ".join(conditions) if below.guarded else ""
-        texts = [f"CASE WHEN {guard} THEN {column(name)} END" if guard else column(name) for name in below.names]
-        passed = [_named(text, self._column(name)) for text, name in zip(texts, below.names, strict=True)]
-        return self._with_unit(passed, below, unit or self._unit)
+        texts = [f"CASE WHEN {guard} THEN {column(one)} END" if guard else column(one) for one in below.columns]
+        passed = [f"{text} AS {self._label(one)}" for text, one in zip(texts, below.columns, strict=True)]
+        return self._with_unit(passed, below, unit or self._unit())
 
     def _with_unit(self, items: list[str], below: _Below, unit: str) -> list[str]:
-        owned = [_named(unit, self._unit), *items] if below.unit else items
-        return owned or [f"1 AS {self.dialect.name('_discreet_one')}"]
+        owned = [f"{unit} AS {self.dialect.name(_UNIT)}", *items] if below.unit else items
+        return owned or [f"1 AS {self.dialect.name('one')}"]
 
-    def _derived(self, below: _Below, values: Mapping[str, Value]) -> list[str]:
-        items = [_named(self._expressions.value(values[name]), self._column(name)) for name in below.names]
-        return self._with_unit(items, below, self._unit)
+    def _derived(self, below: _Below, values: Mapping[Identity, Value]) -> list[str]:
+        items = [f"{self._expressions.value(values[one])} AS {self._label(one)}" for one in below.columns]
+        return self._with_unit(items, below, self._unit())
 
-    def _per_unit(self, source: Relation, columns: Mapping[str, UnitAggregate], below: _Below) -> Lines:
-        asked = {name: columns[name] for name in below.names}
+    def _per_unit(self, source: Relation, columns: Mapping[Identity, UnitAggregate], below: _Below) -> Lines:
+        asked = {column: columns[column] for column in below.columns}
         # No condition from above passes through an aggregate.
         inner = self.relation(source, _Below(()).asking(tuple(asked.values()), unit=True))
-        items = [_named(self._unit_aggregate(asked[name]), self._column(name)) for name in below.names]
-        return self._select(self._with_unit(items, below, self._unit), inner, [f"GROUP BY {self._unit}"])
+        items = [f"{self._unit_aggregate(asked[one])} AS {self._label(one)}" for one in below.columns]
+        return self._select(self._with_unit(items, below, self._unit()), inner, [f"GROUP BY {self._unit()}"])
 
     def _unit_aggregate(self, aggregate: UnitAggregate) -> str:
         match aggregate:
@@ -252,20 +267,20 @@ class _Writer:
         raise AssertionError("every aggregate of a unit is one of these")
 
     def _join(self, left: Relation, right: Relation, below: _Below) -> Lines:
-        lefts = _columns(left, self.tables)
+        lefts = frozenset(columns_of(left))
         sides = [
-            replace(below, names=tuple(name for name in below.names if (name in lefts) == mine), unit=True)
+            replace(below, columns=tuple(one for one in below.columns if (one in lefts) == mine), unit=True)
             for mine in (True, False)
         ]
-        items = self._items(below, self._column, [], unit=f"a.{self._unit}")
-        tail = ["JOIN (", *_indent(self.relation(right, sides[1])), f") AS b ON a.{self._unit} = b.{self._unit}"]
-        return self._select(items, self.relation(left, sides[0]), tail, alias="a")
+        items = self._items(below, lambda one: self._column(one, "a" if one in lefts else "b"), [])
+        tail = ["JOIN (", *_indent(self.relation(right, sides[1])), f") AS b ON {self._unit()} = {self._unit('b')}"]
+        return self._select(items, self.relation(left, sides[0]), tail)
 
     def _lookup(self, lookup: Lookup, below: _Below) -> Lines:
-        wanted = [place for place, name in enumerate(lookup.columns) if name in below.names]
-        passed = [name for name in below.names if name not in lookup.columns]
-        inner = self.relation(lookup.source, below.asking(lookup.key, names=passed, condition=True))
-        names = [self.dialect.name(_ENTRY), *(self._column(lookup.columns[place]) for place in wanted)]
+        wanted = [place for place, column in enumerate(lookup.columns) if column in below.columns]
+        passed = [column for column in below.columns if column not in lookup.columns]
+        inner = self.relation(lookup.source, below.asking(lookup.key, columns=passed, condition=True))
+        names = [self.dialect.name(_ENTRY), *(self._label(lookup.columns[place]) for place in wanted)]
         key = self._expressions.value(lookup.key)
         entries = [(entry[0], *(entry[1 + place] for place in wanted)) for entry in lookup.entries]
         tail = [
@@ -273,30 +288,36 @@ class _Writer:
             *_indent(_entries([entry for entry in entries if entry[0] is not None], len(names))),
             f") AS b({', '.join(names)}) ON {key} = b.{names[0]}",
         ]
-        return self._select(self._items(below, self._column, []), inner, tail, alias="a")
+        items = self._items(below, lambda one: self._column(one, "b" if one in lookup.columns else "a"), [])
+        return self._select(items, inner, tail)
 
-    def _select(self, items: list[str], source: Lines, tail: Lines | None = None, *, alias: str = "a") -> Lines:
-        return [f"SELECT {', '.join(items)}", "FROM (", *_indent(source), f") AS {alias}", *(tail or [])]
+    def _select(self, items: list[str], source: Lines, tail: Lines | None = None) -> Lines:
+        return [f"SELECT {', '.join(items)}", "FROM (", *_indent(source), ") AS a", *(tail or [])]
 
     # --- names --------------------------------------------------------------------------------------------------------
 
-    @property
-    def _unit(self) -> str:
-        return self.dialect.name(_UNIT)
+    def _unit(self, side: str = "a") -> str:
+        return f"{side}.{self.dialect.name(_UNIT)}"
 
     @property
     def _expressions(self) -> Expressions:
         return Expressions(self.dialect, self._column)
 
-    def _column(self, name: str) -> str:
-        """The label of a column above its table: engines fold case and cut long names, so only plain ones are kept."""
-        if not _PLAIN.fullmatch(name):
-            name = self.labels.setdefault(name, f"_discreet_{len(self.labels) + 1}")
-        return self.dialect.name(name)
+    def _label(self, column: Identity) -> str:
+        """What a column is called above its dataset."""
+        return self.dialect.name(f"c{column}")
 
+    def _column(self, column: Identity, side: str = "a") -> str:
+        """A column of the sub-query that is called `side`."""
+        return f"{side}.{self._label(column)}"
 
-def _named(text: str, label: str) -> str:
-    return text if text == label else f"{text} AS {label}"
+    def _card_column(self, name: str) -> str:
+        """A column of a dataset's prepared rows."""
+        return f"{self.dialect.name(_ROWS)}.{self.dialect.name(name)}"
+
+    def _card_columns(self, scan: Scan) -> Callable[[Identity], str]:
+        names = dict(scan.columns)
+        return lambda column: self._card_column(names[column])
 
 
 def _indent(lines: Lines) -> Lines:
@@ -313,28 +334,8 @@ def _entries(entries: list[tuple[int | None, ...]], width: int) -> Lines:
     return [f"VALUES {', '.join(rows)}"]
 
 
-def _names(nodes: object) -> Iterator[str]:
-    return (node.name for node in walk(nodes) if isinstance(node, Field))
-
-
 def _has_arithmetic(nodes: object) -> bool:
     return any(isinstance(node, Plus | Times | Absolute) for node in walk(nodes))
-
-
-def _columns(relation: Relation, tables: Mapping[str, Table]) -> frozenset[str]:
-    match relation:
-        case Scan(dataset):
-            return tables[dataset].columns
-        case Filter(source):
-            return _columns(source, tables)
-        case Derive(_, columns) | PerUnit(_, columns):
-            return frozenset(name for name, _ in columns)
-        case Join(left, right):
-            return _columns(left, tables) | _columns(right, tables)
-        case Lookup(source, _, columns):
-            return _columns(source, tables) | frozenset(columns)
-        case KeyJoin():
-            raise key_join_refused()
 
 
 def _one_row_each(relation: Relation) -> bool:

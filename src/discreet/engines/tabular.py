@@ -32,7 +32,6 @@ class TabularEngine:
         self._tables = {
             name: Table(
                 rows=f"(\n{select}\n)",
-                columns=frozenset(column.name for column in card.columns),
                 unit=card.unit.column,
             )
             for name, (select, card) in prepared.items()

@@ -19,6 +19,7 @@ from discreet.plan.algebra import (
     Clamp,
     Extreme,
     Field,
+    Identity,
     IsNull,
     Measure,
     Not,
@@ -32,19 +33,28 @@ from discreet.plan.algebra import (
     Units,
     Value,
     Whole,
-    canonical_text,
+    fields_in,
     substitute,
-    walk,
 )
 from discreet.plan.calculus import SEARCHED, WIDEST, Facts, Span, move_bounds, span_of
-from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread, measures_used
+from discreet.plan.outputs import (
+    Arithmetic,
+    Constant,
+    Magnitude,
+    Mean,
+    Noted,
+    Output,
+    Pick,
+    Spread,
+    fixed_value,
+    measures_used,
+)
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
 from discreet.plan.sensitivity import TRIMMED_ONLY
-from discreet.plan.statement import MeasureFace
+from discreet.plan.statement import MeasureFace, Reading
 from discreet.plan.tables import is_aggregate
 from discreet.plan.typed import Sort, Typed, require_number
-from discreet.plan.vocabulary import is_unit
 
 __all__ = ["Aggregates", "default_name"]
 
@@ -75,8 +85,8 @@ class Aggregates:
         self,
         scope: Scope,
         facts: Facts,
-        private: frozenset[str] = frozenset(),
-        found: Mapping[str, tuple[int, int]] | None = None,
+        private: frozenset[Identity] = frozenset(),
+        found: Mapping[Identity, tuple[int, int]] | None = None,
         admit: frozenset[str] = frozenset(),
     ) -> None:
         self._scope = scope
@@ -84,9 +94,9 @@ class Aggregates:
         self._private = private
         self._found = found or {}
         self._admit = admit
-        self._used: dict[str, Fraction] = {}
+        self._used: dict[Identity, Fraction] = {}
         self._written: list[Value] = []
-        self._readings: set[str] = set()
+        self._readings: dict[Reading, None] = {}
         self._measures: dict[Measure, MeasureFace] = {}
 
     @property
@@ -98,19 +108,19 @@ class Aggregates:
         return tuple(self._measures.values())
 
     @property
-    def searched(self) -> tuple[str, ...]:
+    def searched(self) -> tuple[Identity, ...]:
         """The columns with private bounds that stand in an aggregate and still have to be searched for."""
-        return tuple(name for name in self._used if name not in self._found)
+        return tuple(column for column in self._used if column not in self._found)
 
     @property
-    def private_columns(self) -> tuple[tuple[str, Fraction], ...]:
+    def private_columns(self) -> tuple[tuple[Identity, Fraction], ...]:
         """The columns with private bounds that stand in an aggregate, each with its step."""
         return tuple(self._used.items())
 
     @property
-    def readings(self) -> tuple[str, ...]:
-        """What each aggregate of a value was read as: its name, the value as written, the measures it is made of."""
-        return tuple(sorted(self._readings))
+    def readings(self) -> tuple[Reading, ...]:
+        """What each aggregate of a value was read as."""
+        return tuple(self._readings)
 
     def note(self, measure: Measure, text: str, step: Fraction = Fraction(1)) -> int:
         """The place of a measure, taken up when it is new. Counting what is always there counts the rows."""
@@ -141,7 +151,10 @@ class Aggregates:
             case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
                 only(node, "this", "expression", "typed", "safe")
                 sign = cast(Sign, _SIGNS[type(node)])
-                return Arithmetic(sign, self.output(node.this), self.output(node.expression))
+                left, right = self.output(node.this), self.output(node.expression)
+                if sign == "/" and fixed_value(right) == 0:
+                    raise QueryRefused("the statement divides by 0.")
+                return Arithmetic(sign, left, right)
             case exp.Abs():
                 only(node, "this")
                 return Magnitude(self.output(node.this))
@@ -157,8 +170,8 @@ class Aggregates:
     def _aggregate(self, node: exp.Expression) -> Output:
         self._written.clear()
         output = self._read_aggregate(node)
-        parts = [canonical_text(self.measures[place]) for place in sorted(measures_used(output))]
-        self._readings |= {" ".join([call_name(node), canonical_text(value), *parts]) for value in self._written}
+        parts = tuple(self.measures[place] for place in sorted(measures_used(output)))
+        self._readings |= {Reading(call_name(node), value, parts): None for value in self._written}
         return output
 
     def _read_aggregate(self, node: exp.Expression) -> Output:
@@ -207,11 +220,11 @@ class Aggregates:
 
     def _clamped(self, field: Field) -> Value:
         """A column as it is summed or ranked: where its bounds are private, moved into those of the search."""
-        if field.name not in self._private:
+        if field.column not in self._private:
             return field
         columns = (typed for table in self._scope.tables for typed in table.columns.values())
-        self._used.setdefault(field.name, next(typed.step for typed in columns if typed.value == field))
-        bounds = self._found.get(field.name, (-SEARCHED, SEARCHED))
+        self._used.setdefault(field.column, next(typed.step for typed in columns if typed.value == field))
+        bounds = self._found.get(field.column, (-SEARCHED, SEARCHED))
         return Clamp(field, *move_bounds(bounds, span_of(field, self._facts)))
 
     def _middle_words(self, typed: Typed, middle: int) -> str:
@@ -220,7 +233,7 @@ class Aggregates:
         return _plain(middle * typed.step)
 
     def _awaits_bounds(self, typed: Typed) -> bool:
-        return any(isinstance(node, Field) and node.name in self.searched for node in walk(typed.value))
+        return not set(self.searched).isdisjoint(fields_in(typed.value))
 
     def _require_middles(self, typed: Typed, ends: tuple[int, int], made: Callable[[Value], Value]) -> None:
         """What is summed about a middle stays within 64 bits wherever bounds yet to be found will put that middle."""
@@ -235,7 +248,7 @@ class Aggregates:
             return Rows(None)
         if isinstance(inner, exp.Distinct):
             only(inner, "expressions")
-            if len(inner.expressions) == 1 and is_unit(self._scope.value(inner.expressions[0])):
+            if len(inner.expressions) == 1 and self._scope.value(inner.expressions[0]).sort is Sort.UNIT:
                 return Rows(None) if self._facts.rows == 1 else Units()
             raise QueryRefused(
                 "COUNT(DISTINCT …) is answered for the unit alone: how many values a column takes is decided by rare "
@@ -243,7 +256,7 @@ class Aggregates:
                 part="DISTINCT",
             )
         typed = self._scope.value(inner)
-        if typed.sort is Sort.UNIT or typed.fixed is not None:
+        if typed.identifies or typed.fixed is not None:
             return Rows(None)
         return Rows(typed.value)
 
@@ -320,8 +333,9 @@ class Aggregates:
 
     def _extreme(self, node: exp.Expression, text: str) -> Output:
         typed = self._argument(node)
-        self._bounds(typed)
-        return Noted(self.note(Extreme(typed.value, isinstance(node, exp.Max)), text, typed.step), typed.step)
+        low, high, _ = self._bounds(typed)
+        chosen = Extreme(typed.value, isinstance(node, exp.Max), (low, high))
+        return Noted(self.note(chosen, text, typed.step), typed.step)
 
     def _quantile(self, node: exp.Expression, text: str) -> Output:
         rank = Fraction(1, 2)
@@ -332,8 +346,8 @@ class Aggregates:
                 raise QueryRefused("QUANTILE takes a share between 0 and 1, as in QUANTILE(age, 0.9).")
             rank = number
         typed = self._argument(node)
-        self._bounds(typed)
-        return Noted(self.note(Quantile(typed.value, rank), text, typed.step), typed.step)
+        low, high, _ = self._bounds(typed)
+        return Noted(self.note(Quantile(typed.value, rank, (low, high)), text, typed.step), typed.step)
 
     def _trimmed(self, node: exp.Expression, text: str) -> Output:
         if "smooth" not in self._admit:

@@ -1,20 +1,20 @@
 """The plan: what an engine may be asked to do, in frozen nodes over whole numbers.
 
-Values are whole steps, categories are positions in the card's list; a plan never holds a float, and two ways to write
-one question give one plan and one hash. What the nodes mean for one protected unit is said in `calculus`; how they
-read in SQL is said by the engines. Values and conditions follow SQL's three-valued logic: arithmetic with NULL is NULL,
-a comparison with NULL is unknown, and only rows whose condition is true are kept.
+Columns have identities, not names: every column that a plan reads or makes has a number of its own, and no node can be
+built whose inputs share one. What a statement calls its columns is not part of the plan. Values are whole steps,
+categories are positions in the card's list; a plan never holds a float. What the nodes mean for one protected unit is
+said in `calculus`; how they read in SQL is said by the engines; what a plan is known by, in `serialisation`. Values and
+conditions follow SQL's three-valued logic: arithmetic with NULL is NULL, a comparison with NULL is unknown, and only
+rows whose condition is true are kept.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import prod
-from typing import Final
+from typing import Final, NewType
 
 __all__ = [
     "Absolute",
@@ -28,6 +28,7 @@ __all__ = [
     "Field",
     "Filter",
     "Greatest",
+    "Identity",
     "IsNull",
     "Join",
     "Key",
@@ -61,22 +62,27 @@ __all__ = [
     "Value",
     "Whole",
     "Within",
-    "canonical_text",
+    "columns_of",
+    "fields_in",
     "measured_of",
+    "next_identity",
     "reduced",
     "scans",
     "substitute",
     "walk",
 ]
 
+Identity = NewType("Identity", int)
+"""A column of a plan. Two columns never share one, and nothing follows from its number."""
+
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of the relation below, by name."""
+    """A column of the relation below."""
 
-    name: str
+    column: Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +214,23 @@ Condition = OneOf | Within | TextIn | IsNull | Not | And | Or
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The first `rows` rows of every unit of a dataset, before anything else; all columns of its card.
+    """The first `rows` rows of every unit of a dataset, before anything else.
 
-    `version` is 0 for the plan's first dataset, whose version the ledger keeps beside the hash.
+    `columns` give an identity to each column of its card but the ids. `version` is 0 for the plan's first dataset,
+    whose version the ledger keeps beside the hash.
     """
 
     dataset: str
     rows: int
+    columns: tuple[tuple[Identity, str], ...]
     version: int = 0
+
+    def __post_init__(self) -> None:
+        _require_different(column for column, _ in self.columns)
+
+    def name_of(self, column: Identity) -> str:
+        """What the card calls a column."""
+        return dict(self.columns)[column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +240,22 @@ class Filter:
     source: Relation
     where: Condition
 
+    def __post_init__(self) -> None:
+        _require_known(self.where, self.source)
+
 
 @dataclass(frozen=True, slots=True)
 class Derive:
-    """These columns and no others, row by row."""
+    """These columns and no others, row by row: new ones, and columns of the source that are passed on as they are."""
 
     source: Relation
-    columns: tuple[tuple[str, Value], ...]
+    columns: tuple[tuple[Identity, Value], ...]
+
+    def __post_init__(self) -> None:
+        _require_different(column for column, _ in self.columns)
+        _require_known(tuple(value for _, value in self.columns), self.source)
+        made = [column for column, value in self.columns if value != Field(column)]
+        _require_apart(made, _identities(self.source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,15 +290,23 @@ class PerUnit:
     """One row for every unit that has rows in the source."""
 
     source: Relation
-    columns: tuple[tuple[str, UnitAggregate], ...]
+    columns: tuple[tuple[Identity, UnitAggregate], ...]
+
+    def __post_init__(self) -> None:
+        _require_different(column for column, _ in self.columns)
+        _require_known(tuple(aggregate for _, aggregate in self.columns), self.source)
+        _require_apart((column for column, _ in self.columns), _identities(self.source))
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Every pair of rows of one unit. The names of the two sides' columns differ."""
+    """Every pair of rows of one unit. The two sides share no column."""
 
     left: Relation
     right: Relation
+
+    def __post_init__(self) -> None:
+        _require_apart(_identities(self.left), _identities(self.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +318,13 @@ class Lookup:
 
     source: Relation
     key: Value
-    columns: tuple[str, ...]
+    columns: tuple[Identity, ...]
     entries: tuple[tuple[int | None, ...], ...]
+
+    def __post_init__(self) -> None:
+        _require_different(self.columns)
+        _require_known(self.key, self.source)
+        _require_apart(self.columns, _identities(self.source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,13 +332,18 @@ class KeyJoin:
     """Every pair of rows of whatever units whose keys are equal; a NULL key equals none.
 
     What one unit adds depends on the others, so no bound of the calculus holds and no engine runs it: only `elastic`
-    counts its pairs, from each side's counts by key. The names of the two sides' columns differ.
+    counts its pairs, from each side's counts by key. The two sides share no column.
     """
 
     left: Relation
     right: Relation
     left_key: Field
     right_key: Field
+
+    def __post_init__(self) -> None:
+        _require_known(self.left_key, self.left)
+        _require_known(self.right_key, self.right)
+        _require_apart(_identities(self.left), _identities(self.right))
 
 
 Relation = Scan | Filter | Derive | PerUnit | Join | Lookup | KeyJoin
@@ -330,18 +372,24 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A point v with at most a share `rank` of the values below it and at most 1 - rank above it."""
+    """A point v with at most a share `rank` of the values below it and at most 1 - rank above it.
+
+    It is chosen among the `candidates`, first to last; engines move values that lie outside to the nearer end. Without
+    candidates the values are read as they are, for custodians' comparisons.
+    """
 
     value: Value
     rank: Fraction
+    candidates: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The largest value, or the smallest."""
+    """The largest value, or the smallest; candidates as for quantiles."""
 
     value: Value
     largest: bool
+    candidates: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,6 +442,9 @@ class Plan:
     keys: tuple[Key, ...]
     measures: tuple[Measure, ...]
 
+    def __post_init__(self) -> None:
+        _require_known((self.keys, self.measures), self.source)
+
     @property
     def open(self) -> bool:
         """Whether the list of keys itself comes from the rows."""
@@ -408,13 +459,6 @@ class Plan:
     def dataset(self) -> str:
         """The first dataset: the one whose name stands on the ledger."""
         return next(scans(self.source)).dataset
-
-    @property
-    def hash(self) -> str:
-        """Identifies what is measured, not its wording: names, aliases and order of outputs do not enter."""
-        measures = sorted(canonical_text(measure) for measure in self.measures)
-        content = [_canonical(self.source), [_canonical(key) for key in self.keys], measures]
-        return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
 
 def measured_of(measure: Measure) -> Rows | Units | Total | Quantile | Extreme | Trimmed:
@@ -431,7 +475,6 @@ def reduced(plan: Plan, measure: Measure) -> Plan:
 
 Node = Value | Condition | Relation | UnitAggregate | Measure | Key | Plan
 
-# A key may list a hundred thousand of these: they are told apart before anything is called for them.
 _LEAVES: Final = (int, str, type(None))
 
 
@@ -441,8 +484,13 @@ def scans(relation: Relation) -> Iterator[Scan]:
 
 
 def walk(node: object) -> Iterator[object]:
-    """A node and everything below it."""
-    if isinstance(node, tuple):
+    """A node and every node below it. Cells of keys and entries of public tables are many, and none is a node."""
+    if isinstance(node, Key):
+        yield from (node, node.field)
+    elif isinstance(node, Lookup):
+        yield node
+        yield from walk((node.source, node.key))
+    elif isinstance(node, tuple):
         for part in node:
             if not isinstance(part, _LEAVES):
                 yield from walk(part)
@@ -476,17 +524,61 @@ def substitute(value: Value, put: Callable[[Field], Value]) -> Value:
             return Case(chosen, substitute(otherwise, put))
 
 
-def canonical_text(node: Node) -> str:
-    """The one text of a node: equal nodes, and only they, have equal texts."""
-    return json.dumps(_canonical(node), separators=(",", ":"), ensure_ascii=True)
+# --- columns --------------------------------------------------------------------------------------------------------
 
 
-def _canonical(node: object) -> object:
-    match node:
-        case None | int() | str():
-            return node
-        case Fraction():
-            return str(node)
-        case tuple():
-            return [part if isinstance(part, _LEAVES) else _canonical(part) for part in node]
-    return [type(node).__name__, *(_canonical(getattr(node, field.name)) for field in fields(node))]  # type: ignore[arg-type]
+def columns_of(relation: Relation) -> tuple[Identity, ...]:
+    """The columns that a relation has, in their order."""
+    match relation:
+        case Scan() | Derive() | PerUnit():
+            return tuple(column for column, _ in relation.columns)
+        case Filter():
+            return columns_of(relation.source)
+        case Join() | KeyJoin():
+            return (*columns_of(relation.left), *columns_of(relation.right))
+        case Lookup():
+            return (*columns_of(relation.source), *relation.columns)
+
+
+def fields_in(nodes: object) -> Iterator[Identity]:
+    """The columns that nodes read, as often as they do."""
+    return (node.column for node in walk(nodes) if isinstance(node, Field))
+
+
+def next_identity(relation: Relation) -> Identity:
+    """One that no column of the relation has, nor any below it."""
+    return Identity(max(_identities(relation), default=-1) + 1)
+
+
+def _identities(relation: Relation) -> frozenset[Identity]:
+    """Every column that is made in a relation, whether it still has it or not."""
+    made: set[Identity] = set()
+    waiting = [relation]
+    while waiting:
+        node = waiting.pop()
+        made.update(columns_of(node) if isinstance(node, Scan | Derive | PerUnit) else ())
+        match node:
+            case Join() | KeyJoin():
+                waiting += [node.left, node.right]
+            case Lookup():
+                made.update(node.columns)
+                waiting.append(node.source)
+            case Filter() | Derive() | PerUnit():
+                waiting.append(node.source)
+    return frozenset(made)
+
+
+def _require_different(columns: Iterable[Identity]) -> None:
+    listed = list(columns)
+    if len(set(listed)) < len(listed):
+        raise ValueError("two columns of a node share an identity")
+
+
+def _require_apart(made: Iterable[Identity], there: frozenset[Identity]) -> None:
+    if not there.isdisjoint(made):
+        raise ValueError("a column of a node has the identity of another that its inputs made")
+
+
+def _require_known(nodes: object, source: Relation) -> None:
+    if not set(columns_of(source)).issuperset(fields_in(nodes)):
+        raise ValueError("a node reads a column that its input does not have")

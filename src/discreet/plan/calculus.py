@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
-from discreet.data.card import Card, Column, Kind, Size
+from discreet.data.card import Card, Column, Kind, Membership, Size
 from discreet.errors import QueryRefused
 from discreet.plan.algebra import (
     Absolute,
@@ -26,6 +26,7 @@ from discreet.plan.algebra import (
     Field,
     Filter,
     Greatest,
+    Identity,
     IsNull,
     Join,
     KeyJoin,
@@ -50,6 +51,7 @@ from discreet.plan.algebra import (
     Whole,
     Within,
     measured_of,
+    scans,
 )
 
 __all__ = [
@@ -83,7 +85,7 @@ Lineage = frozenset[tuple[str, str]]
 class Caps:
     """Upper bounds of a weight by the category of a public column of the same relation; `largest` without one."""
 
-    by: str
+    by: Identity
     each: tuple[int, ...]
     largest: int
 
@@ -116,21 +118,21 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a relation carries. `steady`: whether a unit has rows here does not depend on what is confidential of it.
+    """What a relation carries, by the identities of its columns.
 
-    `possible` narrows the categories that a column can still have; `lineage` names the columns that decided which rows
-    are here.
+    `steady`: whether a unit has rows here does not depend on what is confidential of it. `possible` narrows the
+    categories that a column can still have; `lineage` names the columns that decided which rows are here.
     """
 
     rows: int
     steady: bool
-    spans: Mapping[str, Span]
-    possible: Mapping[str, frozenset[int | None]] = field(default_factory=dict)
+    spans: Mapping[Identity, Span]
+    possible: Mapping[Identity, frozenset[int | None]] = field(default_factory=dict)
     lineage: Lineage = frozenset()
 
-    def given(self, name: str, cell: int | None) -> Facts:
+    def given(self, key: Identity, cell: int | None) -> Facts:
         """The facts of the rows in one cell of a key."""
-        return replace(self, possible={**self.possible, name: frozenset({cell})})
+        return replace(self, possible={**self.possible, key: frozenset({cell})})
 
 
 # --- relations ------------------------------------------------------------------------------------------------------
@@ -139,8 +141,8 @@ class Facts:
 def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
     """What a relation carries, by operator."""
     match relation:
-        case Scan(dataset, rows):
-            return _scan(cards[dataset], rows)
+        case Scan():
+            return _scan(cards[relation.dataset], relation)
         case Filter(source, where):
             # Engines run conditions in any order, so none may rest on another one to stay within 64 bits.
             _read(where, facts_of(_unfiltered(source), cards))
@@ -149,10 +151,11 @@ def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
             return _derive(facts_of(source, cards), columns)
         case PerUnit(source, columns):
             below = facts_of(source, cards)
-            spans = {name: _per_unit(aggregate, below) for name, aggregate in columns}
+            spans = {column: _per_unit(aggregate, below) for column, aggregate in columns}
             return Facts(rows=1, steady=below.steady, spans=spans, lineage=below.lineage)
         case Join(left, right):
-            return _join(facts_of(left, cards), facts_of(right, cards))
+            known = all(cards[scan.dataset].membership is Membership.PUBLIC for scan in scans(relation))
+            return _join(facts_of(left, cards), facts_of(right, cards), known=known)
         case Lookup():
             return _lookup(facts_of(relation.source, cards), relation)
         case KeyJoin():
@@ -182,15 +185,18 @@ def _unfiltered(relation: Relation) -> Relation:
             return replace(relation, source=_unfiltered(relation.source))
 
 
-def _scan(card: Card, rows: int) -> Facts:
-    spans = {column.name: _column_span(card, column) for column in card.columns if column.kind is not Kind.ID}
-    if rows == card.unit.rows == 1:  # with more, how many a unit has, and which comes first, is not public
-        settled = [column.name for column in card.columns if column.public_presence]
-        spans |= {name: replace(spans[name], settled=True) for name in settled}
-    return Facts(rows=rows, steady=card.size is Size.PUBLIC, spans=spans)
+def _scan(card: Card, scan: Scan) -> Facts:
+    identities = {name: column for column, name in scan.columns}
+    # With more rows, how many a unit has, and which comes first, is not public.
+    single = scan.rows == card.unit.rows == 1
+    spans = {identity: _column_span(card, card.column(name), identities) for identity, name in scan.columns}
+    if single:
+        settled = [identity for identity, name in scan.columns if card.column(name).public_presence]
+        spans |= {identity: replace(spans[identity], settled=True) for identity in settled}
+    return Facts(rows=scan.rows, steady=card.size is Size.PUBLIC, spans=spans)
 
 
-def _column_span(card: Card, column: Column) -> Span:
+def _column_span(card: Card, column: Column, identities: Mapping[str, Identity]) -> Span:
     lineage = frozenset({(card.dataset, column.name)})
     if column.kind is Kind.TEXT:
         return Span(None, None, nullable=True, public=False, bounded=False, lineage=lineage)
@@ -201,11 +207,12 @@ def _column_span(card: Card, column: Column) -> Span:
     if card.weight is not None and card.weight.column == column.name:
         high = min(high, _steps(card.weight.largest, column))
         low = min(low, *(_steps(cap, column) for cap in card.weight.every_cap))  # a cap may cut below the lower bound
-        if card.weight.by is not None:
-            codes = [category.code for category in card.column(card.weight.by).categories]
+        by = card.weight.by
+        if by is not None and by in identities:
+            codes = [category.code for category in card.column(by).categories]
             each = tuple(min(high, _steps(card.weight.cap_for(code), column)) for code in codes)
-            caps = Caps(card.weight.by, each, high)
-            lineage |= {(card.dataset, card.weight.by)}
+            caps = Caps(identities[by], each, high)
+            lineage |= {(card.dataset, by)}
     bounded = column.bounds is not None
     return Span(low, high, nullable=True, public=column.public, bounded=bounded, lineage=lineage, caps=caps)
 
@@ -221,53 +228,53 @@ def _filter(below: Facts, where: Condition) -> Facts:
     return Facts(below.rows, below.steady and public, spans, possible, below.lineage | lineage)
 
 
-def _narrow(part: Condition, spans: dict[str, Span], possible: dict[str, frozenset[int | None]]) -> None:
+def _narrow(part: Condition, spans: dict[Identity, Span], possible: dict[Identity, frozenset[int | None]]) -> None:
     """What a condition on a single column, which holds for every row kept, says about that column."""
     match part:
         case And(operands):
             for operand in operands:
                 _narrow(operand, spans, possible)
-            for name in _limited(part, below=True) & _limited(part, below=False):
-                spans[name] = replace(spans[name], bounded=True)
-        case Within(Field(name), low, high):
-            span = spans[name]
+            for column in _limited(part, below=True) & _limited(part, below=False):
+                spans[column] = replace(spans[column], bounded=True)
+        case Within(Field(column), low, high):
+            span = spans[column]
             start, end = ends_of(span)
             tight_low = start if low is None else max(low, start)
             tight_high = end if high is None else min(high, end)
             bounded = span.bounded or (low is not None and high is not None)
             if tight_low > tight_high:  # no row can be kept; the old interval is as true as any
                 tight_low, tight_high = start, end
-            spans[name] = replace(span, low=tight_low, high=tight_high, nullable=False, bounded=bounded)
-        case OneOf(Field(name), values):
+            spans[column] = replace(span, low=tight_low, high=tight_high, nullable=False, bounded=bounded)
+        case OneOf(Field(column), values):
             kept: frozenset[int | None] = frozenset(values)
-            possible[name] = kept & possible.get(name, kept)
-            _narrow(Within(Field(name), min(values, default=None), max(values, default=None)), spans, possible)
-        case TextIn(Field(name), _) | Not(IsNull(Field(name))):
-            spans[name] = replace(spans[name], nullable=False)
+            possible[column] = kept & possible.get(column, kept)
+            _narrow(Within(Field(column), min(values, default=None), max(values, default=None)), spans, possible)
+        case TextIn(Field(column), _) | Not(IsNull(Field(column))):
+            spans[column] = replace(spans[column], nullable=False)
 
 
-def _limited(part: Condition, *, below: bool) -> set[str]:
+def _limited(part: Condition, *, below: bool) -> set[Identity]:
     """The columns that a condition keeps from lying too far below, or too far above."""
     match part:
         case And(operands):
-            return set[str]().union(*(_limited(operand, below=below) for operand in operands))
-        case Within(Field(name), low, high) if (low if below else high) is not None:
-            return {name}
+            return set[Identity]().union(*(_limited(operand, below=below) for operand in operands))
+        case Within(Field(column), low, high) if (low if below else high) is not None:
+            return {column}
     return set()
 
 
-def _derive(below: Facts, columns: tuple[tuple[str, Value], ...]) -> Facts:
-    renamed = {value.name: name for name, value in columns if isinstance(value, Field)}
+def _derive(below: Facts, columns: tuple[tuple[Identity, Value], ...]) -> Facts:
+    copies = {value.column: column for column, value in columns if isinstance(value, Field)}
     spans, possible = {}, {}
-    for name, value in columns:
+    for column, value in columns:
         span = span_of(value, below)
         if isinstance(value, Field):
             caps = span.caps
-            kept = caps is not None and caps.by in renamed
-            span = replace(span, caps=replace(caps, by=renamed[caps.by]) if caps is not None and kept else None)
-            if value.name in below.possible:
-                possible[name] = below.possible[value.name]
-        spans[name] = span
+            kept = caps is not None and caps.by in copies
+            span = replace(span, caps=replace(caps, by=copies[caps.by]) if caps is not None and kept else None)
+            if value.column in below.possible:
+                possible[column] = below.possible[value.column]
+        spans[column] = span
     return Facts(below.rows, below.steady, spans, possible, below.lineage)
 
 
@@ -284,7 +291,8 @@ def _per_unit(aggregate: UnitAggregate, below: Facts) -> Span:
     return replace(span, caps=None, settled=False)
 
 
-def _join(left: Facts, right: Facts) -> Facts:
+def _join(left: Facts, right: Facts, *, known: bool) -> Facts:
+    """`known`: who is in each dataset is public, so who is in all of them is."""
     rows = left.rows * right.rows
     if rows > MOST_ROWS:
         raise QueryRefused(
@@ -293,7 +301,7 @@ def _join(left: Facts, right: Facts) -> Facts:
         )
     return Facts(
         rows=rows,
-        steady=left.steady and right.steady,
+        steady=known and left.steady and right.steady,
         spans={**left.spans, **right.spans},
         possible={**left.possible, **right.possible},
         lineage=left.lineage | right.lineage,
@@ -303,11 +311,11 @@ def _join(left: Facts, right: Facts) -> Facts:
 def _lookup(below: Facts, lookup: Lookup) -> Facts:
     key = span_of(lookup.key, below)
     spans = dict(below.spans)
-    for place, name in enumerate(lookup.columns, start=1):
+    for place, column in enumerate(lookup.columns, start=1):
         present = [entry[place] for entry in lookup.entries]
         values = [value for value in present if value is not None]
         low, high = min(values, default=None), max(values, default=None)
-        spans[name] = _checked(Span(low, high, nullable=None in present, public=key.public, lineage=key.lineage))
+        spans[column] = _checked(Span(low, high, nullable=None in present, public=key.public, lineage=key.lineage))
     return replace(below, spans=spans, steady=below.steady and key.public, lineage=below.lineage | key.lineage)
 
 
@@ -317,8 +325,8 @@ def _lookup(below: Facts, lookup: Lookup) -> Facts:
 def span_of(value: Value, facts: Facts) -> Span:
     """What is known of a value on a row of the relation."""
     match value:
-        case Field(name):
-            span = facts.spans[name]
+        case Field(column):
+            span = facts.spans[column]
             if span.caps is not None and span.high is not None:
                 high = min(span.high, span.caps.highest(facts.possible.get(span.caps.by)))
                 return replace(span, high=max(high, span.low or 0))
@@ -455,7 +463,7 @@ def _read(condition: Condition, facts: Facts) -> tuple[bool, Lineage]:
             return all(public for public, _ in read), frozenset[tuple[str, str]]().union(*(names for _, names in read))
 
 
-def private_spans(facts: Facts, cards: Mapping[str, Card]) -> frozenset[str]:
+def private_spans(facts: Facts, cards: Mapping[str, Card]) -> frozenset[Identity]:
     """The columns of a relation that lack bounds only because the card says that those are private."""
 
     def searchable(dataset: str, name: str) -> bool:
@@ -463,8 +471,8 @@ def private_spans(facts: Facts, cards: Mapping[str, Card]) -> frozenset[str]:
         return column.private_bounds or column.bounds is not None or column.kind is Kind.CATEGORY
 
     return frozenset(
-        name
-        for name, span in facts.spans.items()
+        column
+        for column, span in facts.spans.items()
         if span.low is not None and not span.bounded and all(searchable(*origin) for origin in span.lineage)
     )
 

@@ -28,7 +28,8 @@ from discreet.plan.algebra import (
     Not,
     Relation,
     Scan,
-    walk,
+    columns_of,
+    fields_in,
 )
 from discreet.plan.calculus import facts_of
 from discreet.plan.parsing import only
@@ -57,7 +58,7 @@ def join_on_key(left: Relation, right: Relation, ours: Typed, theirs: Typed, car
             )
     assert isinstance(ours.value, Field)
     assert isinstance(theirs.value, Field)
-    _check_reference(_origin(left, ours.value, cards), _origin(right, theirs.value, cards), cards)
+    _check_reference(_origin(left, ours.value), _origin(right, theirs.value), cards)
     if (ours.sort, ours.codes, ours.step) != (theirs.sort, theirs.codes, theirs.step):
         raise QueryRefused(
             f"'{ours.text}' and '{theirs.text}' are not written alike. Give both the same kind in their cards, and the "
@@ -67,21 +68,21 @@ def join_on_key(left: Relation, right: Relation, ours: Typed, theirs: Typed, car
     return KeyJoin(left, right, ours.value, theirs.value)
 
 
-def _origin(relation: Relation, key: Field, cards: Mapping[str, Card]) -> tuple[str, str]:
+def _origin(relation: Relation, key: Field) -> tuple[str, str]:
     """Dataset and column that a key is, as it is: a reference is declared of columns, not of what is made of them."""
     match relation:
         case Scan(dataset):
-            return dataset, key.name
+            return dataset, relation.name_of(key.column)
         case Filter(source):
-            return _origin(source, key, cards)
+            return _origin(source, key)
         case Derive(source, columns):
-            value = dict(columns)[key.name]
+            value = dict(columns)[key.column]
             if isinstance(value, Field):
-                return _origin(source, value, cards)
+                return _origin(source, value)
         case Join(left, right):
-            return _origin(left if key.name in facts_of(left, cards).spans else right, key, cards)
-        case Lookup(source, _, columns) if key.name not in columns:
-            return _origin(source, key, cards)
+            return _origin(left if key.column in columns_of(left) else right, key)
+        case Lookup(source, _, columns) if key.column not in columns:
+            return _origin(source, key)
     raise QueryRefused(
         "a join on a key equates two columns of cards as they are, not what was computed or looked up from them.",
         part="JOIN",
@@ -103,11 +104,11 @@ def _check_reference(ours: tuple[str, str], theirs: tuple[str, str], cards: Mapp
 def keep(join: KeyJoin, condition: Condition, cards: Mapping[str, Card]) -> KeyJoin:
     """The join of the rows for which a condition is true, each part of it asked of the side it speaks of."""
     parts = condition.operands if isinstance(condition, And) else (condition,)
-    names = [set(facts_of(side, cards).spans) for side in (join.left, join.right)]
+    columns = [set(columns_of(side)) for side in (join.left, join.right)]
     sides: tuple[list[Condition], list[Condition]] = ([], [])
     for part in parts:
-        used = {node.name for node in walk(part) if isinstance(node, Field)}
-        place = next((place for place, known in enumerate(names) if used <= known), None)
+        used = set(fields_in(part))
+        place = next((place for place, known in enumerate(columns) if used <= known), None)
         if place is None:
             raise QueryRefused(
                 "a condition over a join on a key speaks of one side at a time; one here mixes columns of both. Join "
@@ -142,6 +143,6 @@ def restrict_count(select: exp.Select, scope: Scope, join: KeyJoin, cards: Mappi
     if isinstance(inner, exp.Distinct):
         raise QueryRefused(_ONE_COUNT, part="DISTINCT")
     typed = None if isinstance(inner, exp.Star) else scope.value(inner)
-    if typed is None or typed.sort is Sort.UNIT or typed.fixed is not None:
+    if typed is None or typed.identifies or typed.fixed is not None:
         return join
     return keep(join, Not(IsNull(typed.value)), cards)

@@ -34,6 +34,7 @@ __all__ = [
     "Presentation",
     "Selection",
     "Spread",
+    "fixed_value",
     "measures_used",
 ]
 
@@ -180,6 +181,32 @@ class Presentation:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+
+
+def fixed_value(output: Output) -> Fraction | None:
+    """What an output is whatever the measures are, where that follows from its constants; None elsewhere."""
+    match output:
+        case Constant(value):
+            return value
+        case Magnitude(value):
+            inner = fixed_value(value)
+            return None if inner is None else abs(inner)
+        case Pick(least, values):
+            parts = [part for part in map(fixed_value, values) if part is not None]
+            return None if len(parts) < len(values) else (min if least else max)(parts)
+        case Arithmetic(sign, left, right):
+            return _fixed_arithmetic(sign, fixed_value(left), fixed_value(right))
+    return None
+
+
+def _fixed_arithmetic(sign: str, left: Fraction | None, right: Fraction | None) -> Fraction | None:
+    if 0 in (left, right) and (sign == "*" or (sign == "/" and left == 0)):
+        return Fraction(0)  # or NULL, but nothing else
+    if left is None or right is None:
+        return None
+    if sign == "/":
+        return left / right if right else None
+    return {"+": left + right, "-": left - right, "*": left * right}[sign]
 
 
 def measures_used(output: Output | KeyShown) -> frozenset[int]:

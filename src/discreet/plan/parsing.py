@@ -5,6 +5,7 @@ Nothing here knows a card. Every part of the tree must be one we know; `only` re
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -14,18 +15,33 @@ from typing import Final
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from discreet.errors import QueryRefused
 
-__all__ = ["FORM", "LONGEST_TEXT", "Literal", "alias_name", "chain", "identifier", "literal", "only", "parse", "refuse"]
+__all__ = [
+    "FORM",
+    "LONGEST_TEXT",
+    "Literal",
+    "alias_name",
+    "chain",
+    "derived_name",
+    "identifier",
+    "literal",
+    "only",
+    "parse",
+    "refuse",
+]
 
 LONGEST_TEXT: Final = 10_000
 DEEPEST_NESTING: Final = 50
 MOST_NODES: Final = 2_000
 FORM: Final = "Ask: SELECT [keys,] aggregates FROM dataset [WHERE …] [GROUP BY keys] (docs/sql.md)."
 
+# The parser warns of what it cannot read in its own words; ours stand in the refusal.
+logging.getLogger("sqlglot").disabled = True
+
 _NUMBER: Final = re.compile(r"-?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
+_ORDINARY: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}", re.ASCII)
 _CHAINS: Final = (exp.And, exp.Or, exp.Add, exp.Sub)
 _WORDS: Final = {
     "from_": "FROM",
@@ -71,7 +87,7 @@ def parse(sql: str) -> exp.Select:
     _limit(sql)
     try:
         statements = [statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None]
-    except (SqlglotError, RecursionError):
+    except Exception:  # a parser may trip over what it was not made for, and its words are not ours
         raise QueryRefused(f"the statement is not SQL that can be read. {FORM}") from None
     if len(statements) != 1:
         raise QueryRefused(f"one statement is answered at a time; {len(statements)} came. {FORM}")
@@ -148,6 +164,18 @@ def identifier(node: object) -> str:
             part="look-alike",
         )
     return name if node.args.get("quoted") else name.lower()
+
+
+def derived_name(node: object) -> str:
+    """The name given to a table or to a column of a derived table: letters, digits and underscores, in lower case."""
+    name = identifier(node).lower()
+    if not _ORDINARY.fullmatch(name):
+        raise QueryRefused(
+            "a table, or a column of a derived table, is named by 1 to 63 letters, digits and underscores, as in AS "
+            "total_cost. Other names are for the columns of the answer.",
+            part="AS",
+        )
+    return name
 
 
 def alias_name(node: object) -> str:

@@ -21,6 +21,7 @@ from discreet.plan.algebra import (
     Derive,
     Field,
     Filter,
+    Identity,
     IsNull,
     Join,
     Key,
@@ -36,7 +37,7 @@ from discreet.plan.algebra import (
     Trimmed,
     Units,
     Within,
-    walk,
+    fields_in,
 )
 from discreet.plan.calculus import facts_of, private_spans, span_of
 from discreet.plan.keyjoins import restrict_count
@@ -65,7 +66,7 @@ from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
 from discreet.plan.tables import Catalogue, Tables, is_aggregate
 from discreet.plan.typed import Domain, Sort, Typed
-from discreet.plan.vocabulary import domain_of, is_unit
+from discreet.plan.vocabulary import Identities, domain_of
 
 __all__ = ["MOST_CELLS", "read_statement"]
 
@@ -86,7 +87,7 @@ def read_statement(
     sql: str,
     catalogue: Catalogue,
     *,
-    found: Mapping[str, tuple[int, int]] | None = None,
+    found: Mapping[Identity, tuple[int, int]] | None = None,
     admit: frozenset[str] = frozenset(),
 ) -> tuple[Statement, dict[str, Card]]:
     """The statement as planned, and the cards of its datasets by name.
@@ -100,13 +101,15 @@ def read_statement(
     tables = Tables(catalogue, admit=admit)
     below = tables.read(select, {})
     if isinstance(below.relation, KeyJoin):
-        return _count_of_pairs(select, Scope(below.tables), below.relation, tables.cards), tables.cards
-    statement = _Reader(select, Scope(below.tables), below.relation, tables.cards, found or {}, admit).read()
+        pairs = _count_of_pairs(select, Scope(below.tables), below.relation, tables.cards)
+        return replace(pairs, names=tables.identities.names), tables.cards
+    reader = _Reader(select, Scope(below.tables), below.relation, tables.cards, tables.identities, found or {}, admit)
+    statement = reader.read()
     _check_size(statement.plan)
+    facts = facts_of(statement.plan.source, tables.cards)
     for measure in statement.plan.measures:
-        if isinstance(measure, Trimmed):
-            continue
-        sensitivities(statement.plan, measure, tables.cards)  # refuses what has no bounds before anything is charged
+        if not isinstance(measure, Trimmed):  # what has no bounds is refused before anything is charged
+            sensitivities(statement.plan, measure, tables.cards, facts=facts)
     return statement, tables.cards
 
 
@@ -135,13 +138,15 @@ class _Reader:
         scope: Scope,
         relation: Relation,
         cards: dict[str, Card],
-        found: Mapping[str, tuple[int, int]],
+        identities: Identities,
+        found: Mapping[Identity, tuple[int, int]],
         admit: frozenset[str],
     ) -> None:
         self._select = select
         self._scope = scope
         self._relation = relation
         self._cards = cards
+        self._identities = identities
         self._facts = facts_of(relation, cards)
         self._aggregates = Aggregates(scope, self._facts, private_spans(self._facts, cards), found, admit)
         self._items = [_item(node, place) for place, node in enumerate(select.expressions, start=1)]
@@ -169,6 +174,7 @@ class _Reader:
             presentation,
             tuple(names),
             faces,
+            self._identities.names,
             self._aggregates.searched,
             self._aggregates.private_columns,
             self._aggregates.readings,
@@ -207,11 +213,11 @@ class _Reader:
         if any(is_aggregate(part) for part in node.walk()):
             raise QueryRefused("an aggregate cannot stand in GROUP BY.")
         typed = self._scope.value(node)
-        if typed.sort is Sort.UNIT:
+        if typed.identifies:
             raise QueryRefused(
                 f"'{typed.text}' identifies the protected unit; single units are never shown. Group by it inside a "
                 "derived table and ask about all of them."
-                if is_unit(typed)
+                if typed.sort is Sort.UNIT
                 else f"'{typed.text}' identifies people; it cannot be asked about."
             )
         if typed.fine:
@@ -230,14 +236,17 @@ class _Reader:
         computed = [key for key in self._keys if not isinstance(key.value, Field)]
         relation, values = self._relation, [key.value for key in self._keys]
         if computed:
-            used = {node.name for node in walk((tuple(values), self._aggregates.measures)) if isinstance(node, Field)}
-            used |= {span.caps.by for name, span in self._facts.spans.items() if name in used and span.caps is not None}
-            kept = [(name, Field(name)) for name in self._facts.spans if name in used]
-            named = [(f"key {place}", value) for place, value in enumerate(values) if not isinstance(value, Field)]
-            relation = Derive(relation, (*kept, *named))
-            values = [
-                value if isinstance(value, Field) else Field(f"key {place}") for place, value in enumerate(values)
-            ]
+            spans = self._facts.spans
+            used = set(fields_in((tuple(values), self._aggregates.measures)))
+            used |= {span.caps.by for column, span in spans.items() if column in used and span.caps is not None}
+            kept = [(column, Field(column)) for column in spans if column in used]
+            made = {
+                place: self._identities.new(f"key {place}")
+                for place, value in enumerate(values)
+                if not isinstance(value, Field)
+            }
+            relation = Derive(relation, (*kept, *((column, values[place]) for place, column in made.items())))
+            values = [Field(made[place]) if place in made else value for place, value in enumerate(values)]
         keys = []
         for typed, value in zip(self._keys, values, strict=True):
             domain = typed.domain
@@ -269,11 +278,14 @@ class _Reader:
         return tuple(columns)
 
     def _shows(self, node: exp.Expression) -> KeyShown | Output:
+        """A key as it is, or an output; a multiple of a key is neither."""
         place = self._key_place(node)
-        return KeyShown(place) if place is not None else self._aggregates.output(node)
+        if place is not None and self._scope.value(node).step == self._keys[place].step:
+            return KeyShown(place)
+        return self._aggregates.output(node)
 
     def _key_place(self, node: exp.Expression) -> int | None:
-        """Which key a node is, or None."""
+        """Which key a node is, or is a multiple of; None for what is neither."""
         if any(is_aggregate(part) for part in node.walk()) or literal(node) is not None:
             return None
         value = self._scope.value(node).value
@@ -356,7 +368,9 @@ class _Reader:
         default = [
             column for column in columns if isinstance(by, exp.Column) and column.name == str(by.this.this).lower()
         ]
-        return Order(default[0].shows if default else self._shows(by), descending, first)
+        place = None if default else self._key_place(by)
+        shown = default[0].shows if default else KeyShown(place) if place is not None else self._shows(by)
+        return Order(shown, descending, first)
 
     def _bound(self, name: str) -> int | None:
         clause = self._select.args.get(name)
@@ -443,12 +457,12 @@ def _renumbered(node: object, places: Sequence[int]) -> object:
 
 def _pruned(relation: Relation, keys: tuple[Key, ...], measures: tuple[Measure, ...]) -> Relation:
     """Public tables reduced to the columns that the plan reads."""
-    used = {node.name for node in walk((relation, keys, measures)) if isinstance(node, Field)}
+    used = set(fields_in((relation, keys, measures)))
 
     def prune(below: Relation) -> Relation:
         match below:
             case Lookup():
-                kept = [place for place, name in enumerate(below.columns, start=1) if name in used]
+                kept = [place for place, column in enumerate(below.columns, start=1) if column in used]
                 return replace(
                     below,
                     source=prune(below.source),

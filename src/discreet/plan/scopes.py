@@ -98,7 +98,7 @@ class Scope:
             raise QueryRefused(f"the name of a column is needed where {call_name(node)} stands.")
         only(node, "this", "table")
         qualifier = node.args.get("table")
-        return self.find(identifier(node.this), identifier(qualifier) if qualifier is not None else None)
+        return self.find(identifier(node.this), identifier(qualifier).lower() if qualifier is not None else None)
 
     def find(self, name: str, table: str | None = None) -> Typed:
         tables = [known for known in self.tables if table in (None, known.name)]
@@ -121,8 +121,10 @@ class Scope:
 
     # --- values -----------------------------------------------------------------------------------------------------
 
-    def value(self, node: exp.Expression) -> Typed:
+    def value(self, node: exp.Expression | None) -> Typed:
         """The value of an expression on one row."""
+        if node is None:
+            raise QueryRefused("a function of the statement lacks its argument.")
         known = self._aggregate(node)
         if known is not None:
             return known
@@ -304,8 +306,9 @@ class Scope:
         return constant(number, given.text)
 
     def _visible(self, typed: Typed) -> Typed:
-        if typed.sort is Sort.UNIT:
-            raise QueryRefused(f"'{typed.text}' identifies the protected unit; it cannot be asked about.")
+        if typed.identifies:
+            whom = "the protected unit" if typed.sort is Sort.UNIT else "people"
+            raise QueryRefused(f"'{typed.text}' identifies {whom}; it cannot be asked about.")
         return typed
 
 

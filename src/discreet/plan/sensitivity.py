@@ -32,6 +32,7 @@ from discreet.plan.algebra import (
     Units,
     Value,
     reduced,
+    scans,
 )
 from discreet.plan.calculus import Facts, Interval, Span, ends_of, facts_of, span_of
 
@@ -72,39 +73,55 @@ class Sensitivities:
         return replace(widest, squared_l2=max(one.squared_l2 for one in self.each))
 
 
-def sensitivities(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> Sensitivities:
+def sensitivities(
+    plan: Plan, measure: Measure, cards: Mapping[str, Card], *, facts: Facts | None = None
+) -> Sensitivities:
     """How far one unit can move a measure of the plan under the population's neighbour relation.
 
-    A margin moves as the plan of its kept keys does, and its slicing key is counted among those.
+    A margin moves as the plan of its kept keys does, and its slicing key is counted among those. Whoever asks about
+    many measures gives the facts of the plan's relation, so that they are worked out once.
     """
+    if facts is None:
+        facts = facts_of(plan.source, cards)
     if isinstance(measure, Marginal):
-        return sensitivities(reduced(plan, measure), measure.of, cards)
+        return sensitivities(reduced(plan, measure), measure.of, cards, facts=facts)
     if isinstance(measure, Residual):
-        return _residual(plan, measure, cards)
+        return _residual(plan, measure, cards, facts)
     if isinstance(measure, Trimmed):
         raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
-    facts = facts_of(plan.source, cards)
+    if isinstance(measure, Total) and not all(cards[scan.dataset].exact_public for scan in scans(plan.source)):
+        facts = _hiding_sizes(facts, measure)
     neighbours = cards[plan.dataset].neighbours
     place = _slicing_key(plan.keys, facts)
     if place is None:
         return Sensitivities(None, (_sensitivity(plan, measure, facts, neighbours),))
     key = plan.keys[place]
-    each = [_sensitivity(plan, measure, facts.given(key.field.name, cell), neighbours) for cell in key.cells or ()]
+    each = [_sensitivity(plan, measure, facts.given(key.field.column, cell), neighbours) for cell in key.cells or ()]
     if len({(one.l1, one.squared_l2) for one in each}) == 1:
         return Sensitivities(None, (each[0],))
     return Sensitivities(place, tuple(each))
 
 
+def _hiding_sizes(facts: Facts, measure: Total) -> Facts:
+    """A sum is moved by its values as if whoever adds to it could also be absent.
+
+    Else it would tell how many do, for which the card admits no exact answer: SUM(1000000 + x) is a million times that
+    number. A sum that nobody can move stays one, and is refused as the number itself is.
+    """
+    low, high = ends_of(span_of(measure.value, facts))
+    return replace(facts, steady=facts.steady and low == high)
+
+
 def _slicing_key(keys: Iterable[Key], facts: Facts) -> int | None:
     """The key, if any, whose cells have weight caps of their own."""
     by = {span.caps.by for span in facts.spans.values() if span.caps is not None}
-    return next((place for place, key in enumerate(keys) if key.cells is not None and key.field.name in by), None)
+    return next((place for place, key in enumerate(keys) if key.cells is not None and key.field.column in by), None)
 
 
 def _sensitivity(
     plan: Plan, measure: Rows | Units | Total | Quantile | Extreme, facts: Facts, neighbours: Neighbours
 ) -> Sensitivity:
-    moving = not all(facts.spans[key.field.name].public for key in plan.keys)
+    moving = not all(facts.spans[key.field.column].public for key in plan.keys)
     match measure:
         case Quantile(value, rank):
             _require_bounds(value, facts)
@@ -134,7 +151,7 @@ def _certain(span: Span, facts: Facts) -> bool:
     return not span.nullable or (span.settled and facts.rows == 1)
 
 
-def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card]) -> Sensitivities:
+def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card], facts: Facts) -> Sensitivities:
     """Each unit moved by a margin moves its residuals along every line it lies on.
 
     A move whose absolute values add up to l1 moves them by at most l1 times what a single unit in one cell does; where
@@ -142,13 +159,12 @@ def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card]) -> Sensi
     docs/proofs/marginals.md
     """
     margin = reduced(plan, measure)
-    base = sensitivities(margin, measure.of, cards)
+    base = sensitivities(margin, measure.of, cards, facts=facts)
     spread = [len(plan.keys[place].cells or ()) for place in measure.kept if place not in measure.whole]
     each = base.each if base.key is not None and measure.kept[base.key] in measure.whole else (base.largest,)
-    facts = facts_of(plan.source, cards)
     span = None if isinstance(measure.of, Rows) else span_of(measure.of.value, facts)
     one_sided = span is None or ends_of(span)[0] >= 0 or ends_of(span)[1] <= 0
-    moving = not all(facts.spans[key.field.name].public for key in margin.keys)
+    moving = not all(facts.spans[key.field.column].public for key in margin.keys)
     changes = cards[plan.dataset].neighbours is Neighbours.REPLACE_ONE and moving
     alone = Fraction(prod(size * (size - 1) for size in spread))
     found = []
@@ -195,7 +211,7 @@ def _moved(facts: Facts, row: Interval, certain: bool, neighbours: Neighbours, m
 
 def _units(plan: Plan, facts: Facts, neighbours: Neighbours, moving: bool) -> Sensitivity:
     """A unit counts once per cell: as often as it has rows, or as there are cells that it can choose between."""
-    free = [key for key in plan.keys if not facts.spans[key.field.name].public]
+    free = [key for key in plan.keys if not facts.spans[key.field.column].public]
     cells = facts.rows * 2 if any(key.cells is None for key in free) else prod(len(key.cells or ()) for key in free)
     reached = min(facts.rows, cells)
     unit = f"a unit counts once in at most {_plural(reached, 'cell')}"

@@ -5,16 +5,16 @@ Only `plan` reaches an engine and a hash; the rest dresses the answer and the ex
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from discreet.data.card import Labels
-from discreet.plan.algebra import Plan
+from discreet.plan.algebra import Identity, Measure, Plan, Value
 from discreet.plan.outputs import Presentation
+from discreet.plan.serialisation import Serialisation, digest
 
-__all__ = ["KeyFace", "MeasureFace", "Statement"]
+__all__ = ["KeyFace", "MeasureFace", "Reading", "Statement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +47,45 @@ class MeasureFace:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What an aggregate of a value was read as: its name, the value as written, the measures it is made of."""
+
+    aggregate: str
+    value: Value
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A question as planned. Faces stand in the order of the plan's keys and measures.
 
-    `private` are the columns with private bounds that it sums or ranks, each with its step. They are clamped to what
-    a search has found for them; those in `searched`, for which there has been none yet, to all that it looks at.
-    `readings` say which measures each aggregate is made of, and of which value as it was written.
+    `names` say what the statement calls its columns: for words, and for nothing that is computed. `private` are the
+    columns with private bounds that it sums or ranks, each with its step. They are clamped to what a search has found
+    for them; those in `searched`, for which there has been none yet, to all that it looks at. `readings` say which
+    measures each aggregate is made of, and of which value as it was written.
     """
 
     plan: Plan
     presentation: Presentation
     keys: tuple[KeyFace, ...]
     measures: tuple[MeasureFace, ...]
-    searched: tuple[str, ...] = ()
-    private: tuple[tuple[str, Fraction], ...] = ()
-    readings: tuple[str, ...] = ()
+    names: Mapping[Identity, str] = field(default_factory=dict)
+    searched: tuple[Identity, ...] = ()
+    private: tuple[tuple[Identity, Fraction], ...] = ()
+    readings: tuple[Reading, ...] = ()
+
+    def called(self, column: Identity) -> str:
+        """The name of a column with private bounds; further ones of a name have the first free number behind it."""
+        told: dict[Identity, str] = {}
+        taken = {self.names[one] for one, _ in self.private}
+        for one, _ in self.private:
+            name = free = self.names[one]
+            number = 1
+            while free in told.values() or (number > 1 and free in taken):
+                number += 1
+                free = f"{name}_{number}"
+            told[one] = free
+        return told[column]
 
     @property
     def hash(self) -> str:
@@ -69,7 +93,12 @@ class Statement:
 
         Until the middle of the bounds is known, the plan of SUM(x) and that of AVG(x) measure the same sum.
         """
+        written = Serialisation.of(self.plan)
+        measured = written.plan(self.plan)
         if not self.searched:
-            return self.plan.hash
-        told = json.dumps([self.plan.hash, sorted(self.searched), self.readings], separators=(",", ":"))
-        return hashlib.sha256(told.encode()).hexdigest()
+            return measured
+        readings = sorted(
+            digest([one.aggregate, written.value(one.value), [written.measure_id(part) for part in one.measures]])
+            for one in self.readings
+        )
+        return digest(["searching", measured, sorted(written.numbers[column] for column in self.searched), readings])

@@ -21,13 +21,14 @@ from discreet.plan.algebra import (
     Derive,
     Field,
     Filter,
+    Identity,
     Join,
     KeyJoin,
     Largest,
     Lookup,
+    Nothing,
     PerUnit,
     Relation,
-    Scan,
     Smallest,
     Tally,
     UnitAggregate,
@@ -37,10 +38,10 @@ from discreet.plan.algebra import (
 )
 from discreet.plan.calculus import facts_of, key_join_refused
 from discreet.plan.keyjoins import ELASTIC, join_on_key, keep
-from discreet.plan.parsing import FORM, identifier, only, refuse
+from discreet.plan.parsing import FORM, derived_name, identifier, only, refuse
 from discreet.plan.scopes import Scope, Table, call_name
 from discreet.plan.typed import Sort, Typed, require_number
-from discreet.plan.vocabulary import card_table, domain_of, is_unit, public_column, stored_key
+from discreet.plan.vocabulary import Identities, card_table, domain_of, public_column, stored_key
 
 __all__ = ["DEEPEST_TABLES", "MOST_JOINS", "Catalogue", "From", "Tables", "is_aggregate"]
 
@@ -74,13 +75,15 @@ def is_aggregate(node: object) -> bool:
 class Tables:
     """Reads the FROM of a statement and of the tables derived inside it; `cards` are those of the datasets met.
 
-    `admit` names the strategies for whose comparison more is read than is answered.
+    `identities` gives one to every column that FROM brings or makes, so none is told by its name afterwards. `admit`
+    names the strategies for whose comparison more is read than is answered.
     """
 
     def __init__(self, catalogue: Catalogue, *, admit: frozenset[str] = frozenset()) -> None:
         self._catalogue = catalogue
         self._admit = admit
         self._depth = 0
+        self.identities = Identities()
         self.cards: dict[str, Card] = {}
 
     def read(self, select: exp.Select, named: Mapping[str, exp.Select]) -> From:
@@ -96,8 +99,8 @@ class Tables:
         if joins and isinstance(self._public(first, named), PublicTable):
             first, joins[0] = joins[0].this, _with_table(joins[0], first)
         together = self._item(first, named)
-        for number, join in enumerate(joins, start=1):
-            together = self._join(together, join, number, named)
+        for join in joins:
+            together = self._join(together, join, named)
         where = select.args.get("where")
         if where is None:
             return together
@@ -118,7 +121,7 @@ class Tables:
         for table in clause.expressions:
             only(table, "this", "alias")
             only(table.args["alias"], "this")
-            name = identifier(table.args["alias"].this)
+            name = derived_name(table.args["alias"].this)
             if name in found:
                 raise QueryRefused(f"WITH names '{name}' twice.")
             if not isinstance(table.this, exp.Select):
@@ -155,8 +158,9 @@ class Tables:
                     "population share units and can be asked together."
                 )
         self.cards[card.dataset] = card
-        scan = Scan(card.dataset, card.unit.rows, version=found.version if others else 0)
-        return From(scan, (card_table(card, shown),))
+        version = found.version if others else 0
+        scan, table = card_table(card, shown, version=version, identities=self.identities)
+        return From(scan, (table,))
 
     def _public(self, node: exp.Expression, named: Mapping[str, exp.Select]) -> PublicTable | None:
         if not isinstance(node, exp.Table):
@@ -197,16 +201,16 @@ class Tables:
         only(group, "expressions")
         inner = Scope(below.tables)
         keys = [inner.column(node) for node in group.expressions]
-        if not any(is_unit(key) for key in keys):
+        if not any(key.sort is Sort.UNIT for key in keys):
             raise QueryRefused("a derived table aggregates per unit: its GROUP BY names the unit's column.")
         facts = facts_of(below.relation, self.cards)
-        reader = _UnitReader(inner)
+        reader = _UnitReader(inner, self.identities)
         columns: dict[str, Typed] = {}
         for key in keys:
             name = key.text.lower()
-            if is_unit(key):
+            if key.sort is Sort.UNIT:
                 columns[name] = key
-            elif isinstance(key.value, Field) and facts.spans[key.value.name].public:
+            elif isinstance(key.value, Field) and facts.spans[key.value.column].public:
                 columns[name] = replace(key, value=reader.field(Largest(key.value)))
             else:
                 raise QueryRefused(
@@ -229,21 +233,23 @@ class Tables:
         names = [name for name, _ in outputs]
         if len(set(names)) < len(names):
             raise QueryRefused("two columns of a derived table have the same name. Give one an alias with AS.")
-        kept = [(name, typed) for name, typed in outputs if typed.sort is not Sort.UNIT]
-        for name, typed in kept:
+        columns = {name: replace(typed, text=name) for name, typed in outputs if typed.identifies}
+        made: dict[Identity, tuple[str, Typed]] = {}
+        for name, typed in outputs:
             if typed.sort is Sort.NOTHING:
                 raise QueryRefused(f"column '{name}' of a derived table is always NULL.")
-        derived = Derive(relation, tuple((name, typed.value) for name, typed in kept))
+            if not typed.identifies:
+                made[self.identities.new(name)] = name, typed
+        derived = Derive(relation, tuple((identity, typed.value) for identity, (_, typed) in made.items()))
         facts = facts_of(derived, self.cards)
-        columns = {name: replace(typed, text=name) for name, typed in outputs if typed.sort is Sort.UNIT}
-        for name, typed in kept:
-            domain = typed.domain or domain_of(facts.spans[name])
-            columns[name] = replace(typed, value=Field(name), text=name, name=name, domain=domain)
+        for identity, (name, typed) in made.items():
+            domain = typed.domain or domain_of(facts.spans[identity])
+            columns[name] = replace(typed, value=Field(identity), text=name, domain=domain)
         return From(derived, (Table(shown, columns, tuple(columns[name] for name in weights)),))
 
     # --- joins ------------------------------------------------------------------------------------------------------
 
-    def _join(self, left: From, join: exp.Expression, number: int, named: Mapping[str, exp.Select]) -> From:
+    def _join(self, left: From, join: exp.Expression, named: Mapping[str, exp.Select]) -> From:
         only(join, "this", "on", "using", "kind")
         if str(join.args.get("kind") or "INNER").upper() != "INNER":
             raise QueryRefused(f"{join.args['kind']} JOIN is not answered; only inner joins are.", part="JOIN")
@@ -255,19 +261,17 @@ class Tables:
         right = self._item(join.this, named)
         self._check_scans(left, right)
         ours, theirs = _sides(join, left, right)
-        if not (is_unit(ours) and is_unit(theirs)):
-            return self._join_on_key(left, right, join, number)
+        if not ours.sort is theirs.sort is Sort.UNIT:
+            return self._join_on_key(left, right, ours, theirs)
         self._check_units(left, right)
-        right = self._apart(left, right, number)
         return From(Join(left.relation, right.relation), (*left.tables, *right.tables))
 
-    def _join_on_key(self, left: From, right: From, join: exp.Expression, number: int) -> From:
+    def _join_on_key(self, left: From, right: From, ours: Typed, theirs: Typed) -> From:
         if ELASTIC not in self._admit:
             raise key_join_refused()
         if self._depth:
             raise QueryRefused("a join on a key stands in the outer statement, not in a derived table.", part="JOIN")
-        right = self._apart(left, right, number)
-        joined = join_on_key(left.relation, right.relation, *_sides(join, left, right), self.cards)
+        joined = join_on_key(left.relation, right.relation, ours, theirs, self.cards)
         return From(joined, (*left.tables, *right.tables))
 
     def _check_scans(self, left: From, right: From) -> None:
@@ -293,50 +297,30 @@ class Tables:
                 part="JOIN",
             )
 
-    def _apart(self, left: From, right: From, number: int) -> From:
-        """The right side with other names for the columns whose names the left side has too."""
-        taken = set(facts_of(left.relation, self.cards).spans)
-        ours = list(facts_of(right.relation, self.cards).spans)
-        if not taken & set(ours):
-            return right
-        names = {name: f"{name}:{number}" if name in taken else name for name in ours}
-        derived = Derive(right.relation, tuple((new, Field(old)) for old, new in names.items()))
-
-        def moved(typed: Typed) -> Typed:
-            if not isinstance(typed.value, Field) or typed.sort is Sort.UNIT:
-                return typed
-            return replace(typed, value=Field(names[typed.value.name]))
-
-        tables = tuple(
-            Table(
-                table.name,
-                {name: moved(typed) for name, typed in table.columns.items()},
-                tuple(moved(weight) for weight in table.weights),
-            )
-            for table in right.tables
-        )
-        return From(derived, tables)
-
     def _look_up(self, left: From, join: exp.Expression, table: PublicTable) -> From:
         shown = _alias(join.this) or table.name
         if any(known.name == shown for known in left.tables):
             raise QueryRefused(f"two tables are called '{shown}'. Give one an alias.")
-        faces = {column.name.lower(): public_column(column, shown) for column in table.columns}
-        right = From(left.relation, (Table(shown, faces),))
+        places = [place for place, column in enumerate(table.columns) if column.name.lower() != table.key.lower()]
+        made = {place: self.identities.new(f"{shown}.{table.columns[place].name}") for place in places}
+        columns = {
+            table.columns[place].name.lower(): public_column(table.columns[place], identity)
+            for place, identity in made.items()
+        }
+        key = Typed(Nothing(), Sort.NOTHING, table.key)
+        right = From(left.relation, (Table(shown, {**columns, table.key.lower(): key}),))
         ours, theirs = _sides(join, left, right)
-        if theirs.text.lower() != table.key.lower():
+        if theirs is not key:
             raise QueryRefused(f"public table '{table.name}' is joined on its unique key, '{table.key}'.")
         if ours.sort not in {Sort.CATEGORY, Sort.NUMBER}:
             raise QueryRefused(f"a public table is joined on a category or a number; '{ours.text}' is neither.")
-        places = [place for place, column in enumerate(table.columns) if column.name.lower() != table.key.lower()]
         entries: dict[int, tuple[int | None, ...]] = {}
-        for position, key in enumerate(table.values(table.key)):
-            stored = stored_key(ours, table.column(table.key), key)
+        for position, entry in enumerate(table.values(table.key)):
+            stored = stored_key(ours, table.column(table.key), entry)
             if stored is not None:
                 entries[stored] = tuple(table.rows[position][place] for place in places)
-        names = tuple(f"{shown}.{table.columns[place].name}" for place in places)
-        relation = Lookup(left.relation, ours.value, names, tuple((key, *entries[key]) for key in sorted(entries)))
-        columns = {name: face for name, face in faces.items() if name != table.key.lower()}
+        listed = tuple((entry, *entries[entry]) for entry in sorted(entries))
+        relation = Lookup(left.relation, ours.value, tuple(made.values()), listed)
         columns[table.key.lower()] = replace(ours, text=table.key)
         return From(relation, (*left.tables, Table(shown, columns)))
 
@@ -344,17 +328,21 @@ class Tables:
 class _UnitReader:
     """Aggregates over the rows of one unit, each computed once."""
 
-    def __init__(self, inner: Scope) -> None:
+    def __init__(self, inner: Scope, identities: Identities) -> None:
         self._inner = inner
-        self._found: dict[UnitAggregate, str] = {}
+        self._identities = identities
+        self._found: dict[UnitAggregate, Identity] = {}
 
     def field(self, aggregate: UnitAggregate) -> Field:
-        return Field(self._found.setdefault(aggregate, f"u{len(self._found) + 1}"))
+        if aggregate not in self._found:
+            self._found[aggregate] = self._identities.new(f"u{len(self._found) + 1}")
+        return Field(self._found[aggregate])
 
-    def columns(self) -> tuple[tuple[str, UnitAggregate], ...]:
+    def columns(self) -> tuple[tuple[Identity, UnitAggregate], ...]:
         """All of them; a table that only lists its units still counts their rows."""
-        found = self._found or {Tally(None): "u1"}
-        return tuple((name, aggregate) for aggregate, name in found.items())
+        if not self._found:
+            self.field(Tally(None))
+        return tuple((identity, aggregate) for aggregate, identity in self._found.items())
 
     def read(self, node: exp.Expression) -> Typed | None:
         if not is_aggregate(node):
@@ -378,7 +366,7 @@ class _UnitReader:
         if isinstance(node, exp.Distinct):
             raise QueryRefused("COUNT(DISTINCT …) is not answered per unit.", part="DISTINCT")
         typed = self._inner.value(node)
-        return None if typed.sort is Sort.UNIT or typed.fixed is not None else typed.value
+        return None if typed.identifies or typed.fixed is not None else typed.value
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------
@@ -405,7 +393,7 @@ def _sides(join: exp.Expression, left: From, right: From) -> tuple[Typed, Typed]
 
 def _names_table(column: exp.Expression, names: set[str]) -> bool:
     table = column.args.get("table")
-    return table is not None and identifier(table) in names
+    return table is not None and identifier(table).lower() in names
 
 
 def _table_name(node: exp.Expression) -> str:
@@ -414,7 +402,7 @@ def _table_name(node: exp.Expression) -> str:
             f"FROM takes the name of a dataset or a derived table; files and functions are not read. {FORM}"
         )
     only(node, "this", "alias")
-    return identifier(node.this)
+    return identifier(node.this).lower()
 
 
 def _alias(node: exp.Expression) -> str | None:
@@ -422,7 +410,7 @@ def _alias(node: exp.Expression) -> str | None:
     if alias is None:
         return None
     only(alias, "this")
-    return identifier(alias.this)
+    return derived_name(alias.this)
 
 
 def _with_table(join: exp.Expression, table: exp.Expression) -> exp.Expression:
@@ -437,7 +425,7 @@ def _named(select: exp.Select) -> list[tuple[str, exp.Expression]]:
     for place, node in enumerate(select.expressions, start=1):
         if isinstance(node, exp.Alias):
             only(node, "this", "alias")
-            found.append((identifier(node.args["alias"]).lower(), node.this))
+            found.append((derived_name(node.args["alias"]), node.this))
         elif isinstance(node, exp.Column):
             found.append((identifier(node.this).lower(), node))
         elif isinstance(node, exp.Star):

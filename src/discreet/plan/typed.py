@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
@@ -27,7 +27,6 @@ __all__ = [
     "constant",
     "multiply",
     "negate",
-    "renamed",
     "require_number",
     "scale",
 ]
@@ -38,6 +37,7 @@ class Sort(StrEnum):
     CATEGORY = "category"
     TEXT = "text"
     UNIT = "unit"
+    ID = "id"
     NOTHING = "nothing"
 
 
@@ -64,8 +64,12 @@ class Typed:
     codes: tuple[str, ...] = ()
     labels: tuple[Labels, ...] = ()
     domain: Domain | None = None
-    name: str | None = None
     fine: bool = False
+
+    @property
+    def identifies(self) -> bool:
+        """Whether it holds ids, of the protected units or others."""
+        return self.sort in {Sort.UNIT, Sort.ID}
 
     @property
     def fixed(self) -> Fraction | None:
@@ -86,8 +90,8 @@ def scale(typed: Typed, factor: Fraction, text: str) -> Typed:
     """The value times a constant."""
     if typed.fixed is not None:
         return constant(typed.fixed * factor, text)
-    if factor == 0:
-        return constant(Fraction(0), text)
+    if factor == 0:  # 0 where the value is there, NULL where it is not
+        return Typed(_times(Whole(0), typed.value), Sort.NUMBER, text)
     if factor > 0:
         return Typed(typed.value, Sort.NUMBER, text, typed.step * factor, domain=typed.domain, fine=typed.fine)
     return Typed(_times(Whole(-1), typed.value), Sort.NUMBER, text, typed.step * -factor)
@@ -181,10 +185,6 @@ def require_number(typed: Typed, where: str) -> Typed:
         Sort.CATEGORY: "is a category: count it, compare its codes, or map them with CASE WHEN … THEN …",
         Sort.TEXT: "is open text: it can be counted, or compared with = and <>",
         Sort.UNIT: "identifies the protected unit: it can be counted with COUNT(DISTINCT …), or joined on",
+        Sort.ID: "identifies people: it cannot be asked about",
     }[typed.sort]
     raise QueryRefused(f"{where} needs a number; {typed.text} {advice}.")
-
-
-def renamed(typed: Typed, value: Value, name: str) -> Typed:
-    """The same column under another name of the plan."""
-    return replace(typed, value=value, name=name, text=name)

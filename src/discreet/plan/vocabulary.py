@@ -1,41 +1,54 @@
-"""Columns of cards and of public tables as a statement may use them."""
+"""Columns of cards and of public tables as a statement may use them; the identity of every column of a statement."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final
 
 from discreet.data.card import Card, Column, Kind
 from discreet.data.publictables import PublicColumn
-from discreet.plan.algebra import Field
+from discreet.plan.algebra import Field, Identity, Nothing, Scan
 from discreet.plan.calculus import Span
 from discreet.plan.scopes import Table
 from discreet.plan.typed import Domain, Sort, Typed
 
-__all__ = ["UNIT", "card_column", "card_table", "domain_of", "is_unit", "public_column", "stored_key"]
-
-UNIT: Final = "unit"
+__all__ = ["Identities", "card_table", "domain_of", "public_column", "stored_key"]
 
 
-def is_unit(typed: Typed) -> bool:
-    """Whether a column holds the ids of the protected units, rather than other ids."""
-    return typed.sort is Sort.UNIT and typed.name == UNIT
+class Identities:
+    """Gives every column of a statement an identity, and keeps what people call it: for words, never for reading."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+
+    def new(self, name: str) -> Identity:
+        """An identity that no other column of the statement has, whatever it is called."""
+        self._names.append(name)
+        return Identity(len(self._names) - 1)
+
+    @property
+    def names(self) -> Mapping[Identity, str]:
+        return {Identity(number): name for number, name in enumerate(self._names)}
 
 
-def card_table(card: Card, shown: str) -> Table:
-    """A dataset as a table, under the name by which the statement calls it."""
-    columns = {column.name.lower(): card_column(card, column) for column in card.columns}
+def card_table(card: Card, shown: str, *, version: int, identities: Identities) -> tuple[Scan, Table]:
+    """A dataset as a relation, and as a table under the name by which the statement calls it."""
+    listed = [column for column in card.columns if column.kind is not Kind.ID]
+    known = {column.name: identities.new(column.name) for column in listed}
+    columns = {column.name.lower(): _card_column(card, column, known) for column in card.columns}
     weights = (columns[card.weight.column.lower()],) if card.weight is not None else ()
-    return Table(shown, columns, weights)
+    scan = Scan(card.dataset, card.unit.rows, tuple((known[one.name], one.name) for one in listed), version)
+    return scan, Table(shown, columns, weights)
 
 
-def card_column(card: Card, column: Column) -> Typed:
-    """A column of a card. Every one can be NULL."""
-    value, name = Field(column.name), column.name
+def _card_column(card: Card, column: Column, known: Mapping[str, Identity]) -> Typed:
+    """A column of a card. Every one can be NULL. Ids are no values: they join and count, and are never looked at."""
+    name = column.name
     if column.kind is Kind.ID:
-        return Typed(value, Sort.UNIT, name, name=UNIT if name == card.unit.column else None)
+        return Typed(Nothing(), Sort.UNIT if name == card.unit.column else Sort.ID, name)
+    value = Field(known[name])
     if column.kind is Kind.TEXT:
-        return Typed(value, Sort.TEXT, name, name=name)
+        return Typed(value, Sort.TEXT, name)
     if column.kind is Kind.CATEGORY:
         return Typed(
             value,
@@ -44,22 +57,21 @@ def card_column(card: Card, column: Column) -> Typed:
             codes=tuple(category.code for category in column.categories),
             labels=tuple(category.label for category in column.categories),
             domain=Domain(0, len(column.categories) - 1, nullable=True),
-            name=name,
         )
     domain = Domain(column.low_units, column.high_units, nullable=True) if column.bounds is not None else None
-    fine = column.kind is Kind.NUMBER
-    return Typed(value, Sort.NUMBER, name, step=Fraction(column.step or 1), domain=domain, name=name, fine=fine)
+    return Typed(
+        value, Sort.NUMBER, name, step=Fraction(column.step or 1), domain=domain, fine=column.kind is Kind.NUMBER
+    )
 
 
-def public_column(column: PublicColumn, shown: str) -> Typed:
+def public_column(column: PublicColumn, identity: Identity) -> Typed:
     """A column of a public table."""
-    value = Field(f"{shown}.{column.name}")
+    value = Field(identity)
     domain = Domain(column.low_units, column.high_units, nullable=column.absent)
     if column.kind is Kind.CATEGORY:
-        return Typed(value, Sort.CATEGORY, column.name, codes=column.categories, domain=domain, name=column.name)
+        return Typed(value, Sort.CATEGORY, column.name, codes=column.categories, domain=domain)
     fine = column.kind is Kind.NUMBER
-    step = Fraction(column.step or 1)
-    return Typed(value, Sort.NUMBER, column.name, step=step, domain=domain, name=column.name, fine=fine)
+    return Typed(value, Sort.NUMBER, column.name, step=Fraction(column.step or 1), domain=domain, fine=fine)
 
 
 def stored_key(ours: Typed, column: PublicColumn, key: int | None) -> int | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from discreet.data.card import Card, Kind
+from discreet.data.card import Card, Column, Kind
 from discreet.plan.algebra import (
     Absolute,
     And,
@@ -23,6 +23,7 @@ from discreet.plan.algebra import (
     Field,
     Filter,
     Greatest,
+    Identity,
     IsNull,
     Join,
     KeyJoin,
@@ -45,6 +46,7 @@ from discreet.plan.algebra import (
     Value,
     Whole,
     Within,
+    scans,
 )
 from discreet.plan.statement import KeyFace, Statement
 
@@ -63,7 +65,8 @@ class Face:
     simple: bool = True
 
 
-Faces = Mapping[str, Face]
+Faces = Mapping[Identity, Face]
+Names = Mapping[Identity, str]
 
 
 def word_number(number: Fraction) -> str:
@@ -84,7 +87,7 @@ def plural(number: int, noun: str) -> str:
 def word_statement(statement: Statement, cards: Mapping[str, Card]) -> tuple[str, ...]:
     """What is measured, from the rows outwards: one line per step."""
     plan = statement.plan
-    lines = list(word_relation(plan.source, cards))
+    lines = list(word_relation(plan.source, cards, statement.names))
     if plan.keys:
         keys = [_key(face, key.cells) for face, key in zip(statement.keys, plan.keys, strict=True)]
         cells = "" if plan.open else f": {plural(plan.cell_count, 'cell')}"
@@ -99,67 +102,87 @@ def _key(face: KeyFace, cells: Sequence[int | None] | None) -> str:
     return f"{face.name} ({plural(len(cells), 'value')}{', NULL last' if None in cells else ''})"
 
 
-def word_relation(relation: Relation, cards: Mapping[str, Card]) -> Iterator[str]:
-    """One line per operator, the innermost first; the two sides of a join are indented."""
+def word_relation(relation: Relation, cards: Mapping[str, Card], names: Names) -> Iterator[str]:
+    """One line per operator, the innermost first; the two sides of a join are indented.
+
+    `names` are those that the statement gave to the columns it made.
+    """
     match relation:
         case Scan(dataset, rows):
             bound = min(rows, cards[dataset].unit.rows)
             yield f"rows of {dataset}, at most {bound:,} of each {cards[dataset].unit.column}"
         case Filter(source, where):
-            yield from word_relation(source, cards)
-            yield f"where {word_condition(where, faces_of(source, cards))}"
+            yield from word_relation(source, cards, names)
+            yield f"where {word_condition(where, faces_of(source, cards, names))}"
         case Derive(source, columns):
-            yield from word_relation(source, cards)
-            below = faces_of(source, cards)
-            made = [(name, _word(value, below).text) for name, value in columns if value != Field(name)]
-            if made:
-                yield f"with {', '.join(text if text == name else f'{text} AS {name}' for name, text in made)}"
+            yield from word_relation(source, cards, names)
+            below = faces_of(source, cards, names)
+            made = [(_name(one, names), _word(value, below).text) for one, value in columns if value != Field(one)]
+            told = [text if text == name else f"{text} AS {name}" for name, text in made]
+            if any(text != name for name, text in made):
+                yield f"with {', '.join(told)}"
         case PerUnit(source, columns):
-            yield from word_relation(source, cards)
-            below = faces_of(source, cards)
-            made = [(name, _aggregate(aggregate, below).text) for name, aggregate in columns]
-            yield f"one row per unit: {', '.join(f'{text} AS {name}' for name, text in made) or 'its presence'}"
+            yield from word_relation(source, cards, names)
+            below = faces_of(source, cards, names)
+            told = [f"{_aggregate(aggregate, below).text} AS {_name(one, names)}" for one, aggregate in columns]
+            yield f"one row per unit: {', '.join(told) or 'its presence'}"
         case Join(left, right):
             yield "joined on the unit:"
-            yield from (f"  {line}" for line in word_relation(left, cards))
-            yield "and"
-            yield from (f"  {line}" for line in word_relation(right, cards))
+            yield from _word_sides(left, right, cards, names)
         case Lookup(source, key, columns, entries):
-            yield from word_relation(source, cards)
-            key_text = _word(key, faces_of(source, cards)).text
-            given = f", giving {', '.join(columns)}" if columns else ""
+            yield from word_relation(source, cards, names)
+            key_text = _word(key, faces_of(source, cards, names)).text
+            given = f", giving {', '.join(_name(one, names) for one in columns)}" if columns else ""
             yield f"joined with a public table of {plural(len(entries), 'key')} by {key_text}{given}"
         case KeyJoin(left, right, left_key, right_key):
-            yield f"joined where {left_key.name} = {right_key.name}, across units:"
-            yield from (f"  {line}" for line in word_relation(left, cards))
-            yield "and"
-            yield from (f"  {line}" for line in word_relation(right, cards))
+            faces = faces_of(relation, cards, names)
+            yield f"joined where {faces[left_key.column].text} = {faces[right_key.column].text}, across units:"
+            yield from _word_sides(left, right, cards, names)
 
 
-def faces_of(relation: Relation, cards: Mapping[str, Card]) -> Faces:
+def _word_sides(left: Relation, right: Relation, cards: Mapping[str, Card], names: Names) -> Iterator[str]:
+    yield from (f"  {line}" for line in word_relation(left, cards, names))
+    yield "and"
+    yield from (f"  {line}" for line in word_relation(right, cards, names))
+
+
+def faces_of(relation: Relation, cards: Mapping[str, Card], names: Names) -> Faces:
     """How the columns of a relation are written."""
     match relation:
-        case Scan(dataset, _):
-            return {
-                column.name: Face(
-                    column.name,
-                    Fraction(column.step or 1),
-                    tuple(category.code for category in column.categories) if column.kind is Kind.CATEGORY else (),
-                )
-                for column in cards[dataset].columns
-            }
+        case Scan(dataset, _, columns):
+            return {one: _card_face(cards[dataset].column(name)) for one, name in columns}
         case Filter(source, _):
-            return faces_of(source, cards)
+            return faces_of(source, cards, names)
         case Derive(source, columns):
-            below = faces_of(source, cards)
-            return {name: _named(name, _word(value, below)) for name, value in columns}
+            below = faces_of(source, cards, names)
+            return {
+                one: below[one] if value == Field(one) else _named(_name(one, names), _word(value, below))
+                for one, value in columns
+            }
         case PerUnit(source, columns):
-            below = faces_of(source, cards)
-            return {name: _named(name, _aggregate(aggregate, below)) for name, aggregate in columns}
+            below = faces_of(source, cards, names)
+            return {one: _named(_name(one, names), _aggregate(aggregate, below)) for one, aggregate in columns}
         case Join(left, right) | KeyJoin(left, right):
-            return {**faces_of(left, cards), **faces_of(right, cards)}
+            ours, theirs = faces_of(left, cards, names), faces_of(right, cards, names)
+            shared = {face.text for face in ours.values()} & {face.text for face in theirs.values()}
+            return {**_of_side(ours, left, shared), **_of_side(theirs, right, shared)}
         case Lookup(source, _, columns, _):
-            return {**faces_of(source, cards), **{name: Face(name) for name in columns}}
+            return {**faces_of(source, cards, names), **{one: Face(_name(one, names)) for one in columns}}
+
+
+def _card_face(column: Column) -> Face:
+    codes = tuple(category.code for category in column.categories) if column.kind is Kind.CATEGORY else ()
+    return Face(column.name, Fraction(column.step or 1), codes)
+
+
+def _of_side(faces: Faces, side: Relation, shared: set[str]) -> Faces:
+    """The columns of one side of a join; where the other side has the same name, with the dataset's before it."""
+    dataset = next(scans(side)).dataset
+    return {one: _named(f"{dataset}.{face.text}", face) if face.text in shared else face for one, face in faces.items()}
+
+
+def _name(column: Identity, names: Names) -> str:
+    return names.get(column, f"column {column}")
 
 
 def _named(name: str, face: Face) -> Face:
@@ -183,8 +206,8 @@ def _aggregate(aggregate: UnitAggregate, below: Faces) -> Face:
 
 def _word(value: Value, faces: Faces) -> Face:
     match value:
-        case Field(name):
-            return faces[name]
+        case Field(column):
+            return faces[column]
         case Whole(number):
             return Face(word_number(Fraction(number)))
         case Nothing():
@@ -274,7 +297,7 @@ def word_condition(condition: Condition, faces: Faces) -> str:
         case IsNull(value):
             return f"{_bracketed(_word(value, faces))} IS NULL"
         case TextIn(field, values):
-            return _among(faces[field.name].text, [_quoted(text) for text in values])
+            return _among(faces[field.column].text, [_quoted(text) for text in values])
         case OneOf(value, places):
             face = _word(value, faces)
             return _among(_bracketed(face), [_shown(face, place) for place in places])

@@ -22,6 +22,7 @@ from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Plan
 from discreet.plan.outputs import KeyShown, Output, measures_used
+from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, show_intervals, show_values
 from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning
@@ -159,7 +160,7 @@ class Answer:
             "dataset": self.card.dataset,
             "version": self.version,
             "datasets": dict(self.versions),
-            "plan_hash": self.asked_hash or self.plan.hash,
+            "plan_hash": self.asked_hash or plan_hash(self.plan),
             "request_id": self.request_id,
             "replayed": self.replayed,
             "warnings": list(self.warnings),
@@ -168,7 +169,7 @@ class Answer:
     @property
     def bounds(self) -> dict[str, dict[str, int | float | str | bool]]:
         """What was found for columns whose card keeps their bounds private, in the column's own units."""
-        return describe_bounds(self.noisy.bounds, self.statement, self.cards)
+        return describe_bounds(self.noisy.bounds_of(self.statement), self.statement, self.cards)
 
     def to_arrow(self) -> pyarrow.Table:
         """A table of keys and values with `NAME_low` and `NAME_high`; what it promises is in its metadata."""
@@ -186,7 +187,7 @@ class Answer:
 
     @cached_property
     def _measures(self) -> tuple[NoisyMeasure, ...]:
-        return self.noisy.in_order_of(self.plan)
+        return self.noisy.in_order_of(self.statement)
 
     @cached_property
     def _cells(self) -> Sequence[Cell]:
@@ -223,7 +224,7 @@ class Answer:
 
     def _margin(self, place: int, level: Decimal) -> Margin:
         measure = self._measures[place]
-        ends = candidates_of(self.plan, self.plan.measures[place], self.cards)
+        ends = candidates_of(self.plan.measures[place])
         halves = tuple(
             reach(one, level) if isinstance(one, DiscreteLaplace | DiscreteGaussian) else 0
             for one in measure.mechanisms

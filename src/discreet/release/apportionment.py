@@ -7,9 +7,7 @@ measure is drawn independently with its own share (docs/proofs/composition.md).
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -20,6 +18,8 @@ from discreet.errors import QueryRefused
 from discreet.guarantees.numbers import ceil_to_grid, from_units, text, to_units
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
 from discreet.ledger.standing import PopulationStanding
+from discreet.plan.first_form import first_hash
+from discreet.plan.serialisation import digest, plan_hash
 from discreet.plan.statement import Statement
 from discreet.release.accuracy import assume
 from discreet.release.explaining import figure_outputs
@@ -74,7 +74,7 @@ class Part:
             "delta": text(self.delta),
             "shares": [text(measure.epsilon) for measure in self.pricing.measures],
             "outputs": [output.to_dict() for output in self.outputs],
-            "plan_hash": self.reading.statement.plan.hash,
+            "plan_hash": plan_hash(self.reading.statement.plan),
         }
 
 
@@ -102,9 +102,17 @@ class Apportionment:
     @property
     def plan_hash(self) -> str:
         """Identifies questions, datasets and shares; names and wording do not enter."""
+        return self._hash(lambda statement: plan_hash(statement.plan))
+
+    @property
+    def first_hash(self) -> str:
+        """What the first version of stored answers knew the workload by."""
+        return self._hash(first_hash)
+
+    def _hash(self, known_by: Callable[[Statement], str]) -> str:
         content = [
             [
-                part.reading.statement.plan.hash,
+                known_by(part.reading.statement),
                 part.reading.dataset.name,
                 part.reading.dataset.version,
                 [text(measure.epsilon) for measure in part.pricing.measures],
@@ -113,7 +121,7 @@ class Apportionment:
             ]
             for part in self.parts
         ]
-        return hashlib.sha256(json.dumps(["workload", content], separators=(",", ":")).encode()).hexdigest()
+        return digest(["workload", content])
 
     def to_dict(self) -> dict[str, object]:
         return {

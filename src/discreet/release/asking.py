@@ -22,12 +22,14 @@ from discreet.errors import (
     LedgerUnavailable,
     PopulationConflict,
     Refused,
+    RequestConflict,
 )
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP, Unproven
-from discreet.ledger import Ledger, Receipt, SpendRequest
+from discreet.ledger import Ledger, Receipt, SpendRequest, StoredAnswer
 from discreet.plan.algebra import Plan
 from discreet.plan.calculus import lineage_of
+from discreet.plan.first_form import first_hash
 from discreet.plan.statement import Statement
 from discreet.release.answers import Answer, Remaining
 from discreet.release.bounding import Bounded, Searching, answer_bounded, ends_of, price_searching
@@ -95,7 +97,7 @@ def ask(question: Question, ledger: Ledger) -> Answer:
     if receipt is None:
         check_suspension([question], ledger)
         engine = open_for(question)
-        receipt = spend(_request(question, priced), ledger)
+        receipt = _charge(question, priced, ledger)
     try:
         stored = receipt.answer
         if stored is None:
@@ -163,17 +165,32 @@ def open_for(question: Question) -> Engine:
 def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Receipt | None:
     if question.fresh:
         return None
-    found = ledger.find_answer(
-        population=question.population,
-        dataset=question.dataset.name,
-        version=question.dataset.version,
-        plan_hash=question.statement.hash,
-        at_least=charged,
-        analyst=question.analyst,
-    )
+    found = _find(question, ledger, charged, question.statement.hash)
+    if found is None:
+        found = _find(question, ledger, charged, first_hash(question.statement))
     if found is None:
         return None
     return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
+
+
+def _find(question: Question, ledger: Ledger, charged: CentralGuarantee, known_by: str) -> StoredAnswer | None:
+    return ledger.find_answer(
+        population=question.population,
+        dataset=question.dataset.name,
+        version=question.dataset.version,
+        plan_hash=known_by,
+        at_least=charged,
+        analyst=question.analyst,
+    )
+
+
+def _charge(question: Question, priced: Pricing | Searching, ledger: Ledger) -> Receipt:
+    """Charge, or meet the charge that stands under the request id, also when an earlier release made it."""
+    request = _request(question, priced)
+    try:
+        return spend(request, ledger)
+    except RequestConflict:
+        return spend(replace(request, plan_hash=first_hash(question.statement)), ledger)
 
 
 def _request(question: Question, priced: Pricing | Searching) -> SpendRequest:
@@ -264,7 +281,7 @@ def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) ->
     """The answer as this analyst gets it now."""
     clamped = question.statement
     if noisy.bounds and question.bounded is not None:
-        clamped = question.bounded(ends_of(noisy.bounds))
+        clamped = question.bounded(ends_of(noisy.bounds_of(question.statement)))
     return Answer(
         statement=clamped,
         asked_hash=question.statement.hash,

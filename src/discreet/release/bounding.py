@@ -17,8 +17,9 @@ from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.numbers import from_units, text, to_units
 from discreet.guarantees.types import CentralGuarantee, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.algebra import Field, Plan
+from discreet.plan.algebra import Field, Identity, Plan
 from discreet.plan.sensitivity import Sensitivities, sensitivities
+from discreet.plan.serialisation import Serialisation
 from discreet.release.noising import Noisy, SearchedBounds, draw
 from discreet.release.pricing import Pricing, price, require_drawable
 from discreet.sensitivity.privatebounds import REACH, calibrate_search, find_bounds, search_plan, split
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bounded", "Found", "Search", "Searching", "answer_bounded", "ends_of", "price_searching"]
 
-Found = Mapping[str, tuple[int, int]]
+Found = Mapping[Identity, tuple[int, int]]
 """The bounds found for each column, in whole steps."""
 
 Bounded = Callable[[Found], "Statement"]
@@ -41,7 +42,8 @@ Bounded = Callable[[Found], "Statement"]
 class Search:
     """The search for the bounds of one column: its share of epsilon, what is measured, how far a unit moves it."""
 
-    column: str
+    column: Identity
+    name: str
     epsilon: Decimal
     plan: Plan
     moved: Sensitivities
@@ -67,7 +69,7 @@ class Searching:
         """The parameters of the charge as text; the scales of the answer follow from bounds not yet found."""
         searched = [
             {
-                "measure": f"bounds of {search.column}",
+                "measure": f"bounds of {search.name}",
                 "epsilon": text(search.epsilon),
                 "cells": str(search.plan.cell_count),
                 "name": search.mechanism.name,
@@ -100,7 +102,7 @@ def price_searching(
     search, remaining = split(epsilon)
     widest, farthest = _farthest(statement, cards, bounded, remaining)
     shares = _shares(search, len(statement.searched))
-    searches = [_search(statement, name, share, cards) for name, share in zip(statement.searched, shares, strict=True)]
+    searches = [_search(statement, one, share, cards) for one, share in zip(statement.searched, shares, strict=True)]
     pricing = price(farthest, cards, epsilon=remaining)
     return Searching(PureDP(epsilon=epsilon), tuple(searches), remaining, widest, farthest, pricing)
 
@@ -128,10 +130,10 @@ def _farthest(
         widest //= 2
 
 
-def _search(statement: Statement, name: str, share: Decimal, cards: Mapping[str, Card]) -> Search:
-    plan = search_plan(statement.plan.source, Field(name))
+def _search(statement: Statement, column: Identity, share: Decimal, cards: Mapping[str, Card]) -> Search:
+    plan = search_plan(statement.plan.source, Field(column))
     moved = sensitivities(plan, plan.measures[0], cards)
-    return Search(name, share, plan, moved, calibrate_search(moved, epsilon=share))
+    return Search(column, statement.called(column), share, plan, moved, calibrate_search(moved, epsilon=share))
 
 
 def _shares(search: Decimal, columns: int) -> list[Decimal]:
@@ -151,7 +153,7 @@ def _too_small(epsilon: Decimal, purpose: str, shared_by: str) -> QueryRefused:
 
 def answer_bounded(cards: Mapping[str, Card], searching: Searching, bounded: Bounded, engine: Engine) -> Noisy:
     """Search, clamp, answer: once the charge stands. The bounds found are part of what is stored."""
-    found: dict[str, SearchedBounds] = {}
+    found: dict[Identity, SearchedBounds] = {}
     for search in searching.searches:
         [counts] = engine.measure(search.plan).columns
         bounds = find_bounds(cast("Sequence[int]", counts), mechanism=search.mechanism, widest=searching.widest)
@@ -159,13 +161,15 @@ def answer_bounded(cards: Mapping[str, Card], searching: Searching, bounded: Bou
     clamped = bounded(ends_of(found))
     pricing = price(clamped, cards, epsilon=searching.remaining)
     noisy = draw(clamped.plan, pricing, engine.measure(clamped.plan))
-    return replace(noisy, charged=searching.guarantee, bounds=found)
+    form = Serialisation.of(clamped.plan)
+    stored = {form.column_key(column): bounds for column, bounds in found.items()}
+    return replace(noisy, charged=searching.guarantee, bounds=stored)
 
 
-def ends_of(bounds: Mapping[str, SearchedBounds]) -> Found:
+def ends_of(bounds: Mapping[Identity, SearchedBounds]) -> Found:
     """The bounds as a statement is read with them."""
-    return {name: (one.low, one.high) for name, one in bounds.items()}
+    return {column: (one.low, one.high) for column, one in bounds.items()}
 
 
 def _named(statement: Statement) -> str:
-    return ", ".join(f"'{name}'" for name in statement.searched)
+    return ", ".join(f"'{statement.called(column)}'" for column in statement.searched)

@@ -12,7 +12,7 @@ from discreet.data.card import Card
 from discreet.guarantees.numbers import text
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Marginal, Measure, Quantile, Residual, reduced
+from discreet.plan.algebra import Extreme, Identity, Marginal, Measure, Quantile, Residual, reduced
 from discreet.plan.calculus import facts_of, move_bounds
 from discreet.plan.sensitivity import Sensitivity
 from discreet.plan.statement import Statement
@@ -55,15 +55,15 @@ def describe_mechanisms(
 
 
 def describe_bounds(
-    bounds: Mapping[str, SearchedBounds], statement: Statement, cards: Mapping[str, Card]
+    bounds: Mapping[Identity, SearchedBounds], statement: Statement, cards: Mapping[str, Card]
 ) -> dict[str, dict[str, int | float | str | bool]]:
     """Bounds as they were used, in the units of their columns, and what they cost."""
     steps, spans = dict(statement.private), facts_of(statement.plan.source, cards).spans
     shown: dict[str, dict[str, int | float | str | bool]] = {}
-    for name, one in bounds.items():
-        ends = [end * steps[name] for end in move_bounds((one.low, one.high), spans[name])]
+    for column, one in bounds.items():
+        ends = [end * steps[column] for end in move_bounds((one.low, one.high), spans[column])]
         low, high = (int(end) if end.denominator == 1 else float(end) for end in ends)
-        shown[name] = {"low": low, "high": high, "found": one.found, "epsilon": text(one.epsilon)}
+        shown[statement.called(column)] = {"low": low, "high": high, "found": one.found, "epsilon": text(one.epsilon)}
     return shown
 
 
@@ -93,14 +93,15 @@ def _described(
     plan = statement.plan
     measure = plan.measures[place]
     found = moves_of(statement, measure, cards)
-    ends = candidates_of(plan, measure, cards)
+    ends = candidates_of(measure)
     if noisy.key is None:
-        return _entry(noisy.mechanisms[0], found.each[0], measure, ends, level)
+        return _entry(noisy.mechanisms[0], found.largest, measure, ends, level)
     place_of_key = measure.kept[noisy.key] if isinstance(measure, Marginal | Residual) else noisy.key
     face, cells = statement.keys[place_of_key], plan.keys[place_of_key].cells or ()
+    each = found.each if found.key is not None else found.each * len(cells)
     slices = [
         {"cell": face.shown(cell), **_entry(mechanism, moved, measure, ends, level)}
-        for cell, mechanism, moved in zip(cells, noisy.mechanisms, found.each, strict=True)
+        for cell, mechanism, moved in zip(cells, noisy.mechanisms, each, strict=True)
     ]
     name = next((one.name for one in noisy.mechanisms if one is not None), "exact-public")
     return {"name": name, "by": face.name, "slices": slices}

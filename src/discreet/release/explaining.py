@@ -139,7 +139,7 @@ def _figure_searching(statement: Statement, searching: Searching, level: Decimal
             expected=mechanism.expected_absolute_error(),
             half_width=Fraction(reach(mechanism, level)),
         )
-        words = f"bounds of {search.column}, looked for in {search.plan.cell_count} bands"
+        words = f"bounds of {search.name}, looked for in {search.plan.cell_count} bands"
         yield MeasureFigures(words, search.epsilon, mechanism.name, Fraction(1), ranked=False, slices=(noise,))
     same = len(statement.measures) == len(searching.farthest.measures)  # bounds may make one of two measures
     faces = statement.measures if same else searching.farthest.measures

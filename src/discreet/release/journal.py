@@ -69,9 +69,9 @@ class Journal(Generic[Entry]):
         lines = content[: content.rfind(b"\n") + 1].splitlines()
         return [self._entry(number, line) for number, line in enumerate(lines, start=1)]
 
-    def find(self, question: tuple[object, ...]) -> Entry | None:
-        """The release that answered this question, if there is one."""
-        return next((entry for entry in self.entries() if entry.question == question), None)
+    def find(self, *questions: tuple[object, ...]) -> Entry | None:
+        """The release that answered this question, if there is one; it may be known by several."""
+        return next((entry for entry in self.entries() if entry.question in questions), None)
 
     def find_request(self, *, who: str, request_id: str) -> Entry | None:
         """The release that was made under a request id, if there is one."""

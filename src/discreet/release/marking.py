@@ -6,6 +6,7 @@ reader who takes the ledger's figures for all there is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from discreet.data.card import Card
@@ -49,11 +50,11 @@ def check_nominal_epsilon(epsilon: Decimal, *, population: str, ledger: Ledger, 
 
 
 def check_request_id(
-    journal: Journal[Entry], *, question: tuple[object, ...], who: str, request_id: str, release: str
+    journal: Journal[Entry], *, questions: Sequence[tuple[object, ...]], who: str, request_id: str, release: str
 ) -> None:
     """Refuse an id under which something else was released to the same analyst."""
     held = journal.find_request(who=who, request_id=request_id)
-    if held is not None and held.question != question:
+    if held is not None and held.question not in questions:
         raise RequestConflict(
             f"request id {request_id} was used for another {release}. Choose a new one; nothing was released.",
             request_id=request_id,

@@ -6,7 +6,6 @@ that nobody can move) and everything needed to read it: the mechanism behind eve
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,18 +21,18 @@ from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, Guarante
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Units, canonical_text, reduced
+from discreet.plan.algebra import Extreme, Identity, Measure, Plan, Quantile, Units, reduced
+from discreet.plan.first_form import FirstForm, first_form
+from discreet.plan.serialisation import Serialisation
+from discreet.plan.statement import Statement
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
 from discreet.release.ranking import choose
 
-__all__ = ["Noisy", "NoisyMeasure", "SearchedBounds", "draw", "measure_id", "slices_of"]
+__all__ = ["Noisy", "NoisyMeasure", "SearchedBounds", "draw", "slices_of"]
 
-SCHEMA: Final = 2
-
-
-def measure_id(measure: Measure) -> str:
-    """What a measure is called in stored answers, wherever it stands in a statement."""
-    return hashlib.sha256(canonical_text(measure).encode()).hexdigest()
+SCHEMA: Final = 3
+_FIRST_FORMS: Final = 2
+"""Up to this schema measures and columns are called as in the first form of plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,8 @@ class SearchedBounds:
 class Noisy:
     """The measures as drawn, with what was charged for them. Stored once, replayed bit for bit.
 
-    `bounds` are those found for columns whose card keeps them private: the values were clamped to them.
+    `bounds` are those found for columns whose card keeps them private: the values were clamped to them. Measures and
+    columns are called by what the plan's serialisation calls them, under the `schema` of then.
     """
 
     measures: tuple[NoisyMeasure, ...]
@@ -103,25 +103,37 @@ class Noisy:
     keys: tuple[Cell, ...] | None = None
     threshold: Threshold | None = None
     bounds: Mapping[str, SearchedBounds] = field(default_factory=dict)
+    schema: int = SCHEMA
 
     @property
     def guarantee(self) -> Guarantee:
         return Unproven(self.unproven) if self.unproven is not None else self.charged
 
-    def in_order_of(self, plan: Plan) -> tuple[NoisyMeasure, ...]:
+    def in_order_of(self, statement: Statement) -> tuple[NoisyMeasure, ...]:
         """The measures as the plan lists them; a stored answer may come from one that lists them otherwise."""
+        form = self._form(statement)
         left = list(self.measures)
         found = []
-        for measure in plan.measures:
-            wanted = measure_id(measure)
+        for measure in statement.plan.measures:
+            wanted = form.measure_id(measure)
             found.append(next(one for one in left if one.id == wanted))
             left.remove(found[-1])
         return tuple(found)
 
+    def bounds_of(self, statement: Statement) -> dict[Identity, SearchedBounds]:
+        """The bounds that were found, by the statement's columns."""
+        form = self._form(statement)
+        return {column: self.bounds[form.column_key(column)] for column, _ in statement.private}
+
+    def _form(self, statement: Statement) -> Serialisation | FirstForm:
+        if self.schema <= _FIRST_FORMS:
+            return first_form(statement.plan, statement.names)
+        return Serialisation.of(statement.plan)
+
     def to_bytes(self) -> bytes:
         """Canonical JSON: the same draw always has the same bytes."""
         stored = {
-            "schema": SCHEMA,
+            "schema": self.schema,
             "charged": _stored_charge(self.charged),
             "unproven": self.unproven,
             "measures": [one.to_dict() for one in sorted(self.measures, key=lambda one: one.id)],
@@ -142,6 +154,7 @@ class Noisy:
             keys=None if keys is None else tuple(tuple(cell) for cell in keys),
             threshold=None if threshold is None else Threshold(**{**threshold, "delta": Decimal(threshold["delta"])}),
             bounds={name: SearchedBounds.from_list(one) for name, one in stored.get("bounds", {}).items()},
+            schema=stored["schema"],
         )
 
 
@@ -178,18 +191,18 @@ def _mechanism(stored: Mapping[str, str]) -> UsedMechanism:
 def draw(plan: Plan, pricing: Pricing, measured: Measured, *, unproven: str | None = None) -> Noisy:
     """Noise for every measure and cell. Only what is shown is drawn: with open keys, the keys that pass first."""
     _require_cells(plan, measured)
+    form = Serialisation.of(plan)
     if not plan.open:
-        drawn = [
-            _draw_measure(plan, place, pricing, measured.columns[place], None) for place in range(len(plan.measures))
-        ]
+        columns = enumerate(measured.columns)
+        drawn = [_draw_measure(plan, place, pricing, column, None, form) for place, column in columns]
         return Noisy(tuple(drawn), pricing.guarantee, unproven)
-    return _draw_open(plan, pricing, measured, unproven)
+    return _draw_open(plan, pricing, measured, unproven, form)
 
 
-def _draw_open(plan: Plan, pricing: Pricing, measured: Measured, unproven: str | None) -> Noisy:
+def _draw_open(plan: Plan, pricing: Pricing, measured: Measured, unproven: str | None, form: Serialisation) -> Noisy:
     """The count of units decides which keys are shown; the other measures are drawn for those alone."""
     keys, threshold, units = list(measured.keys or ()), pricing.threshold, plan.measures.index(Units())
-    counted = _draw_measure(plan, units, pricing, measured.columns[units], keys)
+    counted = _draw_measure(plan, units, pricing, measured.columns[units], keys, form)
     passing = [place for place, count in enumerate(counted.values) if threshold is None or count >= threshold.least]
     passing.sort(key=lambda place: [(part is None, part if part is not None else 0) for part in keys[place]])
     shown = [keys[place] for place in passing]
@@ -199,7 +212,7 @@ def _draw_open(plan: Plan, pricing: Pricing, measured: Measured, unproven: str |
             drawn.append(replace(counted, values=tuple(counted.values[place] for place in passing)))
         else:
             kept = cast("Sequence[int] | Sequence[Histogram]", [column[place] for place in passing])
-            drawn.append(_draw_measure(plan, number, pricing, kept, shown))
+            drawn.append(_draw_measure(plan, number, pricing, kept, shown, form))
     return Noisy(tuple(drawn), pricing.guarantee, unproven, tuple(shown), threshold)
 
 
@@ -209,6 +222,7 @@ def _draw_measure(
     pricing: Pricing,
     column: Sequence[int] | Sequence[Histogram],
     keys: Sequence[Cell] | None,
+    form: Serialisation,
 ) -> NoisyMeasure:
     measure, priced = plan.measures[place], pricing.measures[place]
     key = priced.sensitivities.key
@@ -223,7 +237,7 @@ def _draw_measure(
             part = cast("Sequence[int] | Sequence[Histogram]", [column[cell] for cell in cells])
             for cell, value in zip(cells, _noise(measure, priced, mechanism, part), strict=True):
                 values[cell] = value
-    return NoisyMeasure(measure_id(measure), priced.epsilon, key, priced.mechanisms, tuple(values), priced.rho)
+    return NoisyMeasure(form.measure_id(measure), priced.epsilon, key, priced.mechanisms, tuple(values), priced.rho)
 
 
 def _noise(

@@ -24,8 +24,8 @@ from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.quantile import laplace_threshold
-from discreet.plan.algebra import Extreme, Field, Measure, Plan, Quantile, Total, Units, walk
-from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Total, Units, fields_in
+from discreet.plan.calculus import Facts, facts_of
 from discreet.plan.outputs import KeyShown, Mean
 from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
 from discreet.plan.statement import Statement
@@ -110,11 +110,12 @@ def price(
     """
     plan = statement.plan
     require_bounds(statement)
-    moved = [moves_of(statement, measure, cards) for measure in plan.measures]
+    facts = facts_of(plan.source, cards)
+    moved = [moves_of(statement, measure, cards, facts=facts) for measure in plan.measures]
     _require_noise(moved, cards)
     split = _split(statement, epsilon, moved) if shares is None else _checked_shares(shares, epsilon, moved)
     measures = tuple(
-        _price_measure(measure, found, share, candidates_of(plan, measure, cards))
+        _price_measure(measure, found, share, candidates_of(measure))
         for measure, found, share in zip(plan.measures, moved, split, strict=True)
     )
     if not plan.open or _units_price(plan, measures).mechanisms[0] is None:
@@ -132,20 +133,21 @@ def price(
 def require_drawable(statement: Statement, cards: Mapping[str, Card], *, share: Decimal) -> None:
     """Refuse, as `price` would, where noise cannot be drawn for some measure with this share of epsilon."""
     for measure in statement.plan.measures:
-        candidates = candidates_of(statement.plan, measure, cards)
+        candidates = candidates_of(measure)
         _price_measure(measure, moves_of(statement, measure, cards), share, candidates)
 
 
-def moves_of(statement: Statement, measure: Measure, cards: Mapping[str, Card]) -> Sensitivities:
-    """How far one unit can move a measure of the statement.
+def moves_of(
+    statement: Statement, measure: Measure, cards: Mapping[str, Card], *, facts: Facts | None = None
+) -> Sensitivities:
+    """How far one unit can move a measure of the statement; `facts` as for `sensitivities`.
 
     Bounds that were found in the rows may leave a sum nothing to move. It is noised as one step then: an exact answer
     or a refusal would come for some rows only.
     """
-    moved = sensitivities(statement.plan, measure, cards)
-    private = {name for name, _ in statement.private}
-    read = {node.name for node in walk(measure) if isinstance(node, Field)}
-    if not isinstance(measure, Total) or private.isdisjoint(read):
+    moved = sensitivities(statement.plan, measure, cards, facts=facts)
+    private = {column for column, _ in statement.private}
+    if not isinstance(measure, Total) or private.isdisjoint(fields_in(measure)):
         return moved
     return replace(moved, each=tuple(one if one.l1 else _ONE_STEP for one in moved.each))
 
@@ -157,7 +159,8 @@ def price_gaussian(
     plan = statement.plan
     assert not plan.open, "a threshold on open keys needs the noise it was proved for"
     assert not any(isinstance(one, Quantile | Extreme) for one in plan.measures), "a choice is not made by adding noise"
-    moved = [sensitivities(plan, measure, cards) for measure in plan.measures]
+    facts = facts_of(plan.source, cards)
+    moved = [sensitivities(plan, measure, cards, facts=facts) for measure in plan.measures]
     _require_noise(moved, cards)
     split = _checked_shares(shares, rho, moved)
     measures = []
@@ -170,22 +173,18 @@ def price_gaussian(
     return Pricing(ZCDP(rho=rho), tuple(measures))
 
 
-def candidates_of(plan: Plan, measure: Measure, cards: Mapping[str, Card]) -> tuple[int, int] | None:
+def candidates_of(measure: Measure) -> tuple[int, int] | None:
     """The first and the last value that a quantile or an extreme can have, in whole steps; None for other measures."""
     if not isinstance(measure, Quantile | Extreme):
         return None
-    span = span_of(measure.value, facts_of(plan.source, cards))
-    if span.low is None or span.high is None:
-        raise QueryRefused(
-            "a quantile or an extreme is taken over numbers, and this expression has none.", part="bounds"
-        )
-    return span.low, span.high
+    assert measure.candidates is not None, "only custodians' comparisons read values as they are"
+    return measure.candidates
 
 
 def require_bounds(statement: Statement) -> None:
     """Whoever searches for private bounds prices the statement that they give."""
     if statement.searched:
-        names = ", ".join(f"'{name}'" for name in statement.searched)
+        names = ", ".join(f"'{statement.called(column)}'" for column in statement.searched)
         raise QueryRefused(
             f"the bounds of {names} are private, and only a single question, asked at an epsilon, searches for them. "
             'Write CLAMP(column, low, high) here, or ask with: discreet query "…" --epsilon E',

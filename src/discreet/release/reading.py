@@ -23,7 +23,7 @@ from discreet.plan.statement import Statement
 from discreet.release.accuracy import Amounts, read_amounts
 from discreet.release.answers import interval_level
 from discreet.release.asking import check_terms
-from discreet.release.bounding import Bounded
+from discreet.release.bounding import Bounded, Found
 from discreet.release.pricing import require_bounds
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Shelf:
         self,
         sql: str,
         *,
-        found: Mapping[str, tuple[int, int]] | None = None,
+        found: Found | None = None,
         admit: frozenset[str] = frozenset(),
     ) -> tuple[Statement, dict[str, Dataset]]:
         statement, cards = read_statement(sql, self, found=found, admit=admit)

@@ -108,15 +108,17 @@ def _question(part: Part, plan: Apportionment, analyst: str, request_id: str, op
 def _spend(plan: Apportionment, ledger: Ledger, analyst: str, request_id: str) -> Receipt:
     """Charge the way that leaves most.
 
-    A retry finds other balances and may prefer the other way: it then meets its charge under that one. An id that
-    holds a charge never makes a second.
+    A retry finds other balances and may prefer the other way: it then meets its charge under that one, or under what
+    an earlier release knew the workload by. An id that holds a charge never makes a second.
     """
-    for outlook in plan.outlooks[:-1]:
+    requests = [_request(plan, outlook.guarantee, analyst, request_id) for outlook in plan.outlooks]
+    *others, last = [*requests, *(replace(request, plan_hash=plan.first_hash) for request in requests)]
+    for request in others:
         try:
-            return spend(_request(plan, outlook.guarantee, analyst, request_id), ledger)
+            return spend(request, ledger)
         except RequestConflict:
             continue
-    return spend(_request(plan, plan.outlooks[-1].guarantee, analyst, request_id), ledger)
+    return spend(last, ledger)
 
 
 def _request(plan: Apportionment, guarantee: CentralGuarantee, analyst: str, request_id: str) -> SpendRequest:

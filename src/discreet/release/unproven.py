@@ -13,7 +13,7 @@ sentence. The same question by the same strategy and model returns the value it 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -28,7 +28,9 @@ from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import Unproven
 from discreet.ledger import Ledger
 from discreet.ledger.records import name_request
+from discreet.plan.first_form import first_form
 from discreet.plan.outputs import Mean
+from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release.asking import check_terms
 from discreet.release.marking import (
@@ -109,6 +111,13 @@ class _Request:
         [column] = self.statement.presentation.columns
         return column.shows.centre if isinstance(column.shows, Mean) else Fraction(0)
 
+    @property
+    def questions(self) -> tuple[tuple[object, ...], ...]:
+        """What the journal knows the request by: now, and in the first form of plans."""
+        entry = self.entry(marker=0, steps=Fraction(0))
+        first = first_form(self.statement.plan, self.statement.names).plan_hash
+        return entry.question, replace(entry, plan_hash=first).question
+
     def entry(self, *, marker: int, steps: Fraction) -> UnprovenEntry:
         return UnprovenEntry(
             who=self.analyst,
@@ -116,7 +125,7 @@ class _Request:
             population=self.dataset.card.population,
             dataset=self.dataset.name,
             version=self.dataset.version,
-            plan_hash=self.statement.plan.hash,
+            plan_hash=plan_hash(self.statement.plan),
             epsilon="" if self.epsilon is None else text(self.epsilon),
             strategy=str(self.strategy),
             model="" if self.shelved is None else self.shelved.name,
@@ -154,11 +163,11 @@ def ask_unproven(
         check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="an unproven answer")
     journal = UnprovenJournal(workspace.path)
     with journal.held():
-        question = request.entry(marker=0, steps=Fraction(0)).question
+        questions = request.questions
         check_request_id(
-            journal, question=question, who=analyst, request_id=request.request_id, release="unproven answer"
+            journal, questions=questions, who=analyst, request_id=request.request_id, release="unproven answer"
         )
-        stored = journal.find(question)
+        stored = journal.find(*questions)
         if stored is not None:
             return _dress(request, stored, ledger, replayed=True)
         for name in request.datasets:
@@ -292,7 +301,7 @@ def _mark(request: _Request, ledger: Ledger) -> int:
         request.dataset.card.population,
         guarantee=Unproven(request.reason),
         analyst=request.analyst,
-        plan_hash=request.statement.plan.hash,
+        plan_hash=plan_hash(request.statement.plan),
         dataset=request.dataset.name,
         version=request.dataset.version,
     )

@@ -95,7 +95,8 @@ def unfiltered(subject: Subject) -> Subject:
     """The same aggregate over all rows of the dataset, or QueryRefused where the listing says nothing of it."""
     source = _below(subject.source)
     plain = subject.value.value if isinstance(subject.value, Clamp) else subject.value
-    named = plain is None or plain == Field(subject.column or "")
+    scanned = dict(source.columns) if isinstance(source, Scan) else {}
+    named = plain is None or (isinstance(plain, Field) and scanned.get(plain.column) == subject.column)
     if subject.aggregate not in _ANSWERED or not isinstance(source, Scan) or not named:
         raise QueryRefused(
             "a sensitivity is generated for COUNT, SUM or AVG of one column of one dataset, as in SELECT AVG(height) "

@@ -38,6 +38,7 @@ from discreet.plan.algebra import (
     Value,
     Whole,
     Within,
+    next_identity,
 )
 from discreet.plan.calculus import SEARCHED
 from discreet.plan.sensitivity import Sensitivities
@@ -119,9 +120,11 @@ def edges() -> tuple[int, ...]:
 
 def search_plan(source: Relation, value: Value) -> Plan:
     """How many rows of a relation have the value in each bin; rows without it are in none."""
-    valued = Filter(Derive(source, (("value", value),)), Not(IsNull(Field("value"))))
-    binned = Derive(valued, (("bin", bin_value(Field("value"))),))
-    return Plan(binned, (Key(Field("bin"), tuple(_BINS)),), (Rows(None),))
+    there = next_identity(source)
+    valued = Filter(Derive(source, ((there, value),)), Not(IsNull(Field(there))))
+    numbered = next_identity(valued)
+    binned = Derive(valued, ((numbered, bin_value(Field(there))),))
+    return Plan(binned, (Key(Field(numbered), tuple(_BINS)),), (Rows(None),))
 
 
 def bin_value(value: Value) -> Value:

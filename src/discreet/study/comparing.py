@@ -22,6 +22,7 @@ from discreet.guarantees.types import ApproxDP, Guarantee, PureDP, Unproven
 from discreet.plan.algebra import KeyJoin, Plan, Rows, scans
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.questions import read_statement
+from discreet.plan.serialisation import plan_hash
 from discreet.release.accuracy import assume, read_amounts
 from discreet.release.asking import check_terms, unproven_reason
 from discreet.release.bounding import Bounded, price_searching
@@ -352,7 +353,7 @@ def _enter_look(query: Query, ledger: Ledger, *, who: str, marked: bool) -> None
             query.card.population,
             guarantee=Unproven(_REASON),
             analyst=who,
-            plan_hash=query.statement.plan.hash,
+            plan_hash=plan_hash(query.statement.plan),
             dataset=dataset.name,
             version=dataset.version,
         )

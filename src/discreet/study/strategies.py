@@ -29,7 +29,7 @@ from discreet.sensitivity.subject import Drawn, Held
 
 if TYPE_CHECKING:
     from discreet.engines.base import Engine, Measured
-    from discreet.plan.algebra import Plan
+    from discreet.plan.algebra import Identity, Plan
     from discreet.plan.statement import Statement
     from discreet.plan.tables import Catalogue
 
@@ -103,7 +103,7 @@ class PrivateBounds:
         self._engine = engine
         self._held = held
         statement, self._cards = read_statement(sql, catalogue)
-        self._read: dict[tuple[tuple[str, tuple[int, int]], ...], Statement] = {}
+        self._read: dict[tuple[tuple[Identity, tuple[int, int]], ...], Statement] = {}
         self._searching: Searching = price_searching(statement, self._cards, self._bounded, epsilon=epsilon)
 
     @property
@@ -112,7 +112,7 @@ class PrivateBounds:
 
     def draw(self) -> Drawn:
         noisy = answer_bounded(self._cards, self._searching, self._bounded, self._engine)
-        clamped = self._bounded(ends_of(noisy.bounds))
+        clamped = self._bounded(ends_of(noisy.bounds_of(self._searching.farthest)))
         moved = public_bound(clamped, self._cards).of_answer(self._held.present)
         return Drawn(_shown(clamped, noisy), nan if moved is None else float(moved))
 
@@ -127,6 +127,6 @@ def _shown(statement: Statement, noisy: Noisy) -> float:
     """The one value of a statement without groups."""
     [column] = statement.presentation.columns
     assert not isinstance(column.shows, KeyShown)
-    values = [measure.values for measure in noisy.in_order_of(statement.plan)]
+    values = [measure.values for measure in noisy.in_order_of(statement)]
     [shown] = show_values(column.shows, values, [0])
     return float(shown or 0)

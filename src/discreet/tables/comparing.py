@@ -21,6 +21,7 @@ from discreet.guarantees.types import Guarantee, Neighbours, PureDP, Unproven
 from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Plan, Quantile, Total
+from discreet.plan.serialisation import plan_hash
 from discreet.release.asking import check_terms, unproven_reason
 from discreet.release.noising import NoisyMeasure, draw
 from discreet.tables.asking import OpenEngine
@@ -70,7 +71,7 @@ def compare_table(
         formed.card.population,
         guarantee=Unproven(_REASON),
         analyst=analyst,
-        plan_hash=formed.plan.hash,
+        plan_hash=plan_hash(formed.plan),
         dataset=dataset.name,
         version=dataset.version,
     )
@@ -146,7 +147,7 @@ class TableRelease(PrivateRelease):
         plan, component = self._design.statement.plan, self._design.components[0]
         column = [int(value) for value in np.ravel(figures)]
         measured = Measured(tuple(take_margin(plan, measure, column) for measure in plan.measures))
-        noisy = draw(plan, self._price, measured).in_order_of(plan)
+        noisy = draw(plan, self._price, measured).in_order_of(self._design.statement)
         estimated = Estimated(component.layout, component.chosen.measured, noisy)
         seen = (_see(component.layout, one.kept, drawn) for one, drawn in zip(estimated.measured, noisy, strict=True))
         return Draw(tuple(seen), lambda: self._publish(estimated))

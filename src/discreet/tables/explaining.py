@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.guarantees.numbers import text
 from discreet.ledger.standing import PopulationStanding
+from discreet.plan.serialisation import plan_hash
 from discreet.plan.wording import word_statement
 from discreet.release.explanation import about, percent
 from discreet.release.noising import NoisyMeasure
@@ -43,7 +44,7 @@ class TableExplanation:
         formed = self.design.formed
         return {
             "plan": list(self.plan),
-            "plan_hash": self.design.statement.plan.hash,
+            "plan_hash": plan_hash(self.design.statement.plan),
             "sql": formed.request.to_sql(formed.card),
             "table": describe_design(self.design, None),
             "cells": int(np.prod(formed.sizes)),
@@ -92,7 +93,7 @@ class TableExplanation:
             sections.append((title, [*self._strategies(component), *self._chosen(component, widths)]))
         sections += [
             ("Budget", [*self.outlook.lines(), *self._notes()]),
-            ("Plan hash", [self.design.statement.plan.hash]),
+            ("Plan hash", [plan_hash(self.design.statement.plan)]),
         ]
         return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections)
 

@@ -61,7 +61,7 @@ def read_table(
 
     With `targets`, calibrated figures stand beside the published ones.
     """
-    drawn = answer.noisy.in_order_of(design.statement.plan)
+    drawn = answer.noisy.in_order_of(design.statement)
     design, formed = as_drawn(design, drawn), design.formed
     estimated = _estimated(design, drawn)
     if formed.mean is not None:

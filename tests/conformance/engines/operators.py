@@ -18,7 +18,6 @@ from discreet.plan.algebra import (
     Condition,
     Derive,
     Extreme,
-    Field,
     Filter,
     Greatest,
     IsNull,
@@ -38,7 +37,6 @@ from discreet.plan.algebra import (
     Quantile,
     Relation,
     Rows,
-    Scan,
     Smallest,
     Tally,
     TextIn,
@@ -50,6 +48,7 @@ from discreet.plan.algebra import (
     Whole,
     Within,
 )
+from tests.algebra.columns import Names
 
 Datum = int | str | None
 Table = list[dict[str, Datum]]
@@ -79,7 +78,18 @@ VISITS: Final = parse_card(
     ),
     file="visits.yaml",
 )
-CARDS: Final[Mapping[str, Card]] = {"people": PEOPLE, "visits": VISITS}
+LABELS: Final = parse_card(
+    _CARD.format(
+        name="labels",
+        columns="".join(
+            f"  {name}: {{kind: integer, bounds: [0, 1000]}}\n"
+            for name in ("c0", "c1", "unit", "entry", "one", "a", "b")
+        ),
+    ),
+    file="labels.yaml",
+)
+"""Columns called as the engines' texts call theirs."""
+CARDS: Final[Mapping[str, Card]] = {"people": PEOPLE, "visits": VISITS, "labels": LABELS}
 
 AWKWARD: Final = "O'Brien \\ ${spark.app.name} \n {0} %s"
 FAR: Final = 10**15
@@ -101,6 +111,15 @@ TABLES: Final[Mapping[str, Table]] = {
         (5, 1, None, FAR, None, 1),
     ),
     "visits": _table("pid cost day ord", (1, 30000, 0, 1), (1, 1, 6, 2), (1, 500, 3, 3), (3, None, 2, 1), (5, 7, 1, 1)),
+    "labels": _table(
+        "pid c0 c1 unit entry one a b ord",
+        (1, 1, 10, 3, 100, 1, 2, 4, 1),
+        (1, 2, 20, 4, 200, 2, 6, 8, 2),
+        (1, 2, 40, 5, 300, 3, 7, 9, 3),
+        (2, 1, 30, 0, 300, 3, 5, 8, 1),
+        (3, 3, 50, 6, 400, 4, 5, 6, 1),
+        (4, 1, 60, None, 500, 5, 6, 7, 1),
+    ),
 }
 
 
@@ -114,9 +133,14 @@ class Question:
     keys: tuple[Cell, ...] | None = None
 
 
-SCAN: Final = Scan("people", 2)
-AGE, GAIN, NOTE, REGION = Field("age"), Field("gain"), Field("note"), Field("region")
-COST: Final = Field("cost")
+# Identities stand in the golden texts, so they are given here, whatever other tests do.
+_NAMES: Final = Names()
+_at, _field = _NAMES.at, _NAMES.field
+SCAN: Final = _NAMES.scan(PEOPLE)
+VISITED: Final = _NAMES.scan(VISITS)
+LABELLED: Final = _NAMES.scan(LABELS, prefix="label ")
+AGE, GAIN, NOTE, REGION = (_field(name) for name in ("age", "gain", "note", "region"))
+COST: Final = _field("cost")
 BY_REGION: Final = Key(REGION, (0, 1, None))
 
 
@@ -180,45 +204,83 @@ def _relations() -> list[Question]:
     units = PerUnit(
         SCAN,
         (
-            ("n", Tally(None)),
-            ("aged", Tally(AGE)),
-            ("total", UnitTotal(AGE)),
-            ("low", Smallest(GAIN)),
-            ("high", Largest(GAIN)),
+            (_at("n"), Tally(None)),
+            (_at("aged"), Tally(AGE)),
+            (_at("total"), UnitTotal(AGE)),
+            (_at("low"), Smallest(GAIN)),
+            (_at("high"), Largest(GAIN)),
         ),
     )
-    pairs = Join(SCAN, Scan("visits", 2))
-    grades = Lookup(SCAN, AGE, ("grade", "extra"), ((30, 1, None), (120, 2, 5), (7, 9, 9)))
-    cubes = Derive(Filter(SCAN, Within(GAIN, 0, 1000)), (("cube", Times(Times(GAIN, GAIN), GAIN)),))
-    long_name = "x" * 100
-    names = Derive(
-        SCAN, (("Age", AGE), ("age", Whole(1)), ('a "b" `c`', GAIN), (long_name, REGION), (long_name + "x", Whole(2)))
+    pairs = Join(SCAN, VISITED)
+    grades = Lookup(SCAN, AGE, (_at("grade"), _at("extra")), ((30, 1, None), (120, 2, 5), (7, 9, 9)))
+    cubes = Derive(Filter(SCAN, Within(GAIN, 0, 1000)), ((_at("cube"), Times(Times(GAIN, GAIN), GAIN)),))
+    # Columns that are passed on, copied and made anew; and a second reading of columns with the same names.
+    copies = Derive(
+        SCAN,
+        (
+            (_at("age"), AGE),
+            (_at("age, copied"), AGE),
+            (_at("one"), Whole(1)),
+            (_at("gain"), GAIN),
+            (_at("region, copied"), REGION),
+            (_at("two"), Whole(2)),
+        ),
     )
+    both = Join(copies, _NAMES.scan(PEOPLE, 1, prefix="first "))
     return [
-        _ask("first_rows", Scan("people", 1), (Rows(None), 5), (Units(), 5), (Total(AGE), 150)),
+        _ask("first_rows", _NAMES.scan(PEOPLE, 1), (Rows(None), 5), (Units(), 5), (Total(AGE), 150)),
         _ask("units", SCAN, (Rows(None), 6), (Units(), 5), (Rows(NOTE), 4)),
-        _ask("derive", Derive(SCAN, (("twice", Times(AGE, Whole(2))),)), (Total(Field("twice")), 500)),
+        _ask("derive", Derive(SCAN, ((_at("twice"), Times(AGE, Whole(2))),)), (Total(_field("twice")), 500)),
         _ask(
             "names",
-            names,
-            (Total(Field("Age")), 250),
-            (Total(Field("age")), 6),
-            (Rows(Field('a "b" `c`')), 5),
-            (Total(Field(long_name)), 3),
-            (Total(Field(long_name + "x")), 12),
+            copies,
+            (Total(AGE), 250),
+            (Total(_field("age, copied")), 250),
+            (Total(_field("one")), 6),
+            (Rows(GAIN), 5),
+            (Total(_field("region, copied")), 3),
+            (Total(_field("two")), 12),
+        ),
+        _ask(
+            "names_joined",
+            both,
+            (Rows(None), 6),
+            (Total(AGE), 250),
+            (Total(_field("first age")), 180),
+            (Total(Plus((_field("one"), _field("first age")))), 184),
+        ),
+        _ask(
+            "labels",
+            Filter(
+                Join(
+                    Lookup(LABELLED, _field("label c0"), (_at("worth"),), ((1, 10), (2, 20))),
+                    PerUnit(SCAN, ((_at("n"), Tally(None)),)),
+                ),
+                Within(_field("label unit"), 0, None),
+            ),
+            (Rows(None), 3),
+            (Units(), 2),
+            (Total(_field("label c0")), 4),
+            (Total(_field("label c1")), 60),
+            (Total(_field("label unit")), 7),
+            (Total(Plus((_field("label entry"), _field("worth")))), 640),
+            (Total(Plus((_field("label a"), _field("label b"), _field("n")))), 38),
+            (Total(_field("label one")), 6),
         ),
         _ask(
             "per_unit",
             units,
             (Units(), 5),
-            (Total(Field("n")), 6),
-            (Total(Field("aged")), 4),
-            (Total(Field("total")), 250),
-            (Rows(Field("total")), 3),
-            (Total(Field("low")), FAR - 5),
-            (Total(Field("high")), FAR + 10),
+            (Total(_field("n")), 6),
+            (Total(_field("aged")), 4),
+            (Total(_field("total")), 250),
+            (Rows(_field("total")), 3),
+            (Total(_field("low")), FAR - 5),
+            (Total(_field("high")), FAR + 10),
         ),
-        _ask("per_unit_rows", PerUnit(Filter(SCAN, Within(AGE, 50, None)), (("n", Tally(NOTE)),)), (Rows(None), 2)),
+        _ask(
+            "per_unit_rows", PerUnit(Filter(SCAN, Within(AGE, 50, None)), ((_at("n"), Tally(NOTE)),)), (Rows(None), 2)
+        ),
         _ask(
             "join",
             pairs,
@@ -230,15 +292,15 @@ def _relations() -> list[Question]:
         _ask("join_filtered", Filter(pairs, Within(AGE, 50, None)), (Rows(None), 3), (Units(), 2)),
         _ask(
             "join_per_unit",
-            Join(units, PerUnit(Scan("visits", 2), (("spent", UnitTotal(COST)),))),
+            Join(units, PerUnit(VISITED, ((_at("spent"), UnitTotal(COST)),))),
             (Rows(None), 3),
-            (Total(Plus((Field("spent"), Field("n")))), 30_011),
+            (Total(Plus((_field("spent"), _field("n")))), 30_011),
         ),
-        _ask("lookup", grades, (Rows(None), 2), (Total(Field("grade")), 3), (Rows(Field("extra")), 1)),
-        _ask("lookup_expression", Lookup(SCAN, Plus((AGE, Whole(1))), ("g",), ((1, 8),)), (Total(Field("g")), 8)),
-        _ask("lookup_nothing", Lookup(SCAN, AGE, ("g",), ()), (Rows(None), 0), (Total(Field("g")), 0)),
+        _ask("lookup", grades, (Rows(None), 2), (Total(_field("grade")), 3), (Rows(_field("extra")), 1)),
+        _ask("lookup_expression", Lookup(SCAN, Plus((AGE, Whole(1))), (_at("g"),), ((1, 8),)), (Total(_field("g")), 8)),
+        _ask("lookup_nothing", Lookup(SCAN, AGE, (_at("g"),), ()), (Rows(None), 0), (Total(_field("g")), 0)),
         # Rows that the first filter drops would overflow in the second.
-        _ask("filters_in_order", Filter(cubes, Within(Field("cube"), None, 10**6)), (Rows(None), 1)),
+        _ask("filters_in_order", Filter(cubes, Within(_field("cube"), None, 10**6)), (Rows(None), 1)),
     ]
 
 
@@ -265,6 +327,23 @@ def _grouped() -> list[Question]:
             "histogram_of_expression",
             Plan(SCAN, (), (Extreme(Clamp(GAIN, 0, 10), largest=False),)),
             ([[(0, 2), (10, 3)]],),
+        ),
+        Question(
+            "candidates",
+            Plan(
+                SCAN,
+                (BY_REGION,),
+                (
+                    Quantile(AGE, Fraction(1, 2), candidates=(40, 110)),
+                    Extreme(AGE, largest=True, candidates=(40, 110)),
+                    Extreme(AGE, largest=False, candidates=(30, 30)),
+                ),
+            ),
+            (
+                [[(40, 1), (100, 1)], [(110, 1)], [(40, 1)]],
+                [[(40, 1), (100, 1)], [(110, 1)], [(40, 1)]],
+                [[(30, 2)], [(30, 1)], [(30, 1)]],
+            ),
         ),
         Question(
             "open_text",

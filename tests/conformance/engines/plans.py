@@ -24,7 +24,7 @@ Tables = Mapping[str, list[dict[str, Any]]]
 Cards = Mapping[str, Card]
 
 _ARROW = {"int8": pa.int8(), "int16": pa.int16(), "int32": pa.int32(), "int64": pa.int64(), "text": pa.string()}
-_POSTGRES = {"int8": "smallint", "int16": "smallint", "int32": "integer", "int64": "bigint", "text": "text"}
+POSTGRES_TYPES = {"int8": "smallint", "int16": "smallint", "int32": "integer", "int64": "bigint", "text": "text"}
 
 
 class House(Protocol):
@@ -91,10 +91,10 @@ class PostgresHouse:
     def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
         self.connection.rollback()
         prepared = {name: (self._load(name, card, tables[name]), card) for name, card in cards.items()}
-        return TabularEngine(prepared, dialect=dialect, connect=lambda: _Reader(self._run))
+        return TabularEngine(prepared, dialect=dialect, connect=lambda: Reader(self._run))
 
     def _load(self, name: str, card: Card, rows: list[dict[str, Any]]) -> str:
-        columns = [*((one.name, _POSTGRES[one.storage]) for one in card.columns), ("ord", "integer")]
+        columns = [*((one.name, POSTGRES_TYPES[one.storage]) for one in card.columns), ("ord", "integer")]
         described = ", ".join(f'"{column}" {kind}' for column, kind in columns)
         self.connection.execute(f"CREATE TEMPORARY TABLE {name} ({described}) ON COMMIT DROP")
         if rows:
@@ -122,14 +122,14 @@ class SparkHouse:
         for name, card in cards.items():
             path = write_prepared(self.folder / f"{name}-{case}.parquet", card, tables[name])
             prepared[name] = (f"SELECT * FROM parquet.`{path}`", card)
-        return TabularEngine(prepared, dialect=dialect, connect=lambda: _Reader(self._run))
+        return TabularEngine(prepared, dialect=dialect, connect=lambda: Reader(self._run))
 
     def _run(self, sql: str) -> list[Row]:
         return [exact_row(row) for row in self.session.sql(sql).collect()]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class Reader:
     run: Callable[[str], list[Row]]
 
     def columns(self) -> dict[str, str]:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from discreet.data.card import parse_card
-from discreet.plan.algebra import Field, Plus, Scan, Whole
+from discreet.plan.algebra import Plus, Whole
 from discreet.sensitivity.privatebounds import edges, search_plan
+from tests.algebra.columns import field, scan
 from tests.algebra.interpreter import measure
 from tests.conformance.engines.plans import DuckDBHouse, House, SparkHouse, answer, plain, postgres_house
 
@@ -48,6 +49,6 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
 
 def test_the_histogram_equals_the_interpreter(house: House) -> None:
     cards, tables = {"t": CARD}, {"t": ROWS}
-    for value in (Field("x"), Plus((Field("x"), Whole(3)))):
-        plan = search_plan(Scan("t", 2), value)
+    for value in (field("x"), Plus((field("x"), Whole(3)))):
+        plan = search_plan(scan(CARD, 2), value)
         assert plain(answer(house, cards, tables, plan, house.dialect)) == plain(measure(plan, tables, cards))

@@ -14,7 +14,8 @@ from discreet.engines.dialects import POSTGRES as DIALECT
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.tabular import TabularEngine
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import Clamp, Field, Plan, Plus, Rows, Scan, Total, Value, Whole
+from discreet.plan.algebra import Clamp, Plan, Plus, Rows, Total, Value, Whole
+from tests.algebra.columns import field, scan
 from tests.conformance.engines.operators import CARDS
 
 SALT = "00" * 16
@@ -51,12 +52,12 @@ def test_datasets_of_several_places_are_refused(other: RowSource) -> None:
 
 
 def test_what_no_engine_could_read_is_refused_without_one() -> None:
-    value: Value = Field("age")
+    value: Value = field("age")
     for _ in range(40):
         value = Clamp(Plus((value, Whole(1))), 0, 9)
     engine = engine_for({"people": dataset("people")}, salt=SALT)
     with pytest.raises(QueryRefused, match="CLAMP"):
-        engine.prepare(Plan(Scan("people", 1), (), (Total(value),)))
+        engine.prepare(Plan(scan(CARDS["people"], 1), (), (Total(value),)))
 
 
 class Reader:
@@ -84,14 +85,14 @@ def test_every_question_has_a_connection_of_its_own_and_none_is_left() -> None:
     engine = TabularEngine(
         {name: (f"SELECT * FROM {name}", card) for name, card in CARDS.items()}, dialect=DIALECT, connect=Reader
     )
-    people = Plan(Scan("people", 1), (), (Rows(None),))
+    people = Plan(scan(CARDS["people"], 1), (), (Rows(None),))
     engine.prepare(people)
     assert (Reader.opened, Reader.closed) == (1, 0)
     assert engine.measure(people).columns == ([3],)
     assert engine.measure(people).columns == ([3],)
     assert (Reader.opened, Reader.closed) == (2, 2)
     with pytest.raises(RuntimeError):
-        engine.measure(Plan(Scan("visits", 1), (), (Rows(None),)))
+        engine.measure(Plan(scan(CARDS["visits"], 1), (), (Rows(None),)))
     engine.prepare(people)
     engine.close()
     assert (Reader.opened, Reader.closed) == (4, 4)

@@ -14,11 +14,13 @@ import pytest
 
 from discreet.engines import embedded
 from discreet.engines.embedded import EmbeddedEngine, open_database
-from discreet.plan.algebra import Field, Key, Least, Plan, Quantile, Rows, Scan, Times, Total, Units, Whole
+from discreet.plan.algebra import Key, Least, Plan, Quantile, Rows, Times, Total, Units, Whole
+from tests.algebra.columns import field, scan
 from tests.conformance.engines.operators import CARDS, FAR, PEOPLE, QUESTIONS, TABLES, Question
 from tests.conformance.engines.plans import plain, write_prepared
 
-AGE, GAIN, REGION = Field("age"), Field("gain"), Field("region")
+SCAN = scan(PEOPLE)
+AGE, GAIN, REGION = field("age"), field("gain"), field("region")
 
 
 @pytest.fixture
@@ -55,9 +57,7 @@ def test_many_cells_are_arranged_as_few(
 def test_many_cells_in_any_order(
     cells: tuple[int | None, ...], engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = Plan(
-        Scan("people", 2), (Key(REGION, cells), Key(AGE, (0, 120, None))), (Rows(None), Quantile(GAIN, Fraction(1, 2)))
-    )
+    plan = Plan(SCAN, (Key(REGION, cells), Key(AGE, (0, 120, None))), (Rows(None), Quantile(GAIN, Fraction(1, 2))))
     few = engine.measure(plan)
     monkeypatch.setattr(embedded, "_MANY_CELLS", -1)
     assert plain(engine.measure(plan)) == plain(few)
@@ -71,7 +71,7 @@ def test_sums_beyond_64_bits_among_many_cells(tmp_path: Path) -> None:
     ]
     engine = EmbeddedEngine(files(tmp_path, {**TABLES, "people": rows}))
     value = Times(GAIN, Times(AGE, Least((AGE, Whole(30)))))
-    found = engine.measure(Plan(Scan("people", 1), (Key(REGION, tuple(range(10_000))),), (Total(value), Rows(None))))
+    found = engine.measure(Plan(scan(PEOPLE, 1), (Key(REGION, tuple(range(10_000))),), (Total(value), Rows(None))))
     engine.close()
     assert found.columns[0][:3] == [36_000 * FAR, -36_000 * FAR, 0]
     assert found.columns[1][:3] == [10, 10, 0]
@@ -79,19 +79,17 @@ def test_sums_beyond_64_bits_among_many_cells(tmp_path: Path) -> None:
 
 
 def test_a_data_set_without_rows_gives_zeros(tmp_path: Path) -> None:
-    engine = EmbeddedEngine(files(tmp_path, {"people": [], "visits": []}))
+    engine = EmbeddedEngine(files(tmp_path, {name: [] for name in CARDS}))
     by_region = (Key(REGION, (0, 1, None)),)
-    found = engine.measure(
-        Plan(Scan("people", 2), by_region, (Rows(None), Total(AGE), Units(), Quantile(AGE, Fraction(1, 2))))
-    )
-    scalar = engine.measure(Plan(Scan("people", 2), (), (Rows(None), Total(AGE))))
+    found = engine.measure(Plan(SCAN, by_region, (Rows(None), Total(AGE), Units(), Quantile(AGE, Fraction(1, 2)))))
+    scalar = engine.measure(Plan(SCAN, (), (Rows(None), Total(AGE))))
     engine.close()
     assert plain(found) == ([[0, 0, 0], [0, 0, 0], [0, 0, 0], [[], [], []]], None)
     assert plain(scalar) == ([[0], [0]], None)
 
 
 def test_threads_share_an_engine(engine: EmbeddedEngine) -> None:
-    plan = Plan(Scan("people", 2), (Key(REGION, (0, 1, None)),), (Rows(None),))
+    plan = Plan(SCAN, (Key(REGION, (0, 1, None)),), (Rows(None),))
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: plain(engine.measure(plan)), range(40)))
     assert answers == [([[2, 3, 1]], None)] * 40
@@ -100,7 +98,7 @@ def test_threads_share_an_engine(engine: EmbeddedEngine) -> None:
 def test_an_engine_opens_again_after_it_was_closed_or_its_process_forked(
     engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = Plan(Scan("people", 2), (), (Rows(None),))
+    plan = Plan(SCAN, (), (Rows(None),))
     assert plain(engine.measure(plan)) == ([[6]], None)
     first = engine._database
     monkeypatch.setattr(os, "getpid", lambda: -1)
@@ -133,5 +131,5 @@ def test_a_path_with_quotes_is_read(tmp_path: Path) -> None:
     folder = tmp_path / 'it\'s a "place"'
     folder.mkdir()
     engine = EmbeddedEngine({"people": (write_prepared(folder / "p.parquet", PEOPLE, TABLES["people"]), PEOPLE)})
-    assert plain(engine.measure(Plan(Scan("people", 2), (), (Rows(None),)))) == ([[6]], None)
+    assert plain(engine.measure(Plan(SCAN, (), (Rows(None),)))) == ([[6]], None)
     engine.close()

@@ -8,14 +8,15 @@ from discreet.data.card import parse_card
 from discreet.engines.dialects import POSTGRES
 from discreet.engines.tabular import TabularEngine
 from discreet.engines.values import Row
-from discreet.plan.algebra import Plan, Rows, Scan
+from discreet.plan.algebra import Plan, Rows
+from tests.algebra.columns import scan
 
 CARD = parse_card(
     "dataset: t\nunit: {column: u, rows: 1}\nneighbours: add-remove\nbudget: {epsilon: 1}\n"
     "columns: {u: {kind: id, type: integer}}\n",
     file="t.yaml",
 )
-PLAN = Plan(Scan("t", 1), (), (Rows(None),))
+PLAN = Plan(scan(CARD), (), (Rows(None),))
 
 
 class Reader:

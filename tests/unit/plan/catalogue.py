@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +12,7 @@ from discreet.data.publictables import PublicColumn, PublicTable
 from discreet.data.rowsource import RowSource
 from discreet.data.workspace import Dataset
 from discreet.errors import UnknownName
+from discreet.plan.algebra import Field, scans
 from discreet.plan.questions import read_statement
 from discreet.plan.statement import Statement
 
@@ -82,3 +84,14 @@ def shelf(*texts: str) -> Shelf:
 
 def read(sql: str, *texts: str) -> Statement:
     return read_statement(sql, shelf(*texts))[0]
+
+
+def columns(statement: Statement, dataset: str) -> dict[str, Field]:
+    """The columns that a dataset of a statement has, by the names in its card."""
+    scan = next(scan for scan in scans(statement.plan.source) if scan.dataset == dataset)
+    return {name: Field(column) for column, name in scan.columns}
+
+
+def called(statement: Statement, fields: Iterable[Field]) -> list[str]:
+    """What a statement calls columns."""
+    return [statement.names[field.column] for field in fields]

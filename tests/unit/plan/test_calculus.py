@@ -21,6 +21,7 @@ from discreet.plan.algebra import (
     Field,
     Filter,
     Greatest,
+    Identity,
     IsNull,
     Join,
     Key,
@@ -53,20 +54,30 @@ from discreet.plan.algebra import (
 )
 from discreet.plan.calculus import MOST_ROWS, WIDEST, facts_of, lineage_of, span_of
 from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
+from tests.algebra.columns import at, field, scan
 
 X, UP, SICK, REGION, NOTE, FREE, WEIGHT = (
-    Field(name) for name in ("x", "up", "sick", "region", "note", "free", "weight")
+    field(name) for name in ("x", "up", "sick", "region", "note", "free", "weight")
 )
 SICK_KEY, REGION_KEY, NOTE_KEY = Key(SICK, (0, 1, None)), Key(REGION, (0, 1, None)), Key(NOTE, None)
 
 
-def card(neighbours: str = "add-remove", rows: int = 1, size: str = "private") -> Card:
+def card(
+    neighbours: str = "add-remove",
+    rows: int = 1,
+    size: str = "private",
+    *,
+    exact: bool = False,
+    membership: str = "confidential",
+) -> Card:
     return parse_card(
         f"""
 dataset: t
 unit: {{column: pid, rows: {rows}}}
 neighbours: {neighbours}
 size: {size}
+membership: {membership}
+exact_public: {str(exact).lower()}
 budget: {{epsilon: 3}}
 weight: {{column: weight, cap: {{by: region, values: {{1: 2, 2: 30}}}}}}
 columns:
@@ -83,16 +94,22 @@ columns:
     )
 
 
+def rows_of(rows: int, *, prefix: str = "") -> Scan:
+    return scan(card(), rows, prefix=prefix)
+
+
 def derived(
     measure: Measure, *keys: Key, source: Relation | None = None, described: Card | None = None
 ) -> Sensitivities:
     described = described or card()
-    plan = Plan(source or Scan("t", described.unit.rows), keys, (measure,))
+    plan = Plan(source or rows_of(described.unit.rows), keys, (measure,))
     return sensitivities(plan, measure, {"t": described})
 
 
 REPLACE = card("replace-one", 3)
 FIXED = card("replace-one", 3, "public")
+EXACT = card("replace-one", 3, "public", exact=True)
+KNOWN = card("replace-one", 3, "public", membership="public")
 
 
 @pytest.mark.parametrize(
@@ -123,11 +140,18 @@ FIXED = card("replace-one", 3, "public")
         (FIXED, Rows(None), (), 2, 4),
         (FIXED, Rows(X), (), 3, 9),
         (FIXED, Rows(None), (SICK_KEY,), 6, 18),
-        (FIXED, Total(Coalesce((UP, Whole(4)))), (), 16, 16**2),
+        (EXACT, Total(Coalesce((UP, Whole(4)))), (), 16, 16**2),
+        (FIXED, Total(Coalesce((UP, Whole(4)))), (), 18, 18**2),
+        (FIXED, Total(Plus((Coalesce((X, Whole(0))), Whole(10**6)))), (), 3 * (10**6 + 10), (3 * (10**6 + 10)) ** 2),
+        (EXACT, Total(Whole(2)), (), 4, 16),
+        (FIXED, Total(Whole(2)), (), 4, 16),
         (FIXED, Units(), (REGION_KEY,), 0, 0),
         (card("replace-one", 1, "public"), Rows(None), (REGION_KEY,), 0, 0),
         (card("replace-one", 1, "public"), Total(Coalesce((X, Whole(3)))), (), 14, 14**2),
         (card("replace-one", 1, "public"), Total(UP), (), 6, 36),
+        (card("replace-one", 1, "public"), Total(Coalesce((UP, Whole(4)))), (), 6, 36),
+        (card("replace-one", 1, "public", exact=True), Total(Coalesce((UP, Whole(4)))), (), 4, 16),
+        (card("replace-one", 1, "public"), Total(Whole(7)), (), 0, 0),
     ],
 )
 def test_sensitivity(
@@ -176,22 +200,44 @@ def _bound(l1: int, squared_l2: int) -> Sensitivity:
     ],
 )
 def test_a_filter_fixes_the_cap(condition: Condition, highest: int) -> None:
-    found = derived(Total(WEIGHT), source=Filter(Scan("t", 1), condition))
+    found = derived(Total(WEIGHT), source=Filter(rows_of(1), condition))
     assert found.each[0].l1 == highest
 
 
-def test_caps_follow_their_column_through_new_names() -> None:
-    renamed = Derive(Scan("t", 1), (("where", REGION), ("w", WEIGHT)))
-    assert derived(Total(Field("w")), Key(Field("where"), (0, 1, None)), source=renamed).key == 0
-    taken = Derive(Scan("t", 1), (("region", SICK), ("w", WEIGHT)))
-    assert derived(Total(Field("w")), Key(REGION, (0, 1, None)), source=taken).each[0].l1 == 60
+WHERE, W = field("where"), field("w")
+
+
+@pytest.mark.parametrize(
+    ("columns", "by"),
+    [
+        (((at("where"), REGION), (at("w"), WEIGHT)), WHERE),
+        (((REGION.column, REGION), (at("w"), WEIGHT)), REGION),
+    ],
+    ids=["copied", "passed on"],
+)
+def test_caps_follow_the_column_that_decides_them(columns: tuple[tuple[Identity, Value], ...], by: Field) -> None:
+    found = derived(Total(W), Key(by, (0, 1, None)), source=Derive(rows_of(1), columns))
+    assert found.key == 0
+    assert [one.l1 for one in found.each] == [4, 60, 60]
+
+
+@pytest.mark.parametrize(
+    "decides",
+    [SICK, Least((REGION, Whole(0))), Clamp(REGION, 0, 1)],
+    ids=["another column", "what is made of it", "its clamp"],
+)
+def test_a_weight_loses_its_caps_with_the_column_that_decides_them(decides: Value) -> None:
+    taken = Derive(rows_of(1), ((at("where"), decides), (at("w"), WEIGHT)))
+    found = derived(Total(W), Key(WHERE, (0, 1, None)), source=taken)
+    assert found.key is None
+    assert found.each[0].l1 == 60
 
 
 # --- facts ----------------------------------------------------------------------------------------------------------
 
 
 def spanned(value: Value, where: Condition | None = None) -> tuple[int | None, int | None, bool]:
-    source = Scan("t", 2) if where is None else Filter(Scan("t", 2), where)
+    source = rows_of(2) if where is None else Filter(rows_of(2), where)
     span = span_of(value, facts_of(source, {"t": card(rows=2)}))
     return span.low, span.high, span.nullable
 
@@ -254,30 +300,36 @@ def test_filters_narrow(where: Condition, interval: tuple[int, int, bool]) -> No
     ],
 )
 def test_aggregates_per_unit(aggregate: UnitAggregate, interval: tuple[int, int, bool]) -> None:
-    facts = facts_of(PerUnit(Scan("t", 2), (("made", aggregate),)), {"t": card(rows=2)})
-    span = facts.spans["made"]
+    facts = facts_of(PerUnit(rows_of(2), ((at("made"), aggregate),)), {"t": card(rows=2)})
+    span = facts.spans[at("made")]
     assert facts.rows == 1
     assert (span.low, span.high, span.nullable) == interval
 
 
 def test_what_is_public_of_a_unit() -> None:
-    aggregates = (("where", Largest(REGION)), ("sick", Largest(SICK)), ("sum", UnitTotal(REGION)), ("n", Tally(REGION)))
-    spans = facts_of(PerUnit(Scan("t", 2), aggregates), {"t": card(rows=2)}).spans
-    assert {name for name, span in spans.items() if span.public} == {"where"}
+    aggregates: tuple[tuple[Identity, UnitAggregate], ...] = (
+        (at("where"), Largest(REGION)),
+        (at("ill"), Largest(SICK)),
+        (at("sum"), UnitTotal(REGION)),
+        (at("n"), Tally(REGION)),
+    )
+    spans = facts_of(PerUnit(rows_of(2), aggregates), {"t": card(rows=2)}).spans
+    assert {column for column, span in spans.items() if span.public} == {at("where")}
+
+
+ONCE = PerUnit(rows_of(3, prefix="other "), ((at("n"), Tally(None)),))
 
 
 @pytest.mark.parametrize(
     ("relation", "steady"),
     [
-        (Scan("t", 3), True),
-        (Filter(Scan("t", 3), OneOf(REGION, (0,))), True),
-        (Filter(Scan("t", 3), TextIn(NOTE, ("flu",))), False),
-        (Filter(Scan("t", 3), And((OneOf(REGION, (0,)), IsNull(SICK)))), False),
-        (Lookup(Scan("t", 3), REGION, ("made",), ((0, 5),)), True),
-        (Lookup(Scan("t", 3), SICK, ("made",), ((0, 5),)), False),
-        (PerUnit(Filter(Scan("t", 3), IsNull(X)), (("n", Tally(None)),)), False),
-        (Join(PerUnit(Scan("t", 3), (("n", Tally(None)),)), Filter(Scan("t", 3), IsNull(X))), False),
-        (Join(PerUnit(Scan("t", 3), (("n", Tally(None)),)), Scan("t", 3)), True),
+        (rows_of(3), True),
+        (Filter(rows_of(3), OneOf(REGION, (0,))), True),
+        (Filter(rows_of(3), TextIn(NOTE, ("flu",))), False),
+        (Filter(rows_of(3), And((OneOf(REGION, (0,)), IsNull(SICK)))), False),
+        (Lookup(rows_of(3), REGION, (at("made"),), ((0, 5),)), True),
+        (Lookup(rows_of(3), SICK, (at("made"),), ((0, 5),)), False),
+        (PerUnit(Filter(rows_of(3), IsNull(X)), ((at("n"), Tally(None)),)), False),
     ],
 )
 def test_whose_presence_is_public(relation: Relation, steady: bool) -> None:
@@ -285,22 +337,37 @@ def test_whose_presence_is_public(relation: Relation, steady: bool) -> None:
     assert not facts_of(relation, {"t": REPLACE}).steady
 
 
+@pytest.mark.parametrize(
+    ("relation", "steady"),
+    [
+        (Join(ONCE, Filter(rows_of(3), IsNull(X))), False),
+        (Join(ONCE, rows_of(3)), True),
+        (Filter(Join(ONCE, rows_of(3)), OneOf(REGION, (0,))), True),
+        (Filter(Join(ONCE, rows_of(3)), OneOf(SICK, (0,))), False),
+    ],
+)
+def test_whose_presence_in_all_datasets_of_a_join_is_public(relation: Relation, steady: bool) -> None:
+    """How many are in each of two data sets may be public, and who is in both a secret."""
+    assert facts_of(relation, {"t": KNOWN}).steady is steady
+    assert not facts_of(relation, {"t": FIXED}).steady
+    assert not facts_of(relation, {"t": REPLACE}).steady
+
+
 def test_a_scan_is_priced_by_the_rows_it_reads() -> None:
-    assert derived(Rows(None), source=Scan("t", 2), described=card(rows=5)).each[0].l1 == 2
-    assert derived(Rows(None), source=Scan("t", 9), described=card(rows=5)).each[0].l1 == 9
+    assert derived(Rows(None), source=rows_of(2), described=card(rows=5)).each[0].l1 == 2
+    assert derived(Rows(None), source=rows_of(9), described=card(rows=5)).each[0].l1 == 9
 
 
 def test_joins_multiply_rows_and_lookups_do_not() -> None:
-    once = PerUnit(Scan("t", 3), (("n", Tally(None)),))
-    renamed = Derive(Scan("t", 3), (("y", X),))
+    copied = Derive(rows_of(3, prefix="other "), ((at("y"), field("other x")),))
     cards = {"t": card(rows=3)}
-    assert facts_of(Join(Scan("t", 3), renamed), cards).rows == 9
-    assert facts_of(Join(Scan("t", 3), once), cards).rows == 3
-    assert facts_of(Lookup(Scan("t", 3), SICK, ("made",), ((0, 5), (1, None))), cards).rows == 3
+    assert facts_of(Join(rows_of(3), copied), cards).rows == 9
+    assert facts_of(Join(rows_of(3), ONCE), cards).rows == 3
+    assert facts_of(Lookup(rows_of(3), SICK, (at("made"),), ((0, 5), (1, None))), cards).rows == 3
 
 
 def test_lineage_names_what_an_answer_depends_on() -> None:
-    source = Filter(Scan("t", 1), And((TextIn(NOTE, ("flu",)), Within(X, 0, None))))
+    source = Filter(rows_of(1), And((TextIn(NOTE, ("flu",)), Within(X, 0, None))))
     plan = Plan(source, (SICK_KEY,), (Total(WEIGHT), Units()))
     names = {name for _, name in lineage_of(plan, {"t": card()})}
     assert names == {"note", "x", "sick", "weight", "region"}
@@ -333,9 +400,9 @@ def test_what_is_summed_or_ranked_needs_bounds(value: Value, sort: str) -> None:
 
 def test_bounds_may_come_from_the_statement() -> None:
     assert derived(Total(Clamp(FREE, -3, 8))).each[0].l1 == 8
-    assert derived(Total(FREE), source=Filter(Scan("t", 1), Within(FREE, -3, 8))).each[0].l1 == 8
+    assert derived(Total(FREE), source=Filter(rows_of(1), Within(FREE, -3, 8))).each[0].l1 == 8
     with pytest.raises(QueryRefused):
-        derived(Total(FREE), source=Filter(Scan("t", 1), Within(FREE, -3, None)))
+        derived(Total(FREE), source=Filter(rows_of(1), Within(FREE, -3, None)))
 
 
 @pytest.mark.parametrize(
@@ -352,18 +419,18 @@ def test_what_could_overflow_is_refused(value: Value) -> None:
         derived(Total(Clamp(value, 0, 1)))
 
 
-LARGEST = PerUnit(Scan("t", 1), (("m", Largest(FREE)),))
-FEW = Filter(LARGEST, OneOf(Field("m"), (1, 2, 3)))
-FAR = Times(Field("m"), Whole(9 * 10**12))
+LARGEST = PerUnit(rows_of(1), ((at("m"), Largest(FREE)),))
+FEW = Filter(LARGEST, OneOf(field("m"), (1, 2, 3)))
+FAR = Times(field("m"), Whole(9 * 10**12))
 
 
 @pytest.mark.parametrize(
     "relation",
     [
         Filter(FEW, Within(FAR, 1, None)),
-        Filter(Derive(FEW, (("z", FAR),)), Within(Field("z"), 1, None)),
-        Filter(Join(FEW, Derive(Scan("t", 1), (("y", X),))), IsNull(FAR)),
-        Filter(Lookup(FEW, Field("m"), ("worth",), ((1, 5),)), Not(OneOf(FAR, (0,)))),
+        Filter(Derive(FEW, ((at("z"), FAR),)), Within(field("z"), 1, None)),
+        Filter(Join(FEW, rows_of(1, prefix="other ")), IsNull(FAR)),
+        Filter(Lookup(FEW, field("m"), (at("worth"),), ((1, 5),)), Not(OneOf(FAR, (0,)))),
     ],
 )
 def test_no_condition_rests_on_another_to_stay_within_64_bits(relation: Relation) -> None:
@@ -373,25 +440,24 @@ def test_no_condition_rests_on_another_to_stay_within_64_bits(relation: Relation
 
 
 def test_what_is_computed_after_a_filter_may_rest_on_it() -> None:
-    few = Filter(Scan("t", 1), Within(FREE, 0, 1000))
+    few = Filter(rows_of(1), Within(FREE, 0, 1000))
     assert derived(Total(Times(FREE, FREE)), source=few).each[0].l1 == 10**6
-    squares = PerUnit(few, (("m", UnitTotal(Times(FREE, FREE))),))
-    assert facts_of(Filter(squares, Within(Times(Field("m"), Field("m")), 1, None)), {"t": card()}).rows == 1
+    squares = PerUnit(few, ((at("m"), UnitTotal(Times(FREE, FREE))),))
+    assert facts_of(Filter(squares, Within(Times(field("m"), field("m")), 1, None)), {"t": card()}).rows == 1
 
 
 def test_totals_per_unit_and_public_tables_stay_within_64_bits() -> None:
     with pytest.raises(QueryRefused, match="64-bit"):
-        facts_of(PerUnit(Scan("t", 5000), (("n", UnitTotal(FREE)),)), {"t": card(rows=5000)})
+        facts_of(PerUnit(rows_of(5000), ((at("n"), UnitTotal(FREE)),)), {"t": card(rows=5000)})
     with pytest.raises(QueryRefused, match="64-bit"):
-        facts_of(Lookup(Scan("t", 1), SICK, ("made",), ((0, WIDEST + 1),)), {"t": card()})
+        facts_of(Lookup(rows_of(1), SICK, (at("made"),), ((0, WIDEST + 1),)), {"t": card()})
 
 
 def test_joins_of_too_many_rows_are_refused() -> None:
     many = replace(card(), unit=replace(card().unit, rows=40_000))
-    renamed = Derive(Scan("t", 40_000), (("y", X),))
     assert MOST_ROWS < 40_000**2
     with pytest.raises(QueryRefused, match="per unit first"):
-        facts_of(Join(Scan("t", 40_000), renamed), {"t": many})
+        facts_of(Join(rows_of(40_000), rows_of(40_000, prefix="other ")), {"t": many})
 
 
 @pytest.mark.parametrize(
@@ -406,7 +472,7 @@ def test_joins_of_too_many_rows_are_refused() -> None:
 )
 def test_conditions_on_both_sides_bound_a_column(where: Condition, bounded: bool) -> None:
     """BETWEEN is read as two conditions."""
-    facts = facts_of(Filter(Scan("t", 1), where), {"t": card()})
+    facts = facts_of(Filter(rows_of(1), where), {"t": card()})
     span = span_of(FREE, facts)
     assert span.bounded is bounded
     assert not bounded or (span.low, span.high) == (0, 9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.data.card import parse_card
+from discreet.data.card import Kind, parse_card
 from discreet.engines.dialects import DUCKDB
 from discreet.engines.statements import Table, render
 from discreet.errors import QueryRefused, UnknownName
@@ -13,6 +13,7 @@ from discreet.plan.algebra import (
     Derive,
     Field,
     Filter,
+    Identity,
     IsNull,
     Join,
     KeyJoin,
@@ -26,14 +27,16 @@ from discreet.plan.algebra import (
     Total,
     Whole,
     Within,
-    canonical_text,
+    scans,
+    walk,
 )
 from discreet.plan.calculus import facts_of, lineage_of
 from discreet.plan.questions import read_statement
 from discreet.plan.sensitivity import sensitivities
+from discreet.plan.serialisation import Serialisation, plan_hash
 from discreet.plan.statement import Statement
 from discreet.plan.wording import word_relation
-from tests.unit.plan.catalogue import SURVEY, shelf
+from tests.unit.plan.catalogue import SURVEY, called, shelf
 
 ELASTIC = frozenset({"elastic"})
 VISITS = """
@@ -89,18 +92,20 @@ def refusal(sql: str, *, admit: frozenset[str] = ELASTIC) -> str:
     return refused.value.message
 
 
-# `ward` stands on both sides, so the right one goes by another name.
-RIGHT = Derive(
-    Scan("clinics", 2, version=7),
-    (
-        ("name", Field("name")),
-        ("ward:1", Field("ward")),
-        ("level", Field("level")),
-        ("area", Field("area")),
-        ("beds", Field("beds")),
-        ("price", Field("price")),
-    ),
-)
+def whole(dataset: str, before: int = 0, *, version: int = 0) -> Scan:
+    """A dataset as it is read: its columns are numbered in the order of its card, after those read before it."""
+    names = [column.name for column in CARDS[dataset].columns if column.kind is not Kind.ID]
+    columns = tuple((Identity(before + place), name) for place, name in enumerate(names))
+    return Scan(dataset, CARDS[dataset].unit.rows, columns, version)
+
+
+LEFT = whole("visits")
+RIGHT = whole("clinics", len(LEFT.columns), version=7)
+
+
+def of(side: Scan, name: str) -> Field:
+    [column] = [column for column, one in side.columns if one == name]
+    return Field(column)
 
 
 @pytest.mark.parametrize(
@@ -108,19 +113,21 @@ RIGHT = Derive(
     [
         ("v.clinic = c.name", "clinic", "name"),
         ("c.name = v.clinic", "clinic", "name"),
-        ("v.ward = c.ward", "ward", "ward:1"),
+        ("v.ward = c.ward", "ward", "ward"),
         ("v.floor = c.level", "floor", "level"),
     ],
 )
 def test_text_category_and_integer_keys(on: str, left_key: str, right_key: str) -> None:
     join = joined(f"SELECT COUNT(*) FROM visits v JOIN clinics c ON {on}")
-    assert join == KeyJoin(Scan("visits", 3), RIGHT, Field(left_key), Field(right_key))
+    assert join == KeyJoin(LEFT, RIGHT, of(LEFT, left_key), of(RIGHT, right_key))
 
 
 def test_using_and_the_reference_from_the_other_side() -> None:
-    assert joined("SELECT COUNT(*) FROM visits JOIN clinics USING (ward)").right_key == Field("ward:1")
+    assert joined("SELECT COUNT(*) FROM visits JOIN clinics USING (ward)").right_key == of(RIGHT, "ward")
     join = joined("SELECT COUNT(*) FROM clinics c JOIN visits v ON c.name = v.clinic")
-    assert (join.left, join.left_key, join.right_key) == (Scan("clinics", 2), Field("name"), Field("clinic"))
+    first = whole("clinics")
+    second = whole("visits", len(first.columns), version=7)
+    assert join == KeyJoin(first, second, of(first, "name"), of(second, "clinic"))
 
 
 @pytest.mark.parametrize(
@@ -131,8 +138,16 @@ def test_using_and_the_reference_from_the_other_side() -> None:
     ],
 )
 def test_a_key_by_another_name_is_the_same_column(source: str) -> None:
-    join = joined(f"SELECT COUNT(*) FROM {source} JOIN clinics c ON v.f = c.level")
-    assert (join.left_key, join.right_key) == (Field("f"), Field("level"))
+    statement = read(f"SELECT COUNT(*) FROM {source} JOIN clinics c ON v.f = c.level")
+    assert (statement.plan.keys, statement.plan.measures) == ((), (Rows(None),))
+    join = statement.plan.source
+    assert isinstance(join, KeyJoin)
+    assert called(statement, [join.left_key, join.right_key]) == ["f", "level"]
+    [clinics] = scans(join.right)
+    assert join.right_key == of(clinics, "level")
+    derived = next(node for node in walk(join.left) if isinstance(node, Derive))
+    [visits] = scans(derived)
+    assert dict(derived.columns)[join.left_key.column] == of(visits, "floor")
 
 
 def test_conditions_go_to_the_side_they_speak_of() -> None:
@@ -140,20 +155,20 @@ def test_conditions_go_to_the_side_they_speak_of() -> None:
     assert isinstance(join.left, Filter)
     assert isinstance(join.right, Filter)
     assert isinstance(join.left.where, And)
-    assert join.left.where.operands == (Within(Field("day"), 4, None), OneOf(Whole(1), (1,)))
+    assert join.left.where.operands == (Within(of(LEFT, "day"), 4, None), OneOf(Whole(1), (1,)))
     assert isinstance(join.right.where, And)
-    assert join.right.where.operands[0] == OneOf(Field("beds"), (5,))
+    assert join.right.where.operands[0] == OneOf(of(RIGHT, "beds"), (5,))
     assert join.right.source == RIGHT
 
 
 def test_a_single_condition_needs_no_conjunction() -> None:
     join = joined(f"SELECT COUNT(*) {NAMED} WHERE v.clinic = 'north'")
-    assert (join.left, join.right) == (Filter(Scan("visits", 3), TextIn(Field("clinic"), ("north",))), RIGHT)
+    assert (join.left, join.right) == (Filter(LEFT, TextIn(of(LEFT, "clinic"), ("north",))), RIGHT)
 
 
 def test_a_counted_column_must_be_there() -> None:
-    assert joined(f"SELECT COUNT(c.beds) {NAMED}").right == Filter(RIGHT, Not(IsNull(Field("beds"))))
-    assert joined(f"SELECT COUNT(v.cost) {NAMED}").left == Filter(Scan("visits", 3), Not(IsNull(Field("cost"))))
+    assert joined(f"SELECT COUNT(c.beds) {NAMED}").right == Filter(RIGHT, Not(IsNull(of(RIGHT, "beds"))))
+    assert joined(f"SELECT COUNT(v.cost) {NAMED}").left == Filter(LEFT, Not(IsNull(of(LEFT, "cost"))))
     assert (
         joined(f"SELECT COUNT(v.pid) {NAMED}")
         == joined(f"SELECT COUNT(1) {NAMED}")
@@ -167,8 +182,10 @@ def test_faces() -> None:
     assert read(f"SELECT COUNT(*) {NAMED}").presentation.columns[0].name == "count"
     assert statement.measures[0].text == "COUNT(*)"
     assert statement.plan.dataset == "visits"
-    assert statement.plan.hash != read("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.ward = c.ward").plan.hash
-    assert canonical_text(statement.plan.source).startswith('["KeyJoin",["Scan","visits",3,0]')
+    other = read("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.ward = c.ward")
+    assert plan_hash(statement.plan) != plan_hash(other.plan)
+    written = Serialisation.of(statement.plan).relation(statement.plan.source)
+    assert written[:2] == ["key-join", ["scan", "visits", 3, 0, [[0, "clinic"]]]]
 
 
 def test_each_side_may_join_on_the_unit_and_with_public_tables() -> None:
@@ -247,28 +264,28 @@ def test_an_unknown_column_is_told() -> None:
 
 def test_nothing_but_elastic_takes_the_node() -> None:
     join = joined(f"SELECT COUNT(*) {NAMED}")
-    plan = Plan(join, (), (Rows(None), Total(Field("beds"))))
-    tables = {name: Table(name, frozenset(c.name for c in card.columns), "pid") for name, card in CARDS.items()}
+    plan = Plan(join, (), (Rows(None), Total(of(RIGHT, "beds"))))
+    tables = {name: Table(name, "pid") for name in CARDS}
+    survey = whole("survey", 100)
     for refused in (
         lambda: facts_of(join, CARDS),
-        lambda: facts_of(Filter(join, IsNull(Field("beds"))), CARDS),
-        lambda: facts_of(Join(Scan("survey", 1), join), CARDS),
+        lambda: facts_of(Filter(join, IsNull(of(RIGHT, "beds"))), CARDS),
+        lambda: facts_of(Join(survey, join), CARDS),
         lambda: lineage_of(plan, CARDS),
         lambda: sensitivities(plan, Rows(None), CARDS),
         lambda: render(plan, DUCKDB, tables),
-        lambda: render(Plan(Join(join, Scan("survey", 1)), (), (Total(Field("beds")),)), DUCKDB, tables),
+        lambda: render(Plan(Join(join, survey), (), (Total(of(RIGHT, "beds")),)), DUCKDB, tables),
     ):
         with pytest.raises(QueryRefused, match="elastic"):
             refused()
 
 
 def test_wording() -> None:
-    join = joined("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.ward = c.ward WHERE c.beds > 3")
-    assert list(word_relation(join, CARDS)) == [
-        "joined where ward = ward:1, across units:",
+    statement = read("SELECT COUNT(*) FROM visits v JOIN clinics c ON v.ward = c.ward WHERE c.beds > 3")
+    assert list(word_relation(statement.plan.source, CARDS, statement.names)) == [
+        "joined where visits.ward = clinics.ward, across units:",
         "  rows of visits, at most 3 of each pid",
         "and",
         "  rows of clinics, at most 2 of each pid",
-        "  with ward AS ward:1",
         "  where beds >= 4",
     ]

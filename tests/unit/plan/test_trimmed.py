@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.data.card import parse_card
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import Field, Plan, Scan, Trimmed
+from discreet.plan.algebra import Plan, Trimmed
 from discreet.plan.questions import read_statement
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import Statement
-from tests.unit.plan.catalogue import shelf
+from tests.algebra.columns import field, scan
+from tests.unit.plan.catalogue import columns, shelf
 
 CARD = """
 dataset: visits
@@ -32,7 +34,8 @@ def read(sql: str, *, admit: frozenset[str] = frozenset({"smooth"})) -> Statemen
 
 
 def test_value_and_share() -> None:
-    assert read("SELECT TRIMMED_AVG(cost, 0.1) FROM visits").plan.measures == (Trimmed(Field("cost"), Fraction(1, 10)),)
+    statement = read("SELECT TRIMMED_AVG(cost, 0.1) FROM visits")
+    assert statement.plan.measures == (Trimmed(columns(statement, "visits")["cost"], Fraction(1, 10)),)
 
 
 @pytest.mark.parametrize("admit", [frozenset[str](), frozenset({"elastic"})], ids=["none", "elastic"])
@@ -71,4 +74,6 @@ def test_refusals(call: str, said: str) -> None:
 
 def test_it_has_no_sensitivity_from_the_card() -> None:
     with pytest.raises(QueryRefused, match="smooth"):
-        sensitivities(Plan(Scan("visits", 3), (), ()), Trimmed(Field("cost"), Fraction(1, 10)), {})
+        sensitivities(
+            Plan(scan(parse_card(CARD, file="card.yaml")), (), ()), Trimmed(field("cost"), Fraction(1, 10)), {}
+        )

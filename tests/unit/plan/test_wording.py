@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.plan.algebra import Case, Coalesce, Field, Filter, IsNull, Join, Nothing, OneOf, Plus, Scan, Whole, Within
+from discreet.plan.algebra import Case, Coalesce, Derive, Filter, IsNull, Join, Nothing, OneOf, Plus, Whole, Within
 from discreet.plan.questions import read_statement
 from discreet.plan.wording import word_number, word_relation, word_statement
+from tests.algebra.columns import at, called, field, scan
 from tests.unit.plan.catalogue import shelf
 
 CARDS = shelf().cards
+SURVEY, VISITS = scan(CARDS["survey"]), scan(CARDS["visits"], prefix="visits ")
 
 
 def words(sql: str) -> tuple[str, ...]:
@@ -54,16 +56,16 @@ def test_conditions_are_in_real_units(written: str, said: str) -> None:
 
 
 def test_a_constant_takes_the_step_of_what_it_is_added_to() -> None:
-    plus = Plus((Field("height"), Whole(500)))
-    lines = list(word_relation(Filter(Scan("survey", 1), Within(plus, None, 2000)), CARDS))
+    plus = Plus((field("height"), Whole(500)))
+    lines = list(word_relation(Filter(SURVEY, Within(plus, None, 2000)), CARDS, called()))
     assert lines[-1] == "where (height + 0.5) <= 2"
 
 
 def test_case_and_coalesce() -> None:
-    value = Case(((OneOf(Field("smokes"), (0,)), Field("height")),), Coalesce((Field("height"), Whole(1000))))
-    lines = list(word_relation(Filter(Scan("survey", 1), IsNull(value)), CARDS))
+    value = Case(((OneOf(field("smokes"), (0,)), field("height")),), Coalesce((field("height"), Whole(1000))))
+    lines = list(word_relation(Filter(SURVEY, IsNull(value)), CARDS, called()))
     assert lines[-1] == "where CASE WHEN smokes = '1' THEN height ELSE COALESCE(height, 1) END IS NULL"
-    nothing = list(word_relation(Filter(Scan("survey", 1), IsNull(Nothing())), CARDS))
+    nothing = list(word_relation(Filter(SURVEY, IsNull(Nothing())), CARDS, called()))
     assert nothing[-1] == "where NULL IS NULL"
 
 
@@ -84,14 +86,33 @@ def test_joins_and_tables_per_unit() -> None:
     )
 
 
+def test_columns_of_one_name_are_written_with_their_datasets() -> None:
+    lines = words(
+        "SELECT COUNT(*) FROM survey s JOIN visits v USING (pid) WHERE s.region = 10 AND v.region = 11 AND s.age > 1"
+    )
+    assert lines[-2] == "where survey.region = '10' AND visits.region = '11' AND age >= 2"
+
+
+def test_a_column_without_a_name_has_its_number() -> None:
+    made = Derive(SURVEY, ((at("unnamed"), field("age")),))
+    assert list(word_relation(made, CARDS, {}))[-1] == f"with age AS column {at('unnamed')}"
+
+
+def test_columns_that_are_passed_on_are_not_told() -> None:
+    passed = Derive(SURVEY, ((at("age"), field("age")), (at("height"), field("height"))))
+    assert list(word_relation(passed, CARDS, called())) == ["rows of survey, at most 1 of each pid"]
+    beside = Derive(SURVEY, ((at("age"), field("age")), (at("twice"), Plus((field("age"), field("age"))))))
+    assert list(word_relation(beside, CARDS, called()))[-1] == "with age + age AS twice"
+
+
 def test_a_public_table() -> None:
     lines = words("SELECT zone, COUNT(*) FROM survey JOIN zones ON region = code GROUP BY zone")
     assert lines[1] == "joined with a public table of 2 keys by region, giving zones.zone"
 
 
 def test_long_lists_are_cut_and_the_two_sides_of_a_join_are_indented() -> None:
-    many = OneOf(Field("day"), tuple(range(1, 31)))
-    lines = list(word_relation(Join(Scan("survey", 1), Filter(Scan("visits", 3), many)), CARDS))
+    many = OneOf(field("visits day"), tuple(range(1, 31)))
+    lines = list(word_relation(Join(SURVEY, Filter(VISITS, many)), CARDS, called()))
     assert lines[1] == "  rows of survey, at most 1 of each pid"
     assert lines[-1].endswith("… 18 more)")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.data.card import Card, parse_card
-from discreet.plan.algebra import Field, Key, Measure, Plan, Rows, Scan, Total, Units
+from discreet.plan.algebra import Key, Measure, Plan, Rows, Total, Units
 from discreet.plan.outputs import Column, KeyShown, Noted, Output, Presentation
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
+from tests.algebra.columns import called, field, scan
 
 TEXT = """
 dataset: t
@@ -23,9 +24,9 @@ columns:
   town: {kind: text}
 """
 
-BY_PROVINCE = Key(Field("province"), (0, 1, None))
-BY_TOWN = Key(Field("town"), None)
-COUNT, SUM, WEIGHTS, UNITS = Rows(None), Total(Field("x")), Total(Field("w")), Units()
+BY_PROVINCE = Key(field("province"), (0, 1, None))
+BY_TOWN = Key(field("town"), None)
+COUNT, SUM, WEIGHTS, UNITS = Rows(None), Total(field("x")), Total(field("w")), Units()
 
 
 def make_card(*changes: tuple[str, str]) -> Card:
@@ -41,6 +42,7 @@ def make_statement(
     keys: tuple[Key, ...] = (),
     outputs: tuple[Output, ...] | None = None,
     presentation: Presentation | None = None,
+    rows: int = 3,
 ) -> Statement:
     """The measures by the keys, shown one by one as m0, m1, … after the keys, unless told otherwise."""
     faces = tuple(_face(key) for key in keys)
@@ -49,15 +51,17 @@ def make_statement(
     columns = [Column(face.name, KeyShown(place)) for place, face in enumerate(faces)]
     columns += [Column(f"m{place}", output) for place, output in enumerate(outputs)]
     return Statement(
-        Plan(Scan("t", 3), keys, measures),
+        Plan(scan(make_card(), rows), keys, measures),
         presentation or Presentation(tuple(columns)),
         faces,
         tuple(MeasureFace(f"measure {place}", Fraction(1)) for place in range(len(measures))),
+        called(),
     )
 
 
 def _face(key: Key) -> KeyFace:
-    if key.field.name != "province":
-        return KeyFace(key.field.name, step=None if key == BY_TOWN else Fraction(1))
+    name = called()[key.field.column]
+    if name != "province":
+        return KeyFace(name, step=None if key == BY_TOWN else Fraction(1))
     categories = make_card().column("province").categories
     return KeyFace("province", tuple(one.code for one in categories), tuple(one.label for one in categories))

@@ -19,13 +19,15 @@ from discreet.guarantees.types import ApproxDP, PureDP
 from discreet.ledger.accounting import Cap, Totals, balance
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Field, Key, Quantile
+from discreet.plan.algebra import Extreme, Key, Quantile
 from discreet.plan.outputs import Arithmetic, Column, Comparison, Constant, KeyShown, Noted, Order, Presentation
+from discreet.plan.serialisation import Serialisation
 from discreet.plan.statement import Statement
 from discreet.release.answers import Answer, Remaining, interval_level
 from discreet.release.exports import neutralise, to_csv
-from discreet.release.noising import Noisy, NoisyMeasure, measure_id
+from discreet.release.noising import Noisy, NoisyMeasure
 from discreet.release.pricing import Threshold, UsedMechanism
+from tests.algebra.columns import field
 from tests.unit.release.statements import BY_PROVINCE, BY_TOWN, COUNT, SUM, UNITS, WEIGHTS, make_card, make_statement
 
 TEN = DiscreteLaplace(scale=Fraction(10))
@@ -44,9 +46,10 @@ def answer(
 ) -> Answer:
     """An answer with these noisy values, made by noise of scale 10 unless told otherwise."""
     used = mechanisms or {}
+    ids = Serialisation.of(statement.plan)
     measures = tuple(
         NoisyMeasure(
-            measure_id(measure),
+            ids.measure_id(measure),
             Decimal("0.5"),
             0 if len(used.get(place, ())) > 1 else None,
             used.get(place, (TEN,)),
@@ -110,7 +113,9 @@ def test_slices_have_half_widths_of_their_own_and_exact_ones_none() -> None:
 
 
 def test_a_quantile_lies_for_sure_in_its_range_and_says_its_rank() -> None:
-    statement = make_statement(Quantile(Field("x"), Fraction(1, 2)), Extreme(Field("x"), largest=True))
+    statement = make_statement(
+        Quantile(field("x"), Fraction(1, 2), (-5, 20)), Extreme(field("x"), largest=True, candidates=(-5, 20))
+    )
     chooser = NoisyMax(rate=Fraction(1, 4))
     found = answer(statement, (3,), (11,), mechanisms={0: (chooser,), 1: (chooser,)})
     assert found.rows == [{"m0": 3, "m1": 11}]
@@ -249,7 +254,7 @@ def test_a_table_takes_numbers_of_every_sort() -> None:
 
     share = Arithmetic("/", Noted(0, Fraction(1)), Constant(Fraction(0)))
     statement = make_statement(
-        COUNT, keys=(Key(Field("x"), (-5, None)),), outputs=(Noted(0, Fraction(1)), Noted(0, Fraction(1, 100)), share)
+        COUNT, keys=(Key(field("x"), (-5, None)),), outputs=(Noted(0, Fraction(1)), Noted(0, Fraction(1, 100)), share)
     )
     table = answer(statement, (2**80, 5)).to_arrow()
     assert table.column("m0").to_pylist() == [str(2**80), "5"]

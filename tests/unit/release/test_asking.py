@@ -52,7 +52,7 @@ def test_the_charge_is_epsilon_exactly_however_many_measures_share_it(house: Hou
     answer = house.ask(GROUPS, epsilon="0.1")
     assert dict(answer.charge) == {"epsilon": "0.1", "delta": "0"}
     assert str(house.spent) == "0.1"
-    assert [str(one.epsilon) for one in answer.noisy.in_order_of(answer.plan)] == ["0.05", "0.05"]
+    assert [str(one.epsilon) for one in answer.noisy.in_order_of(answer.statement)] == ["0.05", "0.05"]
     assert [row["group"] for row in answer.rows] == ["1", "2", None]
 
 

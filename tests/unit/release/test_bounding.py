@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from discreet.data.card import Card
 from discreet.engines.base import Measured
 from discreet.errors import ChargedNotAnswered, ParameterInvalid, QueryRefused
 from discreet.ledger import Ledger
@@ -21,6 +22,7 @@ from discreet.plan.algebra import Clamp, Field, Plan, Rows, Total, walk
 from discreet.plan.calculus import SEARCHED
 from discreet.plan.questions import read_statement
 from discreet.plan.sensitivity import sensitivities
+from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release import pricing
 from discreet.release.answers import Answer
@@ -84,6 +86,12 @@ def private(tmp_path: Path) -> Iterator[House]:
 
 def question(house: House, sql: str, **options: Any) -> Question:
     return replace(house.question(sql, **options), bounded=lambda found: read_statement(sql, house, found=found)[0])
+
+
+def read_within(sql: str, house: House, ends: tuple[int, int]) -> tuple[Statement, dict[str, Card]]:
+    """The statement when a search has found these bounds for its one column with private ones."""
+    [column] = read_statement(sql, house)[0].searched
+    return read_statement(sql, house, found={column: ends})
 
 
 def put(house: House, sql: str, **options: Any) -> Answer:
@@ -195,7 +203,8 @@ def test_bounds_are_shown_in_the_units_of_what_was_clamped(private: House) -> No
     assert told["twice"] == {"low": 0, "high": 63, "found": True, "epsilon": "12.5"}
     assert 256 <= told["both"]["low"] <= 500
     assert 800 <= told["both"]["high"] <= 1100
-    assert "12.5 of the charge: 0 to 63; values outside were moved" in word_bounds(answer.bounds)[1]
+    assert "12.5 of the charge: 0 to 63; values outside were moved" in word_bounds(answer.bounds)[0]
+    assert list(told) == ["twice", "both"]
 
 
 def test_where_nothing_stands_out_the_answer_says_so(tmp_path: Path) -> None:
@@ -234,7 +243,7 @@ def test_questions_that_bounds_tell_apart_never_stand_for_each_other(private: Ho
 def test_the_order_of_columns_does_not_make_another_question(private: House) -> None:
     one, _ = read_statement("SELECT AVG(x), SUM(y) FROM t", private)
     two, _ = read_statement("SELECT SUM(y) AS s, AVG(x) AS m FROM t", private)
-    assert one.hash == two.hash != one.plan.hash
+    assert one.hash == two.hash != plan_hash(one.plan)
 
 
 # --- what is searched -----------------------------------------------------------------------------------------------
@@ -250,7 +259,7 @@ def test_the_order_of_columns_does_not_make_another_question(private: House) -> 
         ("SELECT AVG(x) FROM t WHERE x > 100", ("x",)),
         ("SELECT SUM(x) FROM t WHERE y BETWEEN 0 AND 5", ("x",)),
         ("SELECT AVG(s) FROM (SELECT pid, SUM(x) AS s FROM visits GROUP BY pid) q", ("s",)),
-        ("SELECT SUM(t.x), SUM(visits.x) FROM t JOIN visits ON t.pid = visits.pid", ("x", "x:1")),
+        ("SELECT SUM(t.x), SUM(visits.x) FROM t JOIN visits ON t.pid = visits.pid", ("x", "x")),
         ("SELECT SUM(x) FROM t WHERE x BETWEEN 0 AND 1000", ()),
         ("SELECT SUM(x) FROM t WHERE x >= 0 AND x < 1000", ()),
         ("SELECT AVG(CLAMP(x, 0, 100)), VAR(CLAMP(y, 0, 9)) FROM t", ()),
@@ -259,14 +268,30 @@ def test_the_order_of_columns_does_not_make_another_question(private: House) -> 
     ],
 )
 def test_what_is_searched(private: House, sql: str, searched: tuple[str, ...]) -> None:
-    assert read_statement(sql, private)[0].searched == searched
+    statement, _ = read_statement(sql, private)
+    assert tuple(statement.names[column] for column in statement.searched) == searched
+    assert len(set(statement.searched)) == len(searched)
+
+
+@pytest.mark.parametrize(
+    "sums",
+    ["SUM(t.x), SUM(visits.x)", "SUM(t.x), SUM(visits.x), SUM(t.x_2)", "SUM(t.x_2), SUM(t.x), SUM(visits.x)"],
+)
+def test_no_two_columns_are_told_under_one_name(sums: str) -> None:
+    """Bounds are told by name: those of a column would be lost under that of another."""
+    text = CARD.replace("  y: {kind: number, bounds: private, step: 0.5}", "  x_2: {kind: integer, bounds: private}")
+    statement, _ = read_statement(f"SELECT {sums} FROM t JOIN visits ON t.pid = visits.pid", shelf(text, VISITS))
+    told = [statement.called(column) for column in statement.searched]
+    assert len(told) == sums.count("SUM")
+    assert len(set(told)) == len(told)
 
 
 def test_conditions_see_the_values_as_they_are(private: House) -> None:
-    statement, _ = read_statement("SELECT SUM(x) FROM t WHERE x > 100", private, found={"x": (0, 127)})
+    statement, _ = read_within("SELECT SUM(x) FROM t WHERE x > 100", private, (0, 127))
+    [(x, _)] = statement.private
     clamped = [node for node in walk(statement.plan.source) if isinstance(node, Clamp)]
     assert clamped == []
-    assert [node for node in walk(statement.plan.measures) if isinstance(node, Clamp)] == [Clamp(Field("x"), 101, 127)]
+    assert [node for node in walk(statement.plan.measures) if isinstance(node, Clamp)] == [Clamp(Field(x), 101, 127)]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +307,9 @@ def test_conditions_see_the_values_as_they_are(private: House) -> None:
 def test_what_is_answered(private: House, sql: str) -> None:
     answer = put(private, sql, epsilon=40)
     assert answer.rows
-    assert set(answer.bounds) == set(read_statement(sql, private)[0].searched)
+    statement, _ = read_statement(sql, private)
+    assert list(answer.bounds) == [statement.called(column) for column in statement.searched]
+    assert len(answer.bounds) == len(statement.searched)
     json.dumps(answer.to_dict(), allow_nan=False)
     assert "interval_meaning" in answer.to_dict()
 
@@ -408,7 +435,7 @@ def found_bounds(random: Random, statement: Statement, widest: int) -> Found:
         )
         return (signed[0], signed[-1]) if signed[0] < signed[-1] else (0, 1)
 
-    return {name: ends() for name in statement.searched}
+    return {column: ends() for column in statement.searched}
 
 
 @pytest.mark.parametrize("epsilon", ["1", "0.001", "1e-7"])
@@ -438,7 +465,7 @@ def test_what_is_admitted_is_answered_within_any_bounds(sql: str, epsilon: str, 
 def test_bounds_where_no_value_can_lie_reach_no_farther_than_the_widest(private: House) -> None:
     """Noise alone puts bounds below what the condition keeps: they move to its nearer end."""
     sql = "SELECT SUM(LEAST(x, -100)) FROM t WHERE x > 3"
-    moved, _ = read_statement(sql, private, found={"x": (-(1 << 30), -(1 << 28))})
+    moved, _ = read_within(sql, private, (-(1 << 30), -(1 << 28)))
     [measure] = moved.plan.measures
     assert isinstance(measure, Total)
     [clamp] = [node for node in walk(measure) if isinstance(node, Clamp)]
@@ -446,7 +473,7 @@ def test_bounds_where_no_value_can_lie_reach_no_farther_than_the_widest(private:
 
 
 def test_a_sum_that_bounds_leave_nothing_to_move_is_noised_all_the_same(private: House) -> None:
-    statement, cards = read_statement("SELECT SUM(LEAST(x, 0)) FROM t", private, found={"x": (3, 9)})
+    statement, cards = read_within("SELECT SUM(LEAST(x, 0)) FROM t", private, (3, 9))
     [priced] = price(statement, cards, epsilon=Decimal(1)).measures
     assert priced.mechanisms[0] is not None
     assert priced.sensitivities.largest.l1 == Fraction(1)
@@ -458,8 +485,8 @@ def test_a_sum_that_bounds_leave_nothing_to_move_is_noised_all_the_same(private:
 
 
 def test_without_that_noise_some_bounds_would_be_refused(private: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    statement, cards = read_statement("SELECT SUM(LEAST(x, 0)) FROM t", private, found={"x": (3, 9)})
-    plain = lambda asked, measure, known: sensitivities(asked.plan, measure, known)  # noqa: E731
+    statement, cards = read_within("SELECT SUM(LEAST(x, 0)) FROM t", private, (3, 9))
+    plain = lambda asked, measure, known, facts: sensitivities(asked.plan, measure, known)  # noqa: E731
     monkeypatch.setattr(pricing, "moves_of", plain)
     with pytest.raises(QueryRefused, match="fixed by what is public"):
         price(statement, cards, epsilon=Decimal(1))
@@ -475,5 +502,5 @@ def test_a_session_asks_and_tells_the_bounds(private: House) -> None:
     answer = session.query(MEAN, epsilon=20)
     told = answer.to_dict()
     assert told["bounds"] == answer.bounds
-    assert told["plan_hash"] != answer.plan.hash
+    assert told["plan_hash"] != plan_hash(answer.plan)
     assert "bounds" not in session.query("SELECT COUNT(*) FROM t", epsilon=1).to_dict()

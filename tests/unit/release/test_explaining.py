@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import DatasetSuspended, PopulationConflict, QueryRefused, UnknownName, UsageError
+from discreet.plan.serialisation import plan_hash
 from discreet.release.answers import Answer
 from discreet.release.pricing import price
 from discreet.session import Session
@@ -49,7 +50,7 @@ def test_the_charge_and_the_shares_are_those_of_the_answer(house: House) -> None
     told = house.session.explain(BY_GROUP, epsilon="0.6")
     answer = house.ask(BY_GROUP, epsilon="0.6")
     assert isinstance(answer, Answer)
-    assert told.plan_hash == answer.plan.hash
+    assert told.plan_hash == plan_hash(answer.plan)
     shares = [measure.epsilon for measure in told.measures]
     assert sorted(shares) == sorted(measure.epsilon for measure in answer.noisy.measures)
     assert sum(shares) == Decimal("0.6")

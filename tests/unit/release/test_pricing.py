@@ -15,10 +15,11 @@ from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ApproxDP, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Field, Nothing, Quantile, Rows, Total
+from discreet.plan.algebra import Extreme, Nothing, Quantile, Rows, Total, Value
 from discreet.plan.outputs import Column, Mean, Noted, Output
 from discreet.plan.statement import Statement
 from discreet.release.pricing import TOTAL_OF_MEAN, MeasurePrice, price
+from tests.algebra.columns import field
 from tests.unit.release.statements import BY_PROVINCE, BY_TOWN, COUNT, SUM, UNITS, WEIGHTS, make_card, make_statement
 
 CARDS = {"t": make_card()}
@@ -28,7 +29,7 @@ CARDS = {"t": make_card()}
 @given(units=st.integers(3, 10**12), count=st.integers(1, 3))
 def test_shares_add_up_to_epsilon_exactly_and_the_last_gets_the_rest(units: int, count: int) -> None:
     epsilon = Decimal(units).scaleb(-9)
-    measures = (COUNT, SUM, Rows(Field("x")))[:count]
+    measures = (COUNT, SUM, Rows(field("x")))[:count]
     pricing = price(make_statement(*measures), CARDS, epsilon=epsilon)
     shares = [one.epsilon for one in pricing.measures]
     assert sum(shares) == epsilon
@@ -92,7 +93,8 @@ def test_caps_by_a_public_key_give_each_of_its_cells_a_scale_of_its_own() -> Non
 
 
 def test_quantiles_and_extremes_are_chosen_among_all_values_of_the_column() -> None:
-    median, most = Quantile(Field("x"), Fraction(1, 2)), Extreme(Field("x"), largest=True)
+    ends = (-5, 20)
+    median, most = Quantile(field("x"), Fraction(1, 2), ends), Extreme(field("x"), largest=True, candidates=ends)
     priced = price(make_statement(median, most), CARDS, epsilon=Decimal(3)).measures
     assert [one.candidates for one in priced] == [(-5, 20), (-5, 20)]
     assert priced[0].candidate_count == 26
@@ -100,9 +102,12 @@ def test_quantiles_and_extremes_are_chosen_among_all_values_of_the_column() -> N
     assert [one.mechanisms for one in priced] == [(NoisyMax(rate=Fraction(1, 2)),), (NoisyMax(rate=Fraction(1, 4)),)]
 
 
-def test_what_has_no_numbers_has_no_quantile() -> None:
-    with pytest.raises(QueryRefused, match="over numbers"):
-        price(make_statement(Quantile(Nothing(), Fraction(1, 2))), CARDS, epsilon=Decimal(1))
+@pytest.mark.parametrize("value", [field("x"), Nothing()], ids=["a column", "nothing"])
+def test_values_as_they_are_have_no_price(value: Value) -> None:
+    """The reader of statements gives every quantile and extreme its candidates, or refuses what has no numbers."""
+    for measure in (Quantile(value, Fraction(1, 2)), Extreme(value, largest=True)):
+        with pytest.raises(AssertionError, match="comparisons"):
+            price(make_statement(measure), CARDS, epsilon=Decimal(1))
 
 
 def public_card(*, exact: bool) -> dict[str, object]:
@@ -113,11 +118,7 @@ def public_card(*, exact: bool) -> dict[str, object]:
 
 
 def test_what_is_public_is_refused_unless_the_card_allows_it() -> None:
-    from discreet.plan.algebra import Plan, Scan
-    from discreet.plan.statement import Statement
-
-    statement = make_statement(COUNT, SUM)
-    single = Statement(Plan(Scan("t", 1), (), statement.plan.measures), statement.presentation, (), statement.measures)
+    single = make_statement(COUNT, SUM, rows=1)
     with pytest.raises(QueryRefused, match="exact_public"):
         price(single, public_card(exact=False), epsilon=Decimal(1))  # type: ignore[arg-type]
     pricing = price(single, public_card(exact=True), epsilon=Decimal(1))  # type: ignore[arg-type]
@@ -181,4 +182,4 @@ def test_delta_is_not_charged_where_keys_are_listed() -> None:
 def test_a_sum_needs_bounds() -> None:
     cards = {"t": make_card(("x: {kind: integer, bounds: [-5, 20]}", "x: {kind: integer}"))}
     with pytest.raises(QueryRefused, match="needs bounds"):
-        price(make_statement(Total(Field("x"))), cards, epsilon=Decimal(1))
+        price(make_statement(Total(field("x"))), cards, epsilon=Decimal(1))

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.selection import Choice, Run
-from discreet.plan.algebra import Extreme, Field, Quantile
+from discreet.plan.algebra import Extreme, Quantile
 from discreet.release.ranking import choose, depth
+from tests.algebra.columns import field
 
-X = Field("x")
+X = field("x")
 MECHANISM = NoisyMax(rate=Fraction(1, 4))
 LOW, HIGH = -3, 9
 

@@ -15,7 +15,7 @@ from discreet.engines.embedded import EmbeddedEngine
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ApproxDP
 from discreet.mechanisms.scale import LARGEST_SCALE
-from discreet.plan.algebra import Field, KeyJoin, Scan
+from discreet.plan.algebra import KeyJoin
 from discreet.plan.questions import read_statement
 from discreet.sensitivity.elastic import (
     Elastic,
@@ -28,6 +28,7 @@ from discreet.sensitivity.elastic import (
 )
 from discreet.sensitivity.smoothnoise import SmoothNoise
 from discreet.sensitivity.subject import Strategy
+from tests.algebra.columns import field, scan
 from tests.algebra.interpreter import rows_of
 from tests.conformance.engines.plans import write_prepared
 from tests.unit.plan.catalogue import shelf
@@ -131,7 +132,8 @@ def test_a_statement_without_a_join_on_a_key_is_refused() -> None:
 
 
 def subject_of_rows(left: int, right: int) -> JoinSubject:
-    join = KeyJoin(Scan("visits", left), Scan("clinics", right), Field("clinic"), Field("name"))
+    sides = scan(CARDS["visits"], left, prefix="left "), scan(CARDS["clinics"], right, prefix="right ")
+    join = KeyJoin(*sides, field("left clinic"), field("right name"))
     return JoinSubject(join, left, right)
 
 

@@ -15,9 +15,10 @@ from discreet.data.card import parse_card
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.generator.rows import Rows, Shape
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import Clamp, Field, Scan, Value
+from discreet.plan.algebra import Clamp, Field, Value
 from discreet.sensitivity.generatedcolumns import GeneratedColumns, reach_of
 from discreet.sensitivity.subject import Aggregate, Subject
+from tests.algebra.columns import at, scan
 
 CARD = """
 dataset: t
@@ -29,10 +30,12 @@ columns:
   pid: {kind: id, type: integer}
   change: {kind: number, bounds: [-10, 10], step: 0.25}
 """
+CHANGE = Field(at("change"))
+SOURCE = scan(parse_card(CARD, file="t.yaml"))
 SUBJECT = Subject(
     aggregate=Aggregate.SUM,
-    source=Scan("t", 1),
-    value=Field("change"),
+    source=SOURCE,
+    value=CHANGE,
     step=Fraction(1, 4),
     unit_rows=1,
     neighbours=Neighbours.ADD_REMOVE,
@@ -93,11 +96,11 @@ def test_a_question_sees_generated_values_in_its_own_units(folder: Path) -> None
     def maximum(value: Value, step: Fraction, aggregate: Aggregate = Aggregate.SUM) -> Fraction:
         return found.maximum_for(replace(SUBJECT, value=value, step=step, aggregate=aggregate), card)
 
-    assert maximum(Field("change"), Fraction(1, 4)) == Fraction(9, 4)
-    assert maximum(Field("change"), Fraction(25)) == 225
-    assert maximum(Clamp(Field("change"), 0, 6), Fraction(1, 4)) == Fraction(6, 4)
-    assert maximum(Clamp(Field("change"), -20, 6), Fraction(1, 4)) == Fraction(9, 4)
-    assert maximum(Field("change"), Fraction(1), Aggregate.COUNT) == 0
+    assert maximum(CHANGE, Fraction(1, 4)) == Fraction(9, 4)
+    assert maximum(CHANGE, Fraction(25)) == 225
+    assert maximum(Clamp(CHANGE, 0, 6), Fraction(1, 4)) == Fraction(6, 4)
+    assert maximum(Clamp(CHANGE, -20, 6), Fraction(1, 4)) == Fraction(9, 4)
+    assert maximum(CHANGE, Fraction(1), Aggregate.COUNT) == 0
 
 
 def test_a_model_is_sampled_once_for_each_size(folder: Path) -> None:

@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import Neighbours, PureDP
-from discreet.plan.algebra import Field, Scan
+from discreet.plan.algebra import Scan
 from discreet.sensitivity.globaltype import WIDTH, GlobalType
 from discreet.sensitivity.subject import Aggregate, Held, Subject
+from tests.algebra.columns import at, field
 
+SOURCE = Scan("t", 1, ((at("x"), "x"),))
 SUBJECT = Subject(
     aggregate=Aggregate.SUM,
-    source=Scan("t", 1),
-    value=Field("x"),
+    source=SOURCE,
+    value=field("x"),
     step=Fraction(1, 4),
     unit_rows=1,
     neighbours=Neighbours.ADD_REMOVE,

@@ -13,15 +13,17 @@ from itertools import product
 import pytest
 
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import Field, Filter, Scan, Within
+from discreet.plan.algebra import Filter, Scan, Within
 from discreet.sensitivity.laplace import add_laplace, answer_of
 from discreet.sensitivity.local import Local, local_sensitivity
 from discreet.sensitivity.subject import Aggregate, Held, Subject
+from tests.algebra.columns import at, field
 
+SOURCE = Scan("t", 1, ((at("x"), "x"), (at("y"), "y")))
 SUBJECT = Subject(
     aggregate=Aggregate.SUM,
-    source=Scan("t", 1),
-    value=Field("x"),
+    source=SOURCE,
+    value=field("x"),
     step=Fraction(1, 10),
     unit_rows=1,
     neighbours=Neighbours.ADD_REMOVE,
@@ -32,7 +34,7 @@ SUBJECT = Subject(
     column="x",
     text="SUM(x)",
 )
-SPREAD = Filter(Scan("t", 1), Within(Field("y"), 0, 9))
+SPREAD = Filter(SOURCE, Within(field("y"), 0, 9))
 DATA: tuple[tuple[int | None, ...], ...] = (
     (1, 2, 3, 10),
     (5, 5, 5),
@@ -79,7 +81,7 @@ def brute_force(values: tuple[int | None, ...], subject: Subject) -> Fraction:
 
 @pytest.mark.parametrize("values", DATA)
 @pytest.mark.parametrize("relation", list(Neighbours))
-@pytest.mark.parametrize("source", [Scan("t", 1), SPREAD])
+@pytest.mark.parametrize("source", [SOURCE, SPREAD])
 @pytest.mark.parametrize("aggregate", [one for one in Aggregate if one is not Aggregate.COUNT])
 def test_against_every_neighbour(
     values: tuple[int | None, ...], relation: Neighbours, source: Scan | Filter, aggregate: Aggregate

@@ -12,7 +12,6 @@ import pytest
 from discreet.data.card import Card, parse_card
 from discreet.errors import ParameterInvalid
 from discreet.noise.quantile import laplace_threshold
-from discreet.plan.algebra import Field, Scan
 from discreet.plan.sensitivity import sensitivities
 from discreet.sensitivity.privatebounds import (
     CHANCE,
@@ -26,6 +25,7 @@ from discreet.sensitivity.privatebounds import (
     search_plan,
     split,
 )
+from tests.algebra.columns import at, field, scan
 from tests.algebra.interpreter import evaluate, measure
 
 SCALE = Fraction(10)
@@ -66,6 +66,9 @@ columns:
     )
 
 
+CARD = card(rows=1, neighbours="add-remove")
+
+
 # --- the grid and the plan ------------------------------------------------------------------------------------------
 
 
@@ -78,11 +81,11 @@ def test_bins_follow_each_other_and_double() -> None:
 
 
 def test_the_plan_puts_every_value_in_its_bin() -> None:
-    binned = bin_value(Field("value"))
+    binned = bin_value(field("value"))
     values = {edge + by for edge in EDGES for by in (-1, 0, 1)} | {REACH, -REACH, 10**15, -(10**15)}
     for value in values:
         expected = max(0, bisect_right(EDGES, value) - 1) - MIDDLE
-        assert evaluate(binned, {"value": value}) == expected, value
+        assert evaluate(binned, {at("value"): value}) == expected, value
 
 
 def test_rows_are_counted_by_bin_and_those_without_the_value_are_not() -> None:
@@ -90,14 +93,14 @@ def test_rows_are_counted_by_bin_and_those_without_the_value_are_not() -> None:
     values = [5, 7, None, 0, -1, 10**15, -(10**15), None]
     rows = [{"pid": pid, "x": value, "ord": 1} for pid, value in enumerate(values)]
     rows.append({"pid": 0, "x": 5, "ord": 3})
-    plan = search_plan(Scan("t", 2), Field("x"))
+    plan = search_plan(scan(CARD, 2), field("x"))
     [found] = measure(plan, {"t": rows}, cards).columns
     assert list(found) == counts(p3=2, p0=1, m1=1, p40=1, m40=1)
 
 
 @pytest.mark.parametrize(("neighbours", "moved"), [("add-remove", 3), ("replace-one", 6)])
 def test_the_noise_covers_all_rows_of_a_unit(neighbours: str, moved: int) -> None:
-    plan = search_plan(Scan("t", 3), Field("x"))
+    plan = search_plan(scan(CARD, 3), field("x"))
     found = sensitivities(plan, plan.measures[0], {"t": card(rows=3, neighbours=neighbours)})
     assert found.largest.l1 == moved
     assert calibrate_search(found, epsilon=Decimal("0.5")).scale == 2 * moved
@@ -169,7 +172,7 @@ def test_bounds_that_are_no_interval_are_refused() -> None:
 
 
 def test_a_search_with_hardly_any_noise_finds_the_ends() -> None:
-    plan = search_plan(Scan("t", 1), Field("x"))
+    plan = search_plan(scan(CARD, 1), field("x"))
     moved = sensitivities(plan, plan.measures[0], {"t": card(rows=1, neighbours="add-remove")})
     mechanism = calibrate_search(moved, epsilon=Decimal(1000))
     found = find_bounds(counts(p3=9, p5=40), mechanism=mechanism)

@@ -12,17 +12,19 @@ import pytest
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ApproxDP, Neighbours
 from discreet.mechanisms.scale import LARGEST_SCALE
-from discreet.plan.algebra import Field, Scan
+from discreet.plan.algebra import Scan
 from discreet.sensitivity.smooth import Smooth, smooth_bound
 from discreet.sensitivity.smoothnoise import SLACK, SmoothNoise
 from discreet.sensitivity.subject import Aggregate, Held, Strategy, Subject
 from discreet.sensitivity.windows import Core, Discount, widest_gap
+from tests.algebra.columns import at, field
 
 EPSILON, DELTA = Decimal("0.5"), Decimal("1e-6")
+SOURCE = Scan("survey", 1, ((at("age"), "age"),))
 MEDIAN = Subject(
     aggregate=Aggregate.QUANTILE,
-    source=Scan("survey", 1),
-    value=Field("age"),
+    source=SOURCE,
+    value=field("age"),
     step=Fraction(1, 10),
     unit_rows=1,
     neighbours=Neighbours.ADD_REMOVE,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.engines.cells import take_margin
-from discreet.plan.algebra import Field, Key, Marginal, Plan, Residual, Rows, Scan
+from discreet.plan.algebra import Field, Identity, Key, Marginal, Plan, Residual, Rows, Scan
 from discreet.tables.estimation import Estimator, Term
 from discreet.tables.layout import Layout, Observation, every_margin
 from discreet.tables.releasing import LOST
@@ -129,8 +129,8 @@ def test_small_cells_beside_large_ones_lose_little_to_rounding(size: int, residu
     truth = np.random.default_rng().integers(0, size, layout.sizes)
     truth[0] %= 50
     observations = [Observation(kept, residual, (1.5 + len(kept),)) for kept in layout.margins]
-    keys = tuple(Key(Field(str(place)), tuple(range(cells))) for place, cells in enumerate(layout.sizes))
-    plan = Plan(Scan("t", 1), keys, (Rows(None),))
+    keys = tuple(Key(Field(Identity(place)), tuple(range(cells))) for place, cells in enumerate(layout.sizes))
+    plan = Plan(Scan("t", 1, tuple((key.field.column, f"k{key.field.column}") for key in keys)), keys, (Rows(None),))
     values = [
         take_margin(plan, (Residual if residual else Marginal)(Rows(None), kept), truth.ravel().tolist())
         for kept in layout.margins

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import DiscreetError, ParameterInvalid, QueryRefused, UnknownName
+from discreet.plan.serialisation import plan_hash
 from discreet.tables.forming import Formed, form_table, may_be_negative
 from discreet.tables.request import table_request
 from tests.unit.tables.office import Office
@@ -128,9 +129,8 @@ def test_a_condition_is_a_single_condition(reading_room: Office, where: str) -> 
 
 def test_brackets_of_a_condition_may_be_its_own(reading_room: Office) -> None:
     plain = form(reading_room, "region", where="age > 3 AND (smokes = '1' OR town = ')')")
-    assert (
-        plain.plan.hash
-        == form(reading_room, "region", where="(age > 3) AND ((smokes = '1') OR town = ')') -- so").plan.hash
+    assert plan_hash(plain.plan) == plan_hash(
+        form(reading_room, "region", where="(age > 3) AND ((smokes = '1') OR town = ')') -- so").plan
     )
 
 
@@ -143,8 +143,8 @@ def test_the_cells_are_the_same_plan_as_the_question_in_sql(reading_room: Office
     told = reading_room.session.explain(
         "SELECT region, smokes, COUNT(*) AS n FROM people GROUP BY region, smokes", epsilon=1
     )
-    assert form(reading_room, "region,smokes").plan.hash == told.plan_hash
-    assert form(reading_room, "smokes,region").plan.hash != told.plan_hash
+    assert plan_hash(form(reading_room, "region,smokes").plan) == told.plan_hash
+    assert plan_hash(form(reading_room, "smokes,region").plan) != told.plan_hash
 
 
 def test_a_measured_number_is_told_how_to_become_a_key(reading_room: Office) -> None:

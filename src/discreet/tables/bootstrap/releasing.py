@@ -24,6 +24,8 @@ from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import BootstrapDP
 from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.plan.first_form import first_form
+from discreet.plan.serialisation import plan_hash
 from discreet.release.asking import check_terms
 from discreet.release.marking import (
     check_nominal_epsilon,
@@ -60,10 +62,15 @@ class _Request:
     request_id: str
 
     @property
-    def question(self) -> tuple[str, int, str, str, str, str]:
-        dataset = self.formed.dataset
+    def questions(self) -> tuple[tuple[object, ...], ...]:
+        """What the log knows the request by: now, and in the first form of plans."""
+        plan, dataset = self.outline.plan, self.formed.dataset
         pool = "" if self.pool is None else self.pool.name
-        return dataset.name, dataset.version, self.outline.plan.hash, text(self.epsilon), str(self.method), pool
+        first = first_form(plan, self.formed.statement.names).plan_hash
+        return tuple(
+            (dataset.name, dataset.version, known_by, text(self.epsilon), str(self.method), pool)
+            for known_by in (plan_hash(plan), first)
+        )
 
 
 def release_bootstrap(
@@ -91,8 +98,9 @@ def release_bootstrap(
     check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="a bootstrap release")
     log = BootstrapLog(workspace.path)
     with log.held():
-        check_request_id(log, question=request.question, who=analyst, request_id=request_id, release="bootstrap table")
-        stored = log.find(request.question)
+        questions = request.questions
+        check_request_id(log, questions=questions, who=analyst, request_id=request_id, release="bootstrap table")
+        stored = log.find(*questions)
         if stored is not None:
             return dress(formed, stored, ledger, analyst=analyst, request_id=request_id, replayed=True)
         if ledger.suspended(formed.dataset.name):
@@ -182,7 +190,7 @@ def _mark(request: _Request, ledger: Ledger) -> int:
         request.formed.card.population,
         guarantee=BootstrapDP(epsilon=request.epsilon),
         analyst=request.analyst,
-        plan_hash=plan.hash,
+        plan_hash=plan_hash(plan),
         dataset=dataset.name,
         version=dataset.version,
     )
@@ -230,7 +238,7 @@ def _entry(request: _Request, marker: int, values: Sequence[int]) -> LogEntry:
         population=request.formed.card.population,
         dataset=dataset.name,
         version=dataset.version,
-        plan_hash=request.outline.plan.hash,
+        plan_hash=plan_hash(request.outline.plan),
         epsilon=text(request.epsilon),
         method=str(request.method),
         membership=request.membership,

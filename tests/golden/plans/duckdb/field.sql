@@ -1,6 +1,6 @@
-SELECT coalesce(sum("age"), 0), count("age")
+SELECT coalesce(sum(a."c1"), 0), count(a."c1")
 FROM (
-  SELECT "age"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."age" AS "c1"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a;

@@ -1,6 +1,6 @@
-SELECT count(*), coalesce(sum("age"), 0)
+SELECT count(*), coalesce(sum(a."c1"), 0)
 FROM (
-  SELECT "age"
-  FROM prepared_people AS r
-  WHERE "ord" <= 1
+  SELECT "prepared rows"."age" AS "c1"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 1
 ) AS a;

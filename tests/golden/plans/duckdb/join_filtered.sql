@@ -1,18 +1,18 @@
-SELECT count(*), count(DISTINCT "_discreet_unit")
+SELECT count(*), count(DISTINCT a."unit")
 FROM (
-  SELECT "_discreet_unit"
+  SELECT a."unit" AS "unit"
   FROM (
-    SELECT a."_discreet_unit" AS "_discreet_unit", "age"
+    SELECT a."unit" AS "unit", a."c1" AS "c1"
     FROM (
-      SELECT "pid" AS "_discreet_unit", "age"
-      FROM prepared_people AS r
-      WHERE "ord" <= 2
+      SELECT "prepared rows"."pid" AS "unit", "prepared rows"."age" AS "c1"
+      FROM prepared_people AS "prepared rows"
+      WHERE "prepared rows"."ord" <= 2
     ) AS a
     JOIN (
-      SELECT "pid" AS "_discreet_unit"
-      FROM prepared_visits AS r
-      WHERE "ord" <= 2
-    ) AS b ON a."_discreet_unit" = b."_discreet_unit"
+      SELECT "prepared rows"."pid" AS "unit"
+      FROM prepared_visits AS "prepared rows"
+      WHERE "prepared rows"."ord" <= 2
+    ) AS b ON a."unit" = b."unit"
   ) AS a
-  WHERE ("age" >= 50)
+  WHERE (a."c1" >= 50)
 ) AS a;

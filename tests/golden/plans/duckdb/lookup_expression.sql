@@ -1,12 +1,12 @@
-SELECT coalesce(sum("g"), 0)
+SELECT coalesce(sum(a."c32"), 0)
 FROM (
-  SELECT "g"
+  SELECT b."c32" AS "c32"
   FROM (
-    SELECT "age"
-    FROM prepared_people AS r
-    WHERE "ord" <= 2
+    SELECT "prepared rows"."age" AS "c1"
+    FROM prepared_people AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2
   ) AS a
   JOIN (
     VALUES (CAST(1 AS BIGINT), CAST(8 AS BIGINT))
-  ) AS b("_discreet_entry", "g") ON (CAST("age" AS BIGINT) + CAST(1 AS BIGINT)) = b."_discreet_entry"
+  ) AS b("entry", "c32") ON (CAST(a."c1" AS BIGINT) + CAST(1 AS BIGINT)) = b."entry"
 ) AS a;

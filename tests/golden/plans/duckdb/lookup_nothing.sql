@@ -1,12 +1,12 @@
-SELECT count(*), coalesce(sum("g"), 0)
+SELECT count(*), coalesce(sum(a."c32"), 0)
 FROM (
-  SELECT "g"
+  SELECT b."c32" AS "c32"
   FROM (
-    SELECT "age"
-    FROM prepared_people AS r
-    WHERE "ord" <= 2
+    SELECT "prepared rows"."age" AS "c1"
+    FROM prepared_people AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2
   ) AS a
   JOIN (
     SELECT CAST(NULL AS BIGINT), CAST(NULL AS BIGINT) WHERE FALSE
-  ) AS b("_discreet_entry", "g") ON "age" = b."_discreet_entry"
+  ) AS b("entry", "c32") ON a."c1" = b."entry"
 ) AS a;

@@ -1,6 +1,6 @@
 SELECT coalesce(sum(CAST(NULL AS BIGINT)), 0), count(CAST(NULL AS BIGINT))
 FROM (
-  SELECT 1 AS "_discreet_one"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT 1 AS "one"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a;

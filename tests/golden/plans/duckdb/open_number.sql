@@ -1,23 +1,23 @@
-SELECT "gain", count(*)
+SELECT a."c2", count(*)
 FROM (
-  SELECT "gain"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."gain" AS "c2"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a
-GROUP BY "gain";
+GROUP BY a."c2";
 
-SELECT "gain", "_discreet_1", count(*)
+SELECT a."c2", a."c4", count(*)
 FROM (
-  SELECT "gain", "_discreet_1"
+  SELECT a."c2" AS "c2", a."c4" AS "c4"
   FROM (
-    SELECT "gain", "age" AS "_discreet_1"
+    SELECT a."c2" AS "c2", a."c1" AS "c4"
     FROM (
-      SELECT "gain", "age"
-      FROM prepared_people AS r
-      WHERE "ord" <= 2
+      SELECT "prepared rows"."gain" AS "c2", "prepared rows"."age" AS "c1"
+      FROM prepared_people AS "prepared rows"
+      WHERE "prepared rows"."ord" <= 2
     ) AS a
   ) AS a
-  WHERE (NOT ("_discreet_1" IS NULL))
+  WHERE (NOT (a."c4" IS NULL))
 ) AS a
-GROUP BY "gain", "_discreet_1"
-ORDER BY "_discreet_1";
+GROUP BY a."c2", a."c4"
+ORDER BY a."c4";

@@ -1,23 +1,23 @@
-SELECT "note", count(*)
+SELECT a."c3", count(*)
 FROM (
-  SELECT "note"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."note" AS "c3"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a
-GROUP BY "note";
+GROUP BY a."c3";
 
-SELECT "note", "_discreet_1", count(*)
+SELECT a."c3", a."c4", count(*)
 FROM (
-  SELECT "note", "_discreet_1"
+  SELECT a."c3" AS "c3", a."c4" AS "c4"
   FROM (
-    SELECT "note", "gain" AS "_discreet_1"
+    SELECT a."c3" AS "c3", a."c2" AS "c4"
     FROM (
-      SELECT "note", "gain"
-      FROM prepared_people AS r
-      WHERE "ord" <= 2
+      SELECT "prepared rows"."note" AS "c3", "prepared rows"."gain" AS "c2"
+      FROM prepared_people AS "prepared rows"
+      WHERE "prepared rows"."ord" <= 2
     ) AS a
   ) AS a
-  WHERE (NOT ("_discreet_1" IS NULL))
+  WHERE (NOT (a."c4" IS NULL))
 ) AS a
-GROUP BY "note", "_discreet_1"
-ORDER BY "_discreet_1";
+GROUP BY a."c3", a."c4"
+ORDER BY a."c4";

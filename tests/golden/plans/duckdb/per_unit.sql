@@ -1,10 +1,10 @@
-SELECT count(*), coalesce(sum("n"), 0), coalesce(sum("aged"), 0), coalesce(sum("total"), 0), count("total"), coalesce(sum("low"), 0), coalesce(sum("high"), 0)
+SELECT count(*), coalesce(sum(a."c13"), 0), coalesce(sum(a."c14"), 0), coalesce(sum(a."c15"), 0), count(a."c15"), coalesce(sum(a."c16"), 0), coalesce(sum(a."c17"), 0)
 FROM (
-  SELECT count(*) AS "n", count("age") AS "aged", CAST(sum("age") AS BIGINT) AS "total", min("gain") AS "low", max("gain") AS "high"
+  SELECT count(*) AS "c13", count(a."c1") AS "c14", CAST(sum(a."c1") AS BIGINT) AS "c15", min(a."c2") AS "c16", max(a."c2") AS "c17"
   FROM (
-    SELECT "pid" AS "_discreet_unit", "age", "gain"
-    FROM prepared_people AS r
-    WHERE "ord" <= 2
+    SELECT "prepared rows"."pid" AS "unit", "prepared rows"."age" AS "c1", "prepared rows"."gain" AS "c2"
+    FROM prepared_people AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2
   ) AS a
-  GROUP BY "_discreet_unit"
+  GROUP BY a."unit"
 ) AS a;

@@ -1,10 +1,10 @@
 SELECT count(*)
 FROM (
-  SELECT 1 AS "_discreet_one"
+  SELECT 1 AS "one"
   FROM (
-    SELECT "pid" AS "_discreet_unit"
-    FROM prepared_people AS r
-    WHERE "ord" <= 2 AND ("age" >= 50)
+    SELECT "prepared rows"."pid" AS "unit"
+    FROM prepared_people AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2 AND ("prepared rows"."age" >= 50)
   ) AS a
-  GROUP BY "_discreet_unit"
+  GROUP BY a."unit"
 ) AS a;

@@ -1,6 +1,6 @@
-SELECT 3 * coalesce(sum("age"), 0) + 1 * CAST(count("age") AS HUGEINT), count(((CAST(3 AS BIGINT) * CAST("age" AS BIGINT)) + CAST(1 AS BIGINT)))
+SELECT 3 * coalesce(sum(a."c1"), 0) + 1 * CAST(count(a."c1") AS HUGEINT), count(((CAST(3 AS BIGINT) * CAST(a."c1" AS BIGINT)) + CAST(1 AS BIGINT)))
 FROM (
-  SELECT "age"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."age" AS "c1"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a;

@@ -1,7 +1,7 @@
 SELECT count(*)
 FROM (
-  SELECT 1 AS "_discreet_one"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2 AND ("note" IN ('O''Brien \ ${spark.app.name} 
+  SELECT 1 AS "one"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2 AND ("prepared rows"."note" IN ('O''Brien \ ${spark.app.name} 
  {0} %s', 'été'))
 ) AS a;

@@ -1,7 +1,7 @@
-SELECT "region", "age", count(*)
+SELECT a."c0", a."c1", count(*)
 FROM (
-  SELECT "region", "age"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."region" AS "c0", "prepared rows"."age" AS "c1"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a
-GROUP BY "region", "age";
+GROUP BY a."c0", a."c1";

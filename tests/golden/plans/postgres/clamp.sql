@@ -1,6 +1,6 @@
-SELECT coalesce(sum(CASE WHEN CAST("age" AS BIGINT) < 20 THEN 20 WHEN CAST("age" AS BIGINT) > 110 THEN 110 ELSE CAST("age" AS BIGINT) END), 0), count(CASE WHEN CAST("age" AS BIGINT) < 20 THEN 20 WHEN CAST("age" AS BIGINT) > 110 THEN 110 ELSE CAST("age" AS BIGINT) END)
+SELECT coalesce(sum(CASE WHEN CAST(a."c1" AS BIGINT) < 20 THEN 20 WHEN CAST(a."c1" AS BIGINT) > 110 THEN 110 ELSE CAST(a."c1" AS BIGINT) END), 0), count(CASE WHEN CAST(a."c1" AS BIGINT) < 20 THEN 20 WHEN CAST(a."c1" AS BIGINT) > 110 THEN 110 ELSE CAST(a."c1" AS BIGINT) END)
 FROM (
-  SELECT "age"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."age" AS "c1"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a;

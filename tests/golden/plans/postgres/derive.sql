@@ -1,9 +1,9 @@
-SELECT coalesce(sum("twice"), 0)
+SELECT coalesce(sum(a."c29"), 0)
 FROM (
-  SELECT (CAST("age" AS BIGINT) * CAST(2 AS BIGINT)) AS "twice"
+  SELECT (CAST(a."c1" AS BIGINT) * CAST(2 AS BIGINT)) AS "c29"
   FROM (
-    SELECT "age"
-    FROM prepared_people AS r
-    WHERE "ord" <= 2
+    SELECT "prepared rows"."age" AS "c1"
+    FROM prepared_people AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2
   ) AS a
 ) AS a;

@@ -1,6 +1,6 @@
-SELECT coalesce(sum(greatest(CAST("age" AS BIGINT), CAST("gain" AS BIGINT))), 0), count(greatest(CAST("age" AS BIGINT), CAST("gain" AS BIGINT)))
+SELECT coalesce(sum(greatest(CAST(a."c1" AS BIGINT), CAST(a."c2" AS BIGINT))), 0), count(greatest(CAST(a."c1" AS BIGINT), CAST(a."c2" AS BIGINT)))
 FROM (
-  SELECT "age", "gain"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."age" AS "c1", "prepared rows"."gain" AS "c2"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a;

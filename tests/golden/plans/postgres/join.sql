@@ -1,14 +1,14 @@
-SELECT count(*), count(DISTINCT "_discreet_unit"), coalesce(sum("cost"), 0), coalesce(sum((CAST("age" AS BIGINT) * CAST("cost" AS BIGINT))), 0)
+SELECT count(*), count(DISTINCT a."unit"), coalesce(sum(a."c4"), 0), coalesce(sum((CAST(a."c1" AS BIGINT) * CAST(a."c4" AS BIGINT))), 0)
 FROM (
-  SELECT a."_discreet_unit" AS "_discreet_unit", "cost", "age"
+  SELECT a."unit" AS "unit", b."c4" AS "c4", a."c1" AS "c1"
   FROM (
-    SELECT "pid" AS "_discreet_unit", "age"
-    FROM prepared_people AS r
-    WHERE "ord" <= 2
+    SELECT "prepared rows"."pid" AS "unit", "prepared rows"."age" AS "c1"
+    FROM prepared_people AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2
   ) AS a
   JOIN (
-    SELECT "pid" AS "_discreet_unit", "cost"
-    FROM prepared_visits AS r
-    WHERE "ord" <= 2
-  ) AS b ON a."_discreet_unit" = b."_discreet_unit"
+    SELECT "prepared rows"."pid" AS "unit", "prepared rows"."cost" AS "c4"
+    FROM prepared_visits AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2
+  ) AS b ON a."unit" = b."unit"
 ) AS a;

@@ -1,7 +1,7 @@
-SELECT "region", count(*), coalesce(sum("age"), 0), count(DISTINCT "_discreet_unit")
+SELECT a."c0", count(*), coalesce(sum(a."c1"), 0), count(DISTINCT a."unit")
 FROM (
-  SELECT "pid" AS "_discreet_unit", "region", "age"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."pid" AS "unit", "prepared rows"."region" AS "c0", "prepared rows"."age" AS "c1"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a
-GROUP BY "region";
+GROUP BY a."c0";

@@ -1,7 +1,7 @@
-SELECT "region", count(*)
+SELECT a."c0", count(*)
 FROM (
-  SELECT "region"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."region" AS "c0"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a
-GROUP BY "region";
+GROUP BY a."c0";

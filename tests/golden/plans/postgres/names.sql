@@ -1,9 +1,9 @@
-SELECT coalesce(sum("_discreet_1"), 0), coalesce(sum("age"), 0), count("_discreet_2"), coalesce(sum("_discreet_3"), 0), coalesce(sum("_discreet_4"), 0)
+SELECT coalesce(sum(a."c1"), 0), coalesce(sum(a."c21"), 0), coalesce(sum(a."c22"), 0), count(a."c2"), coalesce(sum(a."c23"), 0), coalesce(sum(a."c24"), 0)
 FROM (
-  SELECT "age" AS "_discreet_1", CAST(1 AS BIGINT) AS "age", "gain" AS "_discreet_2", "region" AS "_discreet_3", CAST(2 AS BIGINT) AS "_discreet_4"
+  SELECT a."c1" AS "c1", a."c1" AS "c21", CAST(1 AS BIGINT) AS "c22", a."c2" AS "c2", a."c0" AS "c23", CAST(2 AS BIGINT) AS "c24"
   FROM (
-    SELECT "age", "gain", "region"
-    FROM prepared_people AS r
-    WHERE "ord" <= 2
+    SELECT "prepared rows"."age" AS "c1", "prepared rows"."gain" AS "c2", "prepared rows"."region" AS "c0"
+    FROM prepared_people AS "prepared rows"
+    WHERE "prepared rows"."ord" <= 2
   ) AS a
 ) AS a;

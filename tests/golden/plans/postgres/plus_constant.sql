@@ -1,6 +1,6 @@
-SELECT coalesce(sum("age"), 0) + -60 * CAST(count("age") AS NUMERIC), count((CAST("age" AS BIGINT) + CAST(-60 AS BIGINT)))
+SELECT coalesce(sum(a."c1"), 0) + -60 * CAST(count(a."c1") AS NUMERIC), count((CAST(a."c1" AS BIGINT) + CAST(-60 AS BIGINT)))
 FROM (
-  SELECT "age"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."age" AS "c1"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a;

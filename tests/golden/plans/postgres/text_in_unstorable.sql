@@ -1,6 +1,6 @@
 SELECT count(*)
 FROM (
-  SELECT 1 AS "_discreet_one"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2 AND ("note" IN ('flu'))
+  SELECT 1 AS "one"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2 AND ("prepared rows"."note" IN ('flu'))
 ) AS a;

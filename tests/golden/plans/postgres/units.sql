@@ -1,6 +1,6 @@
-SELECT count(*), count(DISTINCT "_discreet_unit"), count("note")
+SELECT count(*), count(DISTINCT a."unit"), count(a."c3")
 FROM (
-  SELECT "pid" AS "_discreet_unit", "note"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2
+  SELECT "prepared rows"."pid" AS "unit", "prepared rows"."note" AS "c3"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2
 ) AS a;

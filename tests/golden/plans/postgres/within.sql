@@ -1,6 +1,6 @@
 SELECT count(*)
 FROM (
-  SELECT 1 AS "_discreet_one"
-  FROM prepared_people AS r
-  WHERE "ord" <= 2 AND ("age" BETWEEN 30 AND 100)
+  SELECT 1 AS "one"
+  FROM prepared_people AS "prepared rows"
+  WHERE "prepared rows"."ord" <= 2 AND ("prepared rows"."age" BETWEEN 30 AND 100)
 ) AS a;

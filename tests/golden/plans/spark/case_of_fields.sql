@@ -1,6 +1,6 @@
-SELECT coalesce(sum(CAST(CASE WHEN (`region` IN (0)) THEN `age` ELSE CAST(NULL AS BIGINT) END AS DECIMAL(38, 0))), 0), count(CASE WHEN (`region` IN (0)) THEN `age` ELSE CAST(NULL AS BIGINT) END)
+SELECT coalesce(sum(CAST(CASE WHEN (a.`c0` IN (0)) THEN a.`c1` ELSE CAST(NULL AS BIGINT) END AS DECIMAL(38, 0))), 0), count(CASE WHEN (a.`c0` IN (0)) THEN a.`c1` ELSE CAST(NULL AS BIGINT) END)
 FROM (
-  SELECT `region`, `age`
-  FROM prepared_people AS r
-  WHERE `ord` <= 2
+  SELECT `prepared rows`.`region` AS `c0`, `prepared rows`.`age` AS `c1`
+  FROM prepared_people AS `prepared rows`
+  WHERE `prepared rows`.`ord` <= 2
 ) AS a;

@@ -1,6 +1,6 @@
-SELECT count(*), coalesce(sum(CAST(`age` AS DECIMAL(38, 0))), 0)
+SELECT count(*), coalesce(sum(CAST(a.`c1` AS DECIMAL(38, 0))), 0)
 FROM (
-  SELECT `age`
-  FROM prepared_people AS r
-  WHERE `ord` <= 1
+  SELECT `prepared rows`.`age` AS `c1`
+  FROM prepared_people AS `prepared rows`
+  WHERE `prepared rows`.`ord` <= 1
 ) AS a;

@@ -1,15 +1,15 @@
-SELECT `_discreet_1`, count(*)
+SELECT a.`c4`, count(*)
 FROM (
-  SELECT `_discreet_1`
+  SELECT a.`c4` AS `c4`
   FROM (
-    SELECT CASE WHEN CAST(`gain` AS BIGINT) < 0 THEN 0 WHEN CAST(`gain` AS BIGINT) > 10 THEN 10 ELSE CAST(`gain` AS BIGINT) END AS `_discreet_1`
+    SELECT CASE WHEN CAST(a.`c2` AS BIGINT) < 0 THEN 0 WHEN CAST(a.`c2` AS BIGINT) > 10 THEN 10 ELSE CAST(a.`c2` AS BIGINT) END AS `c4`
     FROM (
-      SELECT `gain`
-      FROM prepared_people AS r
-      WHERE `ord` <= 2
+      SELECT `prepared rows`.`gain` AS `c2`
+      FROM prepared_people AS `prepared rows`
+      WHERE `prepared rows`.`ord` <= 2
     ) AS a
   ) AS a
-  WHERE (NOT (`_discreet_1` IS NULL))
+  WHERE (NOT (a.`c4` IS NULL))
 ) AS a
-GROUP BY `_discreet_1`
-ORDER BY `_discreet_1`;
+GROUP BY a.`c4`
+ORDER BY a.`c4`;

@@ -1,23 +1,23 @@
-SELECT `region`, count(*)
+SELECT a.`c0`, count(*)
 FROM (
-  SELECT `region`
-  FROM prepared_people AS r
-  WHERE `ord` <= 2
+  SELECT `prepared rows`.`region` AS `c0`
+  FROM prepared_people AS `prepared rows`
+  WHERE `prepared rows`.`ord` <= 2
 ) AS a
-GROUP BY `region`;
+GROUP BY a.`c0`;
 
-SELECT `region`, `_discreet_1`, count(*)
+SELECT a.`c0`, a.`c4`, count(*)
 FROM (
-  SELECT `region`, `_discreet_1`
+  SELECT a.`c0` AS `c0`, a.`c4` AS `c4`
   FROM (
-    SELECT `region`, `age` AS `_discreet_1`
+    SELECT a.`c0` AS `c0`, a.`c1` AS `c4`
     FROM (
-      SELECT `region`, `age`
-      FROM prepared_people AS r
-      WHERE `ord` <= 2
+      SELECT `prepared rows`.`region` AS `c0`, `prepared rows`.`age` AS `c1`
+      FROM prepared_people AS `prepared rows`
+      WHERE `prepared rows`.`ord` <= 2
     ) AS a
   ) AS a
-  WHERE (NOT (`_discreet_1` IS NULL))
+  WHERE (NOT (a.`c4` IS NULL))
 ) AS a
-GROUP BY `region`, `_discreet_1`
-ORDER BY `_discreet_1`;
+GROUP BY a.`c0`, a.`c4`
+ORDER BY a.`c4`;

@@ -1,22 +1,22 @@
-SELECT count(*), coalesce(sum(CAST((CAST(`spent` AS BIGINT) + CAST(`n` AS BIGINT)) AS DECIMAL(38, 0))), 0)
+SELECT count(*), coalesce(sum(CAST((CAST(a.`c31` AS BIGINT) + CAST(a.`c13` AS BIGINT)) AS DECIMAL(38, 0))), 0)
 FROM (
-  SELECT `spent`, `n`
+  SELECT b.`c31` AS `c31`, a.`c13` AS `c13`
   FROM (
-    SELECT `_discreet_unit`, count(*) AS `n`
+    SELECT a.`unit` AS `unit`, count(*) AS `c13`
     FROM (
-      SELECT `pid` AS `_discreet_unit`
-      FROM prepared_people AS r
-      WHERE `ord` <= 2
+      SELECT `prepared rows`.`pid` AS `unit`
+      FROM prepared_people AS `prepared rows`
+      WHERE `prepared rows`.`ord` <= 2
     ) AS a
-    GROUP BY `_discreet_unit`
+    GROUP BY a.`unit`
   ) AS a
   JOIN (
-    SELECT `_discreet_unit`, CAST(sum(CAST(`cost` AS DECIMAL(38, 0))) AS BIGINT) AS `spent`
+    SELECT a.`unit` AS `unit`, CAST(sum(CAST(a.`c4` AS DECIMAL(38, 0))) AS BIGINT) AS `c31`
     FROM (
-      SELECT `pid` AS `_discreet_unit`, `cost`
-      FROM prepared_visits AS r
-      WHERE `ord` <= 2
+      SELECT `prepared rows`.`pid` AS `unit`, `prepared rows`.`cost` AS `c4`
+      FROM prepared_visits AS `prepared rows`
+      WHERE `prepared rows`.`ord` <= 2
     ) AS a
-    GROUP BY `_discreet_unit`
-  ) AS b ON a.`_discreet_unit` = b.`_discreet_unit`
+    GROUP BY a.`unit`
+  ) AS b ON a.`unit` = b.`unit`
 ) AS a;

@@ -1,9 +1,9 @@
-SELECT coalesce(sum(CAST(`_discreet_1` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(`age` AS DECIMAL(38, 0))), 0), count(`_discreet_2`), coalesce(sum(CAST(`_discreet_3` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(`_discreet_4` AS DECIMAL(38, 0))), 0)
+SELECT coalesce(sum(CAST(a.`c1` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(a.`c21` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(a.`c22` AS DECIMAL(38, 0))), 0), count(a.`c2`), coalesce(sum(CAST(a.`c23` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(a.`c24` AS DECIMAL(38, 0))), 0)
 FROM (
-  SELECT `age` AS `_discreet_1`, CAST(1 AS BIGINT) AS `age`, `gain` AS `_discreet_2`, `region` AS `_discreet_3`, CAST(2 AS BIGINT) AS `_discreet_4`
+  SELECT a.`c1` AS `c1`, a.`c1` AS `c21`, CAST(1 AS BIGINT) AS `c22`, a.`c2` AS `c2`, a.`c0` AS `c23`, CAST(2 AS BIGINT) AS `c24`
   FROM (
-    SELECT `age`, `gain`, `region`
-    FROM prepared_people AS r
-    WHERE `ord` <= 2
+    SELECT `prepared rows`.`age` AS `c1`, `prepared rows`.`gain` AS `c2`, `prepared rows`.`region` AS `c0`
+    FROM prepared_people AS `prepared rows`
+    WHERE `prepared rows`.`ord` <= 2
   ) AS a
 ) AS a;

@@ -1,10 +1,10 @@
-SELECT count(*), coalesce(sum(CAST(`n` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(`aged` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(`total` AS DECIMAL(38, 0))), 0), count(`total`), coalesce(sum(CAST(`low` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(`high` AS DECIMAL(38, 0))), 0)
+SELECT count(*), coalesce(sum(CAST(a.`c13` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(a.`c14` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(a.`c15` AS DECIMAL(38, 0))), 0), count(a.`c15`), coalesce(sum(CAST(a.`c16` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST(a.`c17` AS DECIMAL(38, 0))), 0)
 FROM (
-  SELECT count(*) AS `n`, count(`age`) AS `aged`, CAST(sum(CAST(`age` AS DECIMAL(38, 0))) AS BIGINT) AS `total`, min(`gain`) AS `low`, max(`gain`) AS `high`
+  SELECT count(*) AS `c13`, count(a.`c1`) AS `c14`, CAST(sum(CAST(a.`c1` AS DECIMAL(38, 0))) AS BIGINT) AS `c15`, min(a.`c2`) AS `c16`, max(a.`c2`) AS `c17`
   FROM (
-    SELECT `pid` AS `_discreet_unit`, `age`, `gain`
-    FROM prepared_people AS r
-    WHERE `ord` <= 2
+    SELECT `prepared rows`.`pid` AS `unit`, `prepared rows`.`age` AS `c1`, `prepared rows`.`gain` AS `c2`
+    FROM prepared_people AS `prepared rows`
+    WHERE `prepared rows`.`ord` <= 2
   ) AS a
-  GROUP BY `_discreet_unit`
+  GROUP BY a.`unit`
 ) AS a;

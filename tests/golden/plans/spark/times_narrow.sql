@@ -1,6 +1,6 @@
-SELECT coalesce(sum(CAST((CAST(`age` AS BIGINT) * CAST(`age` AS BIGINT)) AS DECIMAL(38, 0))), 0), count((CAST(`age` AS BIGINT) * CAST(`age` AS BIGINT)))
+SELECT coalesce(sum(CAST((CAST(a.`c1` AS BIGINT) * CAST(a.`c1` AS BIGINT)) AS DECIMAL(38, 0))), 0), count((CAST(a.`c1` AS BIGINT) * CAST(a.`c1` AS BIGINT)))
 FROM (
-  SELECT `age`
-  FROM prepared_people AS r
-  WHERE `ord` <= 2
+  SELECT `prepared rows`.`age` AS `c1`
+  FROM prepared_people AS `prepared rows`
+  WHERE `prepared rows`.`ord` <= 2
 ) AS a;

@@ -1,0 +1,58 @@
+"""Random SQL text on PostgreSQL: the same integers as the interpreter's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from discreet.engines.base import Engine
+from discreet.engines.dialects import POSTGRES
+from discreet.engines.tabular import TabularEngine
+from discreet.engines.values import Row, exact_row
+from tests.conformance.engines.plans import POSTGRES_TYPES, Reader
+from tests.sqltext.fuzz import Engines, run
+from tests.sqltext.populations import Population
+
+START = 500_000
+STATEMENTS = 500
+
+
+@pytest.fixture
+def postgres(postgres_dsn: str) -> Iterator[Engines]:
+    """Tables of a temporary schema, filled once for each population."""
+    import psycopg
+
+    with psycopg.connect(postgres_dsn, client_encoding="utf8", autocommit=True) as connection:
+        opened: dict[int, Engine] = {}
+
+        def find(people: Population) -> Engine:
+            if people.number not in opened:
+                opened[people.number] = _opened(connection, people)
+            return opened[people.number]
+
+        yield find
+
+
+def _opened(connection: Any, people: Population) -> Engine:
+    def run_sql(sql: str) -> list[Row]:
+        return [exact_row(row) for row in connection.execute(sql.encode()).fetchall()]
+
+    prepared = {}
+    for name, card in people.cards.items():
+        columns = [*((one.name, POSTGRES_TYPES[one.storage]) for one in card.columns), ("ord", "integer")]
+        table = f"{name}_{people.number}"
+        described = ", ".join(f'"{column}" {kind}' for column, kind in columns)
+        connection.execute(f"CREATE TEMPORARY TABLE {table} ({described})")
+        places = ", ".join(["%s"] * len(columns))
+        values = [tuple(row[column] for column, _ in columns) for row in people.table(name)]
+        connection.cursor().executemany(f"INSERT INTO {table} VALUES ({places})", values)
+        prepared[name] = (f"SELECT * FROM {table}", card)
+    return TabularEngine(prepared, dialect=POSTGRES, connect=lambda: Reader(run_sql))
+
+
+def test_statements_are_answered_as_they_read(postgres: Engines) -> None:
+    result = run(range(START, START + STATEMENTS), postgres, attacked=0)
+    assert not result.violations, str(result)
+    assert result.share >= 0.6, str(result)

@@ -1,0 +1,83 @@
+"""Random SQL text with hostile names: what is answered is what was asked, and nobody moves it further than is derived.
+
+Statements are named by seeds, so they are the same in every run; `tests.sqltext` says how they are made and judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.engines.dialects import DUCKDB
+from discreet.plan import sensitivity
+from tests.conformance.engines.plans import NullBecomesBound, planted
+from tests.sqltext.fuzz import embedded, read_only, run
+from tests.sqltext.statements import EVERY_OPERATOR
+
+BLOCK = 150
+QUICK = 20
+LONG_BLOCK = 1_500
+LONG_START = 1_000_000
+
+
+def seeds(block: int) -> range:
+    return range(block * BLOCK, (block + 1) * BLOCK)
+
+
+@pytest.mark.parametrize("block", range(QUICK))
+def test_statements_are_answered_as_they_read(block: int, tmp_path: Path) -> None:
+    result = run(seeds(block), embedded(tmp_path))
+    assert not result.violations, str(result)
+
+
+def test_most_statements_are_answered_and_every_operator_is_among_them() -> None:
+    """A third of the statements of the quick run must do, for all 50 times: reading takes time too."""
+    result = read_only(range(QUICK * BLOCK // 3))
+    assert not result.violations, str(result)
+    assert result.share >= 0.6, str(result)
+    rare = {name: result.operators[name] for name in EVERY_OPERATOR if result.operators[name] < 50}
+    assert not rare, str(result)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(20))
+def test_statements_are_answered_as_they_read_at_length(block: int, tmp_path: Path) -> None:
+    start = LONG_START + block * LONG_BLOCK
+    result = run(range(start, start + LONG_BLOCK), embedded(tmp_path))
+    assert not result.violations, str(result)
+
+
+# --- planted faults ---------------------------------------------------------------------------------------------------
+
+
+def test_half_a_bound_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    derived = sensitivity._moved
+
+    def halved(*given: Any) -> sensitivity.Sensitivity:
+        found = derived(*given)
+        return replace(found, l1=found.l1 / 2, squared_l2=found.squared_l2 / 4)
+
+    monkeypatch.setattr(sensitivity, "_moved", halved)
+    result = run(seeds(0), embedded(tmp_path), wild=0, until=3)
+    assert ["of the bound" in found.what for found in result.violations] == [True] * 3, str(result)
+
+
+def test_a_score_that_moves_further_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    derived = sensitivity._score
+
+    def lowered(step: Fraction, *given: Any) -> sensitivity.Sensitivity:
+        return derived(step / 2, *given)
+
+    monkeypatch.setattr(sensitivity, "_score", lowered)
+    result = run(seeds(0), embedded(tmp_path), wild=0, until=3)
+    assert ["of the bound" in found.what for found in result.violations] == [True] * 3, str(result)
+
+
+def test_a_wrong_template_of_an_engine_is_found(tmp_path: Path) -> None:
+    spoilt = planted(NullBecomesBound, DUCKDB)
+    result = run(seeds(0), embedded(tmp_path, spoilt), wild=0, until=3)
+    assert len(result.violations) == 3, str(result)
