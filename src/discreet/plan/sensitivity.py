@@ -81,14 +81,14 @@ def sensitivities(
     A margin moves as the plan of its kept keys does, and its slicing key is counted among those. Whoever asks about
     many measures gives the facts of the plan's relation, so that they are worked out once.
     """
+    if isinstance(measure, Trimmed):
+        raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
     if facts is None:
         facts = facts_of(plan.source, cards)
     if isinstance(measure, Marginal):
         return sensitivities(reduced(plan, measure), measure.of, cards, facts=facts)
     if isinstance(measure, Residual):
         return _residual(plan, measure, cards, facts)
-    if isinstance(measure, Trimmed):
-        raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
     if isinstance(measure, Total) and not all(cards[scan.dataset].exact_public for scan in scans(plan.source)):
         facts = _hiding_sizes(facts, measure)
     neighbours = cards[plan.dataset].neighbours

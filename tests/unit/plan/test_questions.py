@@ -361,6 +361,25 @@ def test_computed_numbers_are_keys_where_they_are_bounded() -> None:
     assert moved.plan.keys[0].cells == (0, 1)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT age * 2 AS doubled, COUNT(*) FROM survey GROUP BY age",
+        "SELECT age, COUNT(*) FROM survey GROUP BY age / 2",
+    ],
+)
+def test_a_multiple_of_a_key_is_not_shown_for_it(sql: str) -> None:
+    with pytest.raises(QueryRefused, match="not in GROUP BY"):
+        read(sql)
+
+
+def test_a_multiple_of_a_key_orders_as_it_does() -> None:
+    plain = read("SELECT age, COUNT(*) FROM survey GROUP BY age ORDER BY age DESC")
+    assert (
+        read("SELECT age, COUNT(*) FROM survey GROUP BY age ORDER BY age * 2 DESC").presentation == plain.presentation
+    )
+
+
 def test_open_keys_bring_a_count_of_units() -> None:
     single = read("SELECT diagnosis, COUNT(*) FROM survey GROUP BY diagnosis")
     assert single.plan.open
