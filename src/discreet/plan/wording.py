@@ -118,8 +118,8 @@ def word_relation(relation: Relation, cards: Mapping[str, Card], names: Names) -
             yield from word_relation(source, cards, names)
             below = faces_of(source, cards, names)
             made = [(_name(one, names), _word(value, below).text) for one, value in columns if value != Field(one)]
-            told = [text if text == name else f"{text} AS {name}" for name, text in made]
-            if any(text != name for name, text in made):
+            told = [f"{text} AS {name}" for name, text in made if text != name]
+            if told:
                 yield f"with {', '.join(told)}"
         case PerUnit(source, columns):
             yield from word_relation(source, cards, names)
