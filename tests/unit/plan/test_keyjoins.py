@@ -122,6 +122,21 @@ def test_text_category_and_integer_keys(on: str, left_key: str, right_key: str) 
     assert join == KeyJoin(LEFT, RIGHT, of(LEFT, left_key), of(RIGHT, right_key))
 
 
+@pytest.mark.parametrize("name", ["ward", "c1", "unit", "ward_1", "_discreet_value", '"WARD"'])
+def test_names_change_nothing(name: str) -> None:
+    """A derived column called as one of the other side, or as an engine might call it."""
+    derived = "(SELECT cost AS {0}, clinic AS k FROM visits) AS v JOIN clinics c ON v.k = c.name"
+    asked = f"SELECT COUNT(v.{{0}}) FROM {derived}"
+    assert joined(asked.format(name)) == joined(asked.format("plain"))
+
+
+@pytest.mark.parametrize("name", ['"ward:1"', '"c.ward"', '"key 0"'])
+def test_odd_names_are_refused(name: str) -> None:
+    assert "letters, digits and underscores" in refusal(
+        f"SELECT COUNT(*) FROM (SELECT cost AS {name}, clinic AS k FROM visits) AS v JOIN clinics c ON v.k = c.name"
+    )
+
+
 def test_using_and_the_reference_from_the_other_side() -> None:
     assert joined("SELECT COUNT(*) FROM visits JOIN clinics USING (ward)").right_key == of(RIGHT, "ward")
     join = joined("SELECT COUNT(*) FROM clinics c JOIN visits v ON c.name = v.clinic")
