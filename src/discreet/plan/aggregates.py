@@ -255,10 +255,7 @@ class Aggregates:
                 "rows. GROUP BY the column instead.",
                 part="DISTINCT",
             )
-        typed = self._scope.value(inner)
-        if typed.identifies or typed.fixed is not None:
-            return Rows(None)
-        return Rows(typed.value)
+        return Rows(self._scope.counted(inner))
 
     # --- sums, means, spreads ---------------------------------------------------------------------------------------
 

@@ -142,7 +142,5 @@ def restrict_count(select: exp.Select, scope: Scope, join: KeyJoin, cards: Mappi
     inner = outputs[0].this
     if isinstance(inner, exp.Distinct):
         raise QueryRefused(_ONE_COUNT, part="DISTINCT")
-    typed = None if isinstance(inner, exp.Star) else scope.value(inner)
-    if typed is None or typed.identifies or typed.fixed is not None:
-        return join
-    return keep(join, Not(IsNull(typed.value)), cards)
+    counted = None if isinstance(inner, exp.Star) else scope.counted(inner)
+    return join if counted is None else keep(join, Not(IsNull(counted)), cards)

@@ -161,6 +161,13 @@ class Scope:
             return self._clamp(node, text)
         raise refuse(node, "an expression")
 
+    def counted(self, node: exp.Expression | None) -> Value | None:
+        """What COUNT looks for on a row; None where it is on every one: the unit's id, a constant."""
+        typed = self.value(node)
+        if typed.sort is Sort.ID:
+            self._visible(typed)
+        return None if typed.sort is Sort.UNIT or typed.fixed is not None else typed.value
+
     def number(self, node: exp.Expression, where: str) -> Typed:
         return require_number(self.value(node), where)
 

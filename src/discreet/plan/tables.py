@@ -365,8 +365,7 @@ class _UnitReader:
             return None
         if isinstance(node, exp.Distinct):
             raise QueryRefused("COUNT(DISTINCT …) is not answered per unit.", part="DISTINCT")
-        typed = self._inner.value(node)
-        return None if typed.identifies or typed.fixed is not None else typed.value
+        return self._inner.counted(node)
 
 
 # --- pieces -----------------------------------------------------------------------------------------------------------

@@ -538,6 +538,9 @@ REFUSED = {
         "SELECT SUM(pid) FROM survey",
         "SELECT MAX(pid) FROM survey",
         "SELECT COUNT(*) FROM visits WHERE other_id = 'x'",
+        "SELECT COUNT(other_id) FROM visits",
+        "SELECT COUNT(DISTINCT other_id) FROM visits",
+        "SELECT SUM(n) FROM (SELECT pid, COUNT(other_id) AS n FROM visits GROUP BY pid) AS v",
         "SELECT COUNT(*) FROM (SELECT pid AS p FROM survey) t WHERE p = 7",
     ],
     "grouping": [
