@@ -5,6 +5,7 @@ Refusals are decided from the text, the cards and public tables alone.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -60,7 +61,7 @@ from discreet.plan.outputs import (
     Selection,
     Spread,
 )
-from discreet.plan.parsing import FORM, alias_name, chain, identifier, literal, only, parse, refuse
+from discreet.plan.parsing import FORM, alias_name, chain, literal, only, parse, refuse
 from discreet.plan.scopes import Scope
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
@@ -197,11 +198,9 @@ class _Reader:
         given = literal(node)
         if given is not None and given.number is not None and not given.quoted:
             return self._grouped(self._selected(given.number).node)
-        if isinstance(node, exp.Column) and node.args.get("table") is None:
-            name = identifier(node.this)
-            aliased = [item for item in self._items if item.alias == name]
-            if aliased and not self._scope.knows(name):
-                return replace(self._grouped(aliased[0].node), text=name)
+        named = self._by_alias(node)
+        if named is not None and named.alias is not None and not self._scope.knows(named.alias):
+            return replace(self._grouped(named.node), text=named.alias)
         return self._grouped(node)
 
     def _selected(self, number: Fraction) -> _Item:
@@ -347,7 +346,7 @@ class _Reader:
     def _by_alias(self, node: exp.Expression) -> _Item | None:
         if not isinstance(node, exp.Column) or node.args.get("table") is not None:
             return None
-        name = str(node.this.this)
+        name = unicodedata.normalize("NFC", str(node.this.this))
         wanted = name if node.this.args.get("quoted") else name.lower()
         return next((item for item in self._items if item.alias == wanted), None)
 

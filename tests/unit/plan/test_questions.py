@@ -380,6 +380,12 @@ def test_a_multiple_of_a_key_orders_as_it_does() -> None:
     )
 
 
+def test_a_key_is_found_by_the_name_that_the_answer_gives_it() -> None:
+    plain = read("SELECT age - 1 AS younger, COUNT(*) FROM survey GROUP BY younger")
+    named = read('SELECT age - 1 AS "d\'été", COUNT(*) FROM survey GROUP BY "d\'e\u0301te\u0301"')
+    assert named.plan == plain.plan
+
+
 def test_open_keys_bring_a_count_of_units() -> None:
     single = read("SELECT diagnosis, COUNT(*) FROM survey GROUP BY diagnosis")
     assert single.plan.open
