@@ -52,7 +52,7 @@ from discreet.plan.outputs import (
 from discreet.plan.parsing import literal, only, refuse
 from discreet.plan.scopes import Scope, call_name
 from discreet.plan.sensitivity import TRIMMED_ONLY
-from discreet.plan.statement import MeasureFace, Reading
+from discreet.plan.statement import MeasureFace, WrittenAggregate
 from discreet.plan.tables import is_aggregate
 from discreet.plan.typed import Sort, Typed, require_number
 
@@ -96,7 +96,7 @@ class Aggregates:
         self._admit = admit
         self._used: dict[Identity, Fraction] = {}
         self._written: list[Value] = []
-        self._readings: dict[Reading, None] = {}
+        self._readings: dict[WrittenAggregate, None] = {}
         self._measures: dict[Measure, MeasureFace] = {}
 
     @property
@@ -118,7 +118,7 @@ class Aggregates:
         return tuple(self._used.items())
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[WrittenAggregate, ...]:
         """What each aggregate of a value was read as."""
         return tuple(self._readings)
 
@@ -171,7 +171,7 @@ class Aggregates:
         self._written.clear()
         output = self._read_aggregate(node)
         parts = tuple(self.measures[place] for place in sorted(measures_used(output)))
-        self._readings |= {Reading(call_name(node), value, parts): None for value in self._written}
+        self._readings |= {WrittenAggregate(call_name(node), value, parts): None for value in self._written}
         return output
 
     def _read_aggregate(self, node: exp.Expression) -> Output:

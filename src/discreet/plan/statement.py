@@ -14,7 +14,7 @@ from discreet.plan.algebra import Identity, Measure, Plan, Value
 from discreet.plan.outputs import Presentation
 from discreet.plan.serialisation import Serialisation, digest
 
-__all__ = ["KeyFace", "MeasureFace", "Reading", "Statement"]
+__all__ = ["KeyFace", "MeasureFace", "Statement", "WrittenAggregate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class MeasureFace:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class WrittenAggregate:
     """What an aggregate of a value was read as: its name, the value as written, the measures it is made of."""
 
     aggregate: str
@@ -72,7 +72,7 @@ class Statement:
     names: Mapping[Identity, str] = field(default_factory=dict)
     searched: tuple[Identity, ...] = ()
     private: tuple[tuple[Identity, Fraction], ...] = ()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[WrittenAggregate, ...] = ()
 
     def called(self, column: Identity) -> str:
         """The name of a column with private bounds; further ones of a name have the first free number behind it."""
