@@ -17,8 +17,9 @@ import pytest
 
 from discreet.data.card import Size
 from discreet.engines import statements
-from discreet.plan import algebra, calculus, parsing, tables
-from discreet.plan.algebra import Derive, Field, Identity, Relation, columns_of
+from discreet.plan import algebra, calculus, parsing, sensitivity, tables
+from discreet.plan.algebra import Derive, Field, Identity, Key, Relation, columns_of
+from discreet.plan.calculus import Facts
 from discreet.plan.scopes import Table
 from discreet.plan.tables import From, Tables
 from discreet.plan.typed import Typed
@@ -161,6 +162,27 @@ class TestPlanted:
 
         monkeypatch.setattr(statements, "next_identity", taken)
         assert found(tmp_path, "(?i)_discreet_value")
+
+
+@pytest.mark.parametrize(
+    "sort", [r"CASE(?s:.)*GROUP BY", r"JOIN (t|n)\b(?s:.)*GROUP BY"], ids=["computed", "looked up"]
+)
+def test_a_key_that_is_taken_for_what_decides_a_cap_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    """The cap of another cell: once a key could be called as the column that decides it."""
+
+    def first_listed(keys: tuple[Key, ...], facts: Facts) -> int | None:
+        capped = any(span.caps is not None for span in facts.spans.values())
+        return next((place for place, key in enumerate(keys) if capped and key.cells is not None), None)
+
+    def taken(self: Facts, key: Identity, cell: int | None) -> Facts:
+        deciding = {span.caps.by for span in self.spans.values() if span.caps is not None}
+        return replace(self, possible={**self.possible, **dict.fromkeys([key, *deciding], frozenset({cell}))})
+
+    monkeypatch.setattr(sensitivity, "_slicing_key", first_listed)
+    monkeypatch.setattr(Facts, "given", taken)
+    assert found(tmp_path, sort)
 
 
 def test_a_join_whose_members_are_taken_for_public_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
