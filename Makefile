@@ -5,53 +5,69 @@ VENV := .venv
 PEERS := .venv-peers
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_DEMO := $(VENV)/.ready-demo
 READY_ALL := $(VENV)/.ready-all
-PYTEST := $(BIN)/python -m pytest
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --times
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check bench bench-query bench-peers docs clean
+FAULTS ?=
+
+.PHONY: help setup demo demo-all test test-all check lint faults bench bench-query bench-peers docs clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## build .venv with everything the tests need
 
-$(READY): pyproject.toml constraints.txt
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Discreet needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "Python's venv module is missing. On Debian or Ubuntu install it with: sudo apt-get install python3-venv"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[testing]'
+	@echo "Setting up $(VENV) (once) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+# A demonstration needs the package and what writes workbooks. Python compiles what is used when it is used.
+$(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
+	@$(INSTALL) --no-compile --editable . XlsxWriter
+	@touch $(READY_DEMO)
+
+$(READY): pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[testing]'
 	@$(BIN)/python -m compileall -q src
 	@touch $(READY)
 
 # torch by itself first: then its plain build for the processor is found, and nothing for graphics cards is fetched.
 $(READY_ALL): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[testing,spark,gan]'
+	$(INSTALL) torch
+	$(INSTALL) --editable '.[testing,spark,gan]'
 	@touch $(READY_ALL)
 
-demo: $(READY) ## from nothing to protected counts with intervals, in a fresh workspace under demo/
-	@$(BIN)/python -m compileall -q src
+demo: $(if $(wildcard $(READY)),$(READY),$(READY_DEMO)) ## from nothing to a protected answer and a table, in a fresh workspace under demo/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-test: $(READY) ## lint, types, import direction and the test suite (with a real PostgreSQL)
+demo-all: $(READY) ## a longer tour: cards, workbooks, local collection, studies, sensitivities
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo-all.sh
+
+test: lint ## lint, types, import direction and the test suite (with a real PostgreSQL); under five minutes
+	$(PYTEST) -m "not long"
+
+test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, reproductions, a small GAN, a Spark cluster (needs Java 17)
+	$(PYTEST) -m "long"
+
+check: lint ## lint, types, quick unit tests; under a minute
+	$(PYTEST) -m "not long and not statistical and not slow" tests/unit
+
+lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not long"
 
-test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, large files, a small GAN, a Spark cluster (needs Java 17)
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m "long"
-
-check: $(READY) ## lint, types, unit tests; under a minute
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
-	$(PYTEST) -q -n $(WORKERS) -m "not long and not statistical" tests/unit
+faults: $(READY) ## plant faults in a copy of the source, one by one, and see which test finds each; half an hour
+	$(BIN)/python -m tests.faults --workers $(WORKERS) $(FAULTS)
 
 bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest, questions, tables
 	@$(BIN)/python -m compileall -q src benchmarks

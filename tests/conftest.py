@@ -1,18 +1,53 @@
-"""What every test gets: keys and anchors of test workspaces never land in the developer's own folders."""
+"""What every test gets: a PostgreSQL that the run shares, and keys that never land in the developer's own folders."""
 
 from __future__ import annotations
 
+import gc
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from tests.false_alarms import require_shares
+from tests.servers import find_server
+from tests.times import Times
+
+SWEPT_EVERY = 100_000  # objects between two searches for cycles: with the usual 700 a fifth of the run is searching
+_COUNT = count()
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--times", action="store_true", help="print seconds by room and the ten slowest tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(SWEPT_EVERY)
+    if config.getoption("--times") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Times())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    require_shares(items)
+
+
+@pytest.fixture(scope="session")
+def postgres_dsn(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The connection string of the run's PostgreSQL."""
+    dsn: str = find_server("postgres", tmp_path_factory)
+    return dsn
+
+
 @pytest.fixture(autouse=True)
-def _own_keys(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISCREET_KEYS", str(tmp_path_factory.mktemp("keys")))
+def _own_keys(_own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not `mktemp`: that looks through the folders of all tests before, for each test.
+    monkeypatch.setenv("DISCREET_KEYS", str(_own_folder / f"{next(_COUNT)}"))
     monkeypatch.setenv("DISCREET_ANALYST", "ana")
     monkeypatch.delenv("DISCREET_WORKSPACE", raising=False)
     monkeypatch.delenv("DISCREET_LANG", raising=False)
     monkeypatch.delenv("DISCREET_ROOTS", raising=False)
+
+
+@pytest.fixture(scope="session")
+def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("keys")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,3 +41,8 @@ class Result:
 
 
 Run = Callable[..., Result]
+
+
+def heed_interrupts() -> None:
+    """A suite that was started in the background ignores them, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

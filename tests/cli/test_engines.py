@@ -15,9 +15,8 @@ import pytest
 
 from tests.cli.clinic import CARD, ROWS, Run
 from tests.conformance.engines.conftest import spark_connect, spark_master
-from tests.conformance.ledger.conftest import postgres_dsn
 
-__all__ = ["postgres_dsn", "spark_connect", "spark_master"]
+__all__ = ["spark_connect", "spark_master"]
 
 TABLE = ("--engine", "postgres", "--dsn-env", "CLINIC_DSN", "--table", "clinic.patients", "--card", "clinic.yaml")
 SQL = "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town"
@@ -92,6 +91,19 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path, house: Path, run: Ru
     assert "rows differ in 'town'" in add()
 
 
+def test_what_a_server_says_of_its_rows_is_not_shown(house: Path, run: Run, clinic_dsn: str) -> None:
+    with psycopg.connect(clinic_dsn) as connection:
+        connection.execute("INSERT INTO clinic.patients VALUES (4711, 'N', 1, 30, 'cancer')")
+        connection.execute(
+            "CREATE VIEW clinic.broken AS SELECT CAST(note AS integer) AS patient, town, smokes, age, note "
+            "FROM clinic.patients WHERE patient = 4711"
+        )
+    refused = run("add", "-w", "w", *TABLE[:5], "clinic.broken", *TABLE[6:], code=1).err
+    assert "could not be read: InvalidTextRepresentation" in refused
+    assert "cancer" not in refused
+    assert not (house / "datasets" / "clinic").exists()
+
+
 def test_a_server_that_cannot_be_reached_is_named_without_its_password(
     house: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,20 +119,21 @@ def test_a_server_that_cannot_be_reached_is_named_without_its_password(
 @pytest.mark.long
 @pytest.mark.parametrize("way", ["spark_master", "spark_connect"])
 def test_a_table_in_spark_answers_where_it_is(
-    tmp_path: Path, house: Path, run: Run, request: pytest.FixtureRequest, way: str
+    tmp_path: Path, house: Path, process: Run, request: pytest.FixtureRequest, way: str
 ) -> None:
+    """In processes of their own: two kinds of Spark session do not get on in one."""
     remote = request.getfixturevalue(way)
     (tmp_path / "lake").mkdir()
     pq.write_table(pa_csv.read_csv(pa.BufferReader(ROWS.encode())), tmp_path / "lake" / "part.parquet")
     table = f"parquet.`{tmp_path / 'lake'}`"
     words = ("add", "-w", "w", "--engine", "spark", "--remote", remote, "--card", "clinic.yaml", "--table")
-    added = run(*words, table)
+    added = process(*words, table)
     assert [line[:14] for line in added.err.splitlines()] == ["New population"]
-    answer = run("query", "-w", "w", SQL, "--epsilon", "1", "--format", "json")
+    answer = process("query", "-w", "w", SQL, "--epsilon", "1", "--format", "json")
     assert answer.err == ""
     assert abs(counts(answer.json())["N"] - 2000) < 40
     assert abs(counts(answer.json())["S"] - 1000) < 40
-    assert "table 'nowhere.rows' is not there" in run(*words, "nowhere.rows", "--replace", code=1).err
+    assert "table 'nowhere.rows' is not there" in process(*words, "nowhere.rows", "--replace", code=1).err
 
 
 def test_a_spark_that_does_not_answer_is_refused_at_once(house: Path, run: Run) -> None:

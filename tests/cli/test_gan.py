@@ -114,14 +114,14 @@ def test_what_is_off_is_told_and_leaves_nothing(run: Run, here: Run, tmp_path: P
 
 
 def test_without_the_extra_one_is_told_what_to_install(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, process: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "none").mkdir()
     for module in ("torch", "opacus", "safetensors"):
         (tmp_path / "none" / f"{module}.py").write_text(f"raise ModuleNotFoundError(name='{module}')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "none"), prepend=os.pathsep)
     _office(run, tmp_path, CARD)
-    missing = run(*TRAIN, "--epochs", "1", code=2)
+    missing = process(*TRAIN, "--epochs", "1", code=2)
     assert "ExtraMissing" in missing.err
     assert "pip install 'discreet[gan]'" in missing.err
     assert "There is no model yet" in run("gan", "list", "-w", "w").out

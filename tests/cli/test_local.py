@@ -52,6 +52,25 @@ def test_a_draft_from_a_card_can_be_signed(tmp_path: Path, run: Run) -> None:
     assert "cannot be a group" in run("local", "init", "card.yaml", "--epsilon", "2", "--groups", "smokes", code=2).err
 
 
+def test_what_was_signed_is_not_written_over(signed: Path, run: Run) -> None:
+    before = (signed / "m.json").read_bytes()
+    (signed / "m.yaml").write_text(MANIFEST.replace("epsilon: 4", "epsilon: 40"), encoding="utf-8")
+    assert "'m.json' exists" in run("local", "sign", "m.yaml", "--out", "m.json", code=2).err
+    assert (signed / "m.json").read_bytes() == before
+
+
+def test_no_label_or_group_of_an_estimate_is_a_formula(signed: Path, run: Run) -> None:
+    text = MANIFEST.replace("{N: North", '{"=N": North').replace('en: "yes"', 'en: "=1+1"')
+    (signed / "f.yaml").write_text(text, encoding="utf-8")
+    run("local", "sign", "f.yaml", "--out", "f.json")
+    (signed / "f.csv").write_text("town,smokes,age\n=N,1,30\nS,2,40\n", encoding="utf-8")
+    run("local", "encode", "f.json", "f.csv")
+    told = run("local", "estimate", "f.json", "reports.jsonl", "--by", "town", "--format", "csv").out
+    cells = [cell for row in csv.reader(io.StringIO(told)) for cell in row]
+    assert {"'=N", "'=1+1"} <= set(cells)
+    assert not [cell for cell in cells if cell.startswith("=")]
+
+
 def test_show_says_what_was_verified(signed: Path, run: Run) -> None:
     assert "whose key that is was not verified" in run("local", "show", "m.json").err
     trusted = run("local", "show", "m.json", "--trust", "survey.key.pub")

@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.clinic import CARD, ROWS, Run
-from tests.conformance.ledger.conftest import postgres_dsn
-
-__all__ = ["postgres_dsn"]
 
 
 def test_a_ledger_in_postgresql(tmp_path: Path, run: Run, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.clinic import Run
 
+pytestmark = pytest.mark.long
+
 HEADER = "epsilon,model,statistic,province,column,code,original,protected,abs_error\n"
 
 
@@ -21,7 +23,6 @@ def test_wrong_calls_are_told(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "reproduction-report").exists()
 
 
-@pytest.mark.long
 def test_the_whole_command_on_a_small_sample(run: Run, tmp_path: Path) -> None:
     row = "3,local,mean,ON,HWTDGHTM,,2.18,3.71,1.53181\n"
     (tmp_path / "theirs.csv.gz").write_bytes(gzip.compress((HEADER + row).encode()))

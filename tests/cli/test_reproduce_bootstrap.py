@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.clinic import Run
+
+pytestmark = pytest.mark.long
 
 
 def test_wrong_calls_are_told_and_nothing_is_written(run: Run, tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 from tests.cli.clinic import Run
 from tests.conftest import SHARED
 
+pytestmark = pytest.mark.long
+
 SHORT = ("--no-gan", "--runs", "2", "--audit-samples", "100")
 
 
-@pytest.mark.long
 def test_breast_alone_is_compared_without_a_folder(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     told = run("reproduce", "thesis", *SHORT).out
@@ -34,7 +35,6 @@ def test_wrong_calls_are_told_and_nothing_is_written(run: Run, tmp_path: Path) -
     assert not (tmp_path / "reproduction-thesis").exists()
 
 
-@pytest.mark.long
 @pytest.mark.skipif(
     not all((SHARED / name).is_file() for name in ("kidney_uci.arff", "diabetes130.csv.gz")),
     reason="the thesis' kidney and diabetes files are not at hand",

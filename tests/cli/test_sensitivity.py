@@ -20,6 +20,7 @@ def test_anyone_sees_guarantees_and_expected_errors_and_no_row_is_read(run: Run,
     for words in ("public", "private-bounds", "global-type", "pure DP", "none: not DP", "does not apply"):
         assert words in shown.out
     assert "exact answer" not in shown.out
+    assert "CUSTODIAN VIEW" not in shown.err
     assert "mean error" not in shown.out
     told = run("sensitivity", "-w", "w", MEAN, "--epsilon", "0.5", "--format", "json").json()
     assert set(told) == {"statement", "epsilon", "unit", "neighbours", "strategies", "notes"}
@@ -38,6 +39,7 @@ def test_the_custodian_sees_errors_and_time(run: Run) -> None:
     assert "custodian" not in by_name["local"]
     shown = run(*words, "--strategies", "public, global-type")
     assert "exact answer" in shown.out
+    assert "CUSTODIAN VIEW" in shown.err
     assert "private-bounds" not in shown.out
     [population] = run("budget", "-w", "w", "--format", "json").json()["populations"]
     assert (population["charges"], population["markers"]) == (0, [])

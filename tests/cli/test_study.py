@@ -13,13 +13,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.clinic import Run
+from tests.cli.clinic import Run, heed_interrupts
 from tests.unit.study.honest import CARD, STUDY, rows, write
 
 CENTRAL = "\n".join("models: [central]" if line.startswith("models") else line for line in STUDY.splitlines()) + "\n"
 
 
-def test_init_run_and_run_again(run: Run, tmp_path: Path) -> None:
+def test_init_run_and_run_again(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.cli.progress._SECONDS_APART", 0)
     (tmp_path / "clinic.yaml").write_text(CARD, encoding="utf-8")
     (tmp_path / "clinic.csv").write_text(rows(), encoding="utf-8")
     assert "discreet study run s.yaml" in run("study", "init", "s.yaml", "--dataset", "clinic.yaml", "clinic.csv").out
@@ -62,11 +63,6 @@ def test_wrong_calls_are_told(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
-def heed_interrupts() -> None:
-    """A suite that was started in the background ignores them, and so would what it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_ctrl_c_leaves_a_study_that_goes_on(run: Run, tmp_path: Path) -> None:
     write(tmp_path, CENTRAL.replace("runs: 3", "runs: 3000"))
     words = [
@@ -95,7 +91,10 @@ def test_ctrl_c_leaves_a_study_that_goes_on(run: Run, tmp_path: Path) -> None:
         while len(list(parts.glob("*.arrow"))) < 3 and time.monotonic() < until:
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        try:
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "run the same command again to go on" in told
     assert "Traceback" not in told

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.conformance.ledger.conftest import config, ledger, make_terms, postgres_dsn
+from tests.conformance.ledger.conftest import config, ledger, make_terms
 
-__all__ = ["config", "ledger", "make_terms", "postgres_dsn"]
+__all__ = ["config", "ledger", "make_terms"]

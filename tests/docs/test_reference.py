@@ -111,6 +111,7 @@ def run_page(name: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_tutorial_runs(tmp_path: Path) -> None:
     run_page("tutorial.md", tmp_path)
     assert (
@@ -120,6 +121,7 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_textbook_example_runs(tmp_path: Path) -> None:
     printed = run_page("tutorial-ce.md", tmp_path)
     assert "\n67593.21\n" in printed

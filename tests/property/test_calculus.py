@@ -141,7 +141,7 @@ def require_public(facts: Facts, first: Owned, second: Owned, seed: int) -> None
             assert known, f"seed {seed}: presence in {column} changed between neighbours"
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(2))
 def test_nothing_moves_by_more_than_derived(block: int) -> None:
     covered: set[str] = set()
     for _ in range(300):
@@ -152,7 +152,7 @@ def test_nothing_moves_by_more_than_derived(block: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(8))
 def test_nothing_moves_by_more_than_derived_at_length(block: int) -> None:
-    for _ in range(500):
+    for _ in range(125):
         attack(randbits(48), steps=100, starts=6)
 
 

@@ -25,7 +25,6 @@ from discreet.plan.tables import From, Tables
 from discreet.plan.typed import Typed
 from discreet.plan.vocabulary import Identities
 from tests.sqltext.fuzz import embedded, run
-from tests.sqltext.model import Question
 from tests.sqltext.populations import Population, populations
 from tests.sqltext.statements import random_question
 
@@ -112,19 +111,18 @@ def rename_right_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tables, "_join", renamed)
 
 
-@cache
-def quick_run() -> tuple[Question, ...]:
-    return tuple(map(random_question, range(QUICK)))
+quick_question = cache(random_question)
 
 
 def found(folder: Path, pattern: str, *, among: tuple[Population, ...] = populations()) -> bool:
     """Whether the quick run meets a violation among its statements that fit the pattern."""
     numbers = {people.number for people in among}
-    fitting = (question for question in quick_run() if question.population in numbers)
+    fitting = (question for question in map(quick_question, range(QUICK)) if question.population in numbers)
     seeds = (question.seed for question in fitting if re.search(pattern, question.sql))
     return bool(run(seeds, embedded(folder), until=1).violations)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("any_name")
 def test_names_may_be_anything_where_columns_have_identities(tmp_path: Path) -> None:
     result = run(range(300), embedded(tmp_path), wild=0.8)

@@ -34,8 +34,12 @@ def test_statements_are_answered_as_they_read(block: int, tmp_path: Path) -> Non
     assert not result.violations, str(result)
 
 
+@pytest.mark.long
 def test_most_statements_are_answered_and_every_operator_is_among_them() -> None:
-    """A third of the statements of the quick run must do, for all 50 times: reading takes time too."""
+    """A third of the statements of the quick run must do, for all 50 times: reading takes time too.
+
+    Long, for seeds are fixed: what is answered changes with the generator and the reader, not from run to run.
+    """
     result = read_only(range(QUICK * BLOCK // 3))
     assert not result.violations, str(result)
     assert result.share >= 0.6, str(result)

@@ -17,6 +17,7 @@ def main() -> None:
 
     start()
     from discreet.cli.app import app
+    from discreet.cli.opening import close_sessions
     from discreet.cli.screen import show_error, show_fault
     from discreet.errors import DiscreetError
 
@@ -36,6 +37,8 @@ def main() -> None:
             raise
         show_fault(fault)
         sys.exit(1)
+    finally:
+        close_sessions()
 
 
 def _wants_json(arguments: list[str]) -> bool:

@@ -54,7 +54,7 @@ def datasets(
     workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE, lang: LanguageOption = Language.EN
 ) -> None:
     """List the datasets of the workspace."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     found = [
         {
@@ -85,7 +85,7 @@ def show(
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Show the public face of a dataset: columns, labels, bounds, unit, budget; never a value from the rows."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     session = open_session(workspace)
     if custodian:
@@ -194,7 +194,7 @@ def query(
 
     On a terminal, cost and expected error are shown first and confirmed; scripts and pipes are never asked.
     """
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     session = open_session(workspace)
     if strategy is not QueryStrategy.PUBLIC:
@@ -372,7 +372,7 @@ def budget(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Show what was spent and what remains, for each population and analyst."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
     from discreet.tables.bootstrap.log import list_releases
 
     session = open_session(workspace)
@@ -434,7 +434,7 @@ def ledger_verify(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Walk the whole ledger: chain, totals, head, answers and anchor must hold."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     found = open_session(workspace).verify(anchor=anchor)
     if output is Format.JSON:

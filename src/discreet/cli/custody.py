@@ -66,17 +66,15 @@ def init(
     """Make a workspace: a folder for datasets, with a ledger that cannot be overspent."""
     from discreet.session import Session, default_analyst
 
-    session = Session.create(directory, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor)
+    with Session.create(directory, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor) as session:
+        made = session.workspace
     show_pairs(
         f"Workspace {directory} is ready.",
         [
             ("analyst", f"{default_analyst()} (add others with: discreet analyst add NAME)"),
             ("ledger", f"PostgreSQL, ${ledger_dsn_env}" if ledger_dsn_env else "SQLite, in the workspace"),
-            (
-                "key",
-                f"{session.workspace.key} (keep a copy elsewhere; without it the ledger cannot be trusted)",
-            ),
-            ("anchor", str(session.workspace.anchor)),
+            ("key", f"{made.key} (keep a copy elsewhere; without it the ledger cannot be trusted)"),
+            ("anchor", str(made.anchor)),
         ],
     )
 
@@ -115,7 +113,7 @@ def add(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Add a data file to the workspace, or a table that stays in its engine, as its card describes it."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     source = _named_table(file, card, engine=engine, table=table, dsn_env=dsn_env, remote=remote)
     session = open_session(workspace)
@@ -191,7 +189,7 @@ def resume(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Lift the suspension of a dataset, once the custodian has looked at what failed."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     open_session(workspace).resume(dataset, custodian=custodian)
     typer.echo(f"'{dataset}' answers again.")
@@ -265,7 +263,7 @@ def analyst_add(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Register an analyst; only registered analysts are answered."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     open_session(workspace).add_analyst(name)
     typer.echo(f"Analyst '{name}' is registered.")
@@ -274,7 +272,7 @@ def analyst_add(
 @analyst.command("list", epilog="Example: discreet analyst list -w office")
 def analyst_list(workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE) -> None:
     """List the registered analysts."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     names = open_session(workspace).ledger.analysts()
     if output is Format.JSON:
@@ -290,7 +288,7 @@ def population_change(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Let a card's budget, neighbours and unit replace those of its population: an event on the ledger."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     terms = open_session(workspace).change_population(card, custodian=custodian)
     typer.echo(f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}.")

@@ -109,7 +109,7 @@ def _workspace(option: Path | None) -> list[Finding]:
 
 
 def _ledger(key: Path, option: Path | None) -> Finding:
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     if not key.exists():
         return Finding("ledger", f"its key {key} is missing", False, "restore the key from its copy")

@@ -74,8 +74,9 @@ def train(
     A plain model is not differentially private, and neither is what it generates; its losses follow from the rows, so
     the training is the custodian's and is logged. With --private, the budget is charged before the training starts.
     """
+    from discreet.cli.opening import open_session
     from discreet.generator.settings import Settings
-    from discreet.session import default_analyst, open_session
+    from discreet.session import default_analyst
     from discreet.study.generation import train_model
 
     of_plain: dict[str, object] = {"--seed": seed, "--patience": patience}
@@ -147,7 +148,8 @@ def sample(
     From a plain model they are not differentially private: the card must permit it with `allow: [generated]`, every
     line says so, and the ledger keeps a permanent marker. From a privately trained model nothing more is charged.
     """
-    from discreet.session import default_analyst, open_session
+    from discreet.cli.opening import open_session
+    from discreet.session import default_analyst
     from discreet.study.generation import sample_model
 
     session = open_session(workspace)
@@ -191,7 +193,8 @@ def inspect(
     Cardinality, uniqueness, ranges and missing shares; how like each column's shape is; whether columns still go
     together, beside columns that are drawn independently.
     """
-    from discreet.session import default_analyst, open_session
+    from discreet.cli.opening import open_session
+    from discreet.session import default_analyst
     from discreet.study.generation import inspect_model
 
     session = open_session(workspace)
@@ -220,8 +223,8 @@ def list_all(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """The trained models of a workspace: what each was trained on, and what its samples promise."""
+    from discreet.cli.opening import open_session
     from discreet.generator.shelf import list_models
-    from discreet.session import open_session
 
     session = open_session(workspace)
     found = list_models(session.workspace, dataset)

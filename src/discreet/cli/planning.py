@@ -43,7 +43,7 @@ def plan(
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Share a budget over many questions: the least that meets their targets, or what a total reaches."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     session = open_session(workspace)
     if run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["show_progress", "show_training"]
 
 _TENTHS = 10
+_SECONDS_APART = 5
 
 
 @contextmanager
@@ -41,16 +43,20 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _tell_lines() -> Callable[[str, int, int], None]:
-    last = [""]
+    """A line where a tenth more is done, and never two within a few seconds: a log is read, not watched."""
+    told, last = _tenth("", 0, 1), time.monotonic()
 
     def tell(stage: str, done: int, total: int) -> None:
-        tenth = done * _TENTHS // max(total, 1)
-        line = f"{stage}: {done} of {total} tasks"
-        if (key := f"{stage}{tenth}") != last[0]:
-            last[0] = key
-            show_note(line)
+        nonlocal told, last
+        if (tenth := _tenth(stage, done, total)) != told and time.monotonic() >= last + _SECONDS_APART:
+            told, last = tenth, time.monotonic()
+            show_note(f"{stage}: {done} of {total} tasks")
 
     return tell
+
+
+def _tenth(stage: str, done: int, total: int) -> tuple[str, int]:
+    return stage, done * _TENTHS // max(total, 1)
 
 
 @contextmanager
@@ -72,12 +78,13 @@ def show_training() -> Iterator[Callable[[Epoch | PrivateEpoch], None]]:
 
 
 def _tell_epochs() -> Callable[[Epoch | PrivateEpoch], None]:
-    last = [-1]
+    told, last = -1, time.monotonic()
 
     def tell(epoch: Epoch | PrivateEpoch) -> None:
-        tenth = epoch.number * _TENTHS // epoch.of
-        if tenth != last[0]:
-            last[0] = tenth
+        nonlocal told, last
+        _, tenth = _tenth("", epoch.number, epoch.of)
+        if tenth != told and time.monotonic() >= last + _SECONDS_APART:
+            told, last = tenth, time.monotonic()
             left = f"about {epoch.seconds_left:.0f} s left"
             show_note(f"{_describe(epoch)}: epoch {epoch.number} of {epoch.of}, {left}")
 

@@ -43,7 +43,7 @@ def public_add(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Add a small file that holds nothing confidential: names of regions, populations, groupings."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     table = open_session(workspace).add_public_table(
         file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
@@ -60,7 +60,7 @@ def public_add(
 @public.command("list", epilog="Example: discreet public list -w office")
 def public_list(workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE) -> None:
     """List the public tables."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     tables = open_session(workspace).public_tables()
     if output is Format.JSON:
@@ -78,7 +78,7 @@ def public_show(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Show how a public table was read: kinds of columns, ranges, categories, and its rows."""
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
 
     table = open_session(workspace).public_table(name)
     if output is Format.JSON:

@@ -54,7 +54,8 @@ def sensitivity(
 
     Without --custodian no row is looked at and nothing depends on the data. Nothing is released or charged either way.
     """
-    from discreet.session import default_analyst, open_session
+    from discreet.cli.opening import open_session
+    from discreet.session import default_analyst
     from discreet.study.comparing import compare_query
 
     names = None if strategies is None else [part.strip() for part in strategies.split(",") if part.strip()]

@@ -177,7 +177,7 @@ def table(
     Columns of kind category and public columns are keys as they are; integers and numbers by their bands (edges in the
     card, or --edges). On a terminal, cost and expected error are shown first and confirmed.
     """
-    from discreet.session import open_session
+    from discreet.cli.opening import open_session
     from discreet.tables.request import read_edges, table_request
 
     request = table_request(

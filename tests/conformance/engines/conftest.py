@@ -1,52 +1,34 @@
-"""Servers for the engines: PostgreSQL in every run, a Spark cluster in the long one."""
+"""A Spark cluster for the engines, in the long run, and the table that every engine is asked about."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from typing import TypeVar
 
 import pytest
 
 from tests.conformance.engines import nasty
-from tests.conformance.engines.spark_cluster import ClusterUnavailable, connect_server, spark_cluster
-from tests.conformance.ledger.conftest import postgres_dsn
+from tests.servers import find_server
 
-__all__ = ["postgres_dsn", "spark_connect", "spark_master", "truth"]
-
-T = TypeVar("T")
+__all__ = ["spark_connect", "spark_master", "truth"]
 
 
 @pytest.fixture(scope="session")
-def spark_master() -> Iterator[str]:
+def spark_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a standalone cluster; SPARK_CONF_DIR leads drivers to its settings."""
-    context = spark_cluster()
-    master, settings = _entered(context)
+    master, settings = find_server("spark", tmp_path_factory)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_CONF_DIR", str(settings))
+        patch.setenv("SPARK_CONF_DIR", settings)
         yield master
     from discreet.engines.spark import stop_drivers
 
     stop_drivers()
-    context.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="session")
-def spark_connect() -> Iterator[str]:
+def spark_connect(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of a Spark Connect server."""
-    context = connect_server()
-    yield _entered(context)
-    context.__exit__(None, None, None)
-
-
-def _entered(context: AbstractContextManager[T]) -> T:
-    try:
-        return context.__enter__()
-    except ClusterUnavailable as error:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"the tests need Spark: {error}")
-        pytest.skip(f"Spark could not be started: {error}")
+    address: str = find_server("spark-connect", tmp_path_factory)
+    return address
 
 
 @pytest.fixture(scope="session")

@@ -19,13 +19,15 @@ from pathlib import Path
 START_SECONDS = 120
 PR_SET_PDEATHSIG = 1
 WORKERS = 2
-# Small, so that a test's driver and a command's driver find an executor each.
+# Small: the driver of each of two workers of a run, and that of a command of each, find an executor.
 DEFAULTS = """\
-spark.driver.memory 768m
+spark.driver.memory 2g
 spark.executor.memory 512m
 spark.executor.cores 1
 spark.cores.max 1
 spark.sql.shuffle.partitions 2
+spark.sql.adaptive.enabled false
+spark.ui.enabled false
 """
 
 
@@ -46,7 +48,7 @@ def spark_cluster() -> Iterator[tuple[str, Path]]:
             stack.enter_context(daemon(home, folder, "master", words, ready="elected leader"))
             for number in range(WORKERS):
                 work = ["--work-dir", str(folder / f"work{number}")]
-                words = ["worker.Worker", "--host", host, "--cores", "1", "--memory", "600m", "--webui-port", "0"]
+                words = ["worker.Worker", "--host", host, "--cores", "2", "--memory", "1200m", "--webui-port", "0"]
                 words += [*work, f"spark://{address}"]
                 ready = "Successfully registered"
                 stack.enter_context(daemon(home, folder, f"worker{number}", words, ready=ready))

@@ -136,3 +136,16 @@ def test_the_session_cannot_write_and_ignores_settings_of_the_user(
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         rows.run(f"INSERT INTO {source.table} VALUES (3, 0) RETURNING who")
     rows.close()
+
+
+def test_all_statements_of_a_question_see_the_rows_of_one_moment(postgres_dsn: str, source: RowSource) -> None:
+    """A count and the histogram beside it are priced as two measures of the same rows."""
+    load(postgres_dsn, source, {"who": "int"}, [(1,), (2,)])
+    rows = PostgresRows(source)
+    try:
+        assert rows.run(f"SELECT count(*) FROM {source.table}") == [(2,)]
+        with psycopg.connect(postgres_dsn) as other:
+            other.execute(f"DELETE FROM {source.table} WHERE who = 2".encode())
+        assert rows.run(f"SELECT who, count(*) FROM {source.table} GROUP BY who ORDER BY who") == [(1, 1), (2, 1)]
+    finally:
+        rows.close()

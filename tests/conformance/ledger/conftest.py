@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,20 +17,6 @@ from discreet.ledger import Ledger, LedgerConfig, SpendRequest, create_ledger, o
 
 DSN_ENV = "DISCREET_TEST_LEDGER_DSN"
 MakeRequest = Callable[..., SpendRequest]
-
-
-@pytest.fixture(scope="session")
-def postgres_dsn() -> Iterator[str]:
-    server = _load("postgres_server.py")
-    context = server.postgres_server()
-    try:
-        dsn = context.__enter__()
-    except server.ServerUnavailable as error:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"the tests need a PostgreSQL: {error}")
-        pytest.skip(f"no PostgreSQL could be started: {error}")
-    yield dsn
-    context.__exit__(None, None, None)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -174,12 +158,3 @@ def request_for(
         mechanisms=({"name": "discrete-laplace", "scale": "10"},),
         guarantee=guarantee or PureDP(epsilon=epsilon),
     )
-
-
-def _load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(Path(name).stem, Path(__file__).with_name(name))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.guarantees.budget import PopulationTerms
-from discreet.guarantees.types import ZCDP, ApproxDP, BootstrapDP, LocalDP, PureDP, Unproven
+from discreet.guarantees.types import ZCDP, ApproxDP, BootstrapDP, LocalDP, Neighbours, PureDP, Unproven
 from discreet.ledger import Ledger, SpendRequest, StoredAnswer
 
 Terms = Callable[..., PopulationTerms]
@@ -165,6 +166,20 @@ def test_a_stored_answer_is_found_by_plan_and_version(ledger: Ledger, make_reque
         assert find(ledger, **other) is None
 
 
+def test_an_answer_of_a_smaller_delta_does_not_stand_for_a_larger_one(
+    ledger: Ledger, make_request: Request, make_terms: Terms
+) -> None:
+    """A smaller delta hides more keys: whoever pays for a larger one shall see what it shows."""
+    ledger.register(make_terms(population="open", delta="1e-6"))
+    ledger.record_dataset("open", "open", 1, who="custodian")
+    charge = ApproxDP(epsilon="0.1", delta="2e-8")
+    receipt = ledger.spend(make_request(population="open", dataset="open", guarantee=charge))
+    ledger.commit_answer(receipt, b"noisy")
+    for delta, found in (("1e-8", True), ("2e-8", True), ("3e-8", False)):
+        asked = ApproxDP(epsilon="0.1", delta=delta)
+        assert (find(ledger, population="open", dataset="open", at_least=asked) is not None) is found
+
+
 def test_a_replay_is_free_for_the_payer_and_debits_another(
     ledger: Ledger, make_request: Request, make_terms: Terms
 ) -> None:
@@ -247,6 +262,27 @@ def test_terms_are_fixed_by_the_first_card(ledger: Ledger, make_terms: Terms) ->
     assert ledger.populations() == ("cchs",)
     with pytest.raises(UnknownName, match="Did you mean 'cchs'"):
         ledger.terms("cchz")
+
+
+@pytest.mark.parametrize("other", [{"neighbours": Neighbours.REPLACE_ONE}, {"unit_column": "household"}])
+def test_whom_charges_protect_cannot_change_under_them(
+    ledger: Ledger, make_request: Request, make_terms: Terms, other: dict[str, Any]
+) -> None:
+    changed = replace(make_terms(), **other)
+    for terms in (changed, make_terms()):
+        ledger.change(terms, who="custodian")
+        assert ledger.terms("cchs") == terms
+    ledger.spend(make_request())
+    with pytest.raises(PopulationConflict, match="has been charged for"):
+        ledger.change(changed, who="custodian")
+    assert ledger.terms("cchs") == make_terms()
+
+
+def test_a_dataset_is_charged_to_its_own_population(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:
+    ledger.register(make_terms(population="richer", epsilon="9"))
+    with pytest.raises(UnknownName, match="dataset 'survey' is not in population 'richer'"):
+        ledger.spend(make_request(population="richer"))
+    assert ledger.state("richer").charges == 0
 
 
 def test_a_new_version_shares_the_budget(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable
+from discreet.guarantees.types import Unproven
 from discreet.ledger import Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
 from discreet.ledger.events import sha256_hex
+from discreet.ledger.seal import Seal
 
 Request = Callable[..., SpendRequest]
 
@@ -109,6 +111,27 @@ def test_a_forged_standing_is_found_at_once(
         open_ledger(config)
 
 
+def test_a_standing_that_the_events_do_not_add_up_to_is_found_even_under_the_key(
+    spent: Ledger, vandal: Any, config: LedgerConfig
+) -> None:
+    ((sequence, digest, standing),) = vandal.query("SELECT sequence, hash, standing FROM head")
+    forged = standing.replace('"epsilon":"500000000"', '"epsilon":"0"')
+    assert forged != standing
+    seal = Seal(path=config.key_path, workspace_id=config.workspace_id)
+    mac = seal.sign(sequence=sequence, hash=digest, standing=forged)
+    vandal.run(f"UPDATE head SET standing = '{forged}', mac = '{mac}'")
+    assert "not what its events add up to" in damage(spent).message
+
+
+def test_a_removed_marker_is_found_at_once(spent: Ledger, vandal: Any) -> None:
+    where = {"analyst": "ada", "plan_hash": "c" * 64, "dataset": "survey", "version": 1}
+    number = spent.mark("cchs", guarantee=Unproven("no proof"), **where)  # type: ignore[arg-type]
+    spent.add_analyst("eve", who="custodian")
+    vandal.run(f"DELETE FROM events WHERE sequence = {number}")
+    with pytest.raises(LedgerDamaged, match="a marker is missing"):
+        spent.state("cchs")
+
+
 def test_an_edited_or_removed_answer_is_found(spent: Ledger, vandal: Any, make_request: Request) -> None:
     first, _ = charges(vandal)[0]
     second, _ = charges(vandal)[1]
@@ -147,6 +170,20 @@ def test_an_old_copy_is_found_by_the_anchor(
     with open_ledger(replace(config, anchor_path=None)) as unanchored:
         unanchored.verify()
         assert "an anchored head is not in its chain" in damage(unanchored, anchor=noted).message
+
+
+def test_the_newest_anchored_head_counts_wherever_its_line_stands(
+    spent: Ledger, vandal: Any, config: LedgerConfig, make_request: Request
+) -> None:
+    """Processes that charge one after the other may write their lines the other way round."""
+    assert config.anchor_path is not None
+    (head,) = vandal.query("SELECT sequence, hash, standing, mac FROM head")
+    spent.spend(make_request("last"))
+    config.anchor_path.write_text("\n".join(reversed(config.anchor_path.read_text().split("\n"))))
+    open_ledger(config).close()
+    roll_back(vandal, head)
+    with pytest.raises(LedgerDamaged, match="its anchor speaks of a head that is not in the chain"):
+        open_ledger(config)
 
 
 def test_an_older_anchor_is_fine_and_a_torn_line_is_passed_over(

@@ -9,6 +9,8 @@ import pytest
 from benchmarks.cube import Case, run
 from benchmarks.page import PAGE
 
+pytestmark = pytest.mark.long
+
 MARKS = [f"<!-- {side} cube -->" for side in ("begin", "end")]
 CASES = (
     Case("two keys, all margins", ("province", "smoking"), (), 1),

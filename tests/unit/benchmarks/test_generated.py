@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.generated import run
 
+pytestmark = pytest.mark.long
+
 
 def test_both_columns_have_their_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCREET_KEYS", "")  # put back afterwards: the benchmark sets its own

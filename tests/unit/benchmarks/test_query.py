@@ -10,6 +10,8 @@ from benchmarks.page import PAGE, write_block
 from benchmarks.query import CASES, run
 from benchmarks.turns import WorkerFailed, take_turns
 
+pytestmark = pytest.mark.long
+
 MARKS = [f"<!-- {side} {name} -->" for name in ("query", "scalar", "peers") for side in ("begin", "end")]
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.tables import CONSISTENCY_PAGE, run
+
+pytestmark = pytest.mark.long
 
 MARKS = [f"<!-- {side} {name} -->" for name in ("bias", "speed") for side in ("begin", "end")]
 

@@ -74,6 +74,10 @@ def test_integers_beyond_a_float_stay_apart(add: Added, tmp_path: Path, card: Ca
     assert len(add(file)[0]) == 3
     pq.write_table(pa.table({"person_id": pa.array([float(big), float(big) + 2, 1.5]), **columns}), file)
     assert [row["person_id"] for row in add(file)[0]] == [big]
+    short = 2**24
+    singles = pa.array([float(short), float(short) + 2, 7.0], pa.float32())
+    pq.write_table(pa.table({"person_id": singles, **columns}), file)
+    assert sorted(row["person_id"] for row in add(file)[0]) == [7, short]
 
 
 def test_numbers(add: Added) -> None:
@@ -161,6 +165,13 @@ def test_order_is_the_rank_of_the_digest(add: Added, workspace: Workspace) -> No
     expected = [age for part in sorted(parts, key=digests.__getitem__) for age in ages[part]]
     assert [row["age"] for row in rows] == expected
     assert [row["ord"] for row in rows] == [1, 2, 3, 4]
+
+
+def test_without_the_salt_nobody_foresees_the_order(add: Added, workspace: Workspace) -> None:
+    ages = range(20, 60)
+    rows, _ = add(HEADER + "".join(f"1,10,{age},,,\n" for age in ages))
+    digests = {age: hashlib.md5(f"{workspace.salt}|1|0|{age}|~|~|~".encode()).hexdigest() for age in ages}
+    assert [row["age"] for row in rows] == sorted(ages, key=digests.__getitem__)
 
 
 def test_a_public_column_that_varies_is_refused_without_values(add: Added) -> None:

@@ -6,6 +6,7 @@ import gzip
 import json
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -309,3 +310,16 @@ def test_only_allowed_folders_are_read(add: Add, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("DISCREET_ROOTS", str(tmp_path / "elsewhere"))
     with pytest.raises(PathInvalid, match="outside the allowed folders"):
         add(REGIONS)
+
+
+def test_the_folders_of_the_workspace_are_kept_to(tmp_path: Path, workspace: Workspace) -> None:
+    (tmp_path / "regions.csv").write_text(REGIONS, encoding="utf-8")
+    closed = replace(workspace, roots=(tmp_path / "elsewhere",))
+    with pytest.raises(PathInvalid, match="outside the allowed folders"):
+        add_public_file(closed, tmp_path / "regions.csv", key="region")
+
+
+def test_the_tenth_version_comes_after_the_ninth(workspace: Workspace) -> None:
+    versions = [workspace.publish_public("zones", f"{number}\n", replace=number > 1) for number in range(1, 13)]
+    assert versions == list(range(1, 13))
+    assert [workspace.public_file("zones", number).read_text() for number in versions] == [f"{n}\n" for n in versions]

@@ -20,6 +20,8 @@ from discreet.data.sample.figures import load_figures
 from discreet.data.sample.people import draw_people
 from discreet.errors import PathInvalid, UsageError
 
+pytestmark = pytest.mark.slow
+
 FIGURES = load_figures()
 
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from discreet.data.sample.figures import load_figures
 from discreet.data.sample.people import Columns, draw_people
 
+pytestmark = pytest.mark.slow
+
 FIGURES = load_figures()
 SHARP = ("smoking", "perceived_health", "work_stress", "mental_health", "life_stress", "smoked_100")
 

@@ -211,6 +211,30 @@ def test_statistics_packages(tmp_path: Path) -> None:
     assert notes.missing == ("9",)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 4, 5])
+def test_statistics_packages_are_read_to_the_last_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    polars = pytest.importorskip("polars", reason="pyreadstat writes its files from polars or pandas frames")
+    import pyreadstat
+
+    monkeypatch.setattr("discreet.data.statsource._CHUNK_ROWS", 2)
+    pyreadstat.write_sav(polars.DataFrame({"id": [float(row) for row in range(rows)]}), str(tmp_path / "x.sav"))
+    assert columns(open_source(tmp_path / "x.sav"), "id")["id"] == list(range(rows))
+
+
+def test_labelled_codes_within_a_range_of_missing_values_are_missing(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars", reason="pyreadstat writes its files from polars or pandas frames")
+    import pyreadstat
+
+    pyreadstat.write_sav(
+        polars.DataFrame({"age": [40.0, 997.0]}), str(tmp_path / "x.sav"),
+        variable_value_labels={"age": {0: "Under one", 997: "Refused", 998: "Not stated"}},
+        missing_ranges={"age": [{"lo": 990, "hi": 999}]},
+    )  # fmt: skip
+    assert open_source(tmp_path / "x.sav").notes("age").missing == ("997", "998")
+
+
 def test_a_damaged_statistics_file(tmp_path: Path) -> None:
     for name in ("x.sav", "x.dta", "x.sas7bdat", "x.xpt", "x.por"):
         with pytest.raises(FileRefused, match="cannot be read as"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -198,3 +199,9 @@ def test_adding_obeys_the_roots(workspace: Workspace, card: Card, monkeypatch: p
     monkeypatch.setenv("DISCREET_ROOTS", str(workspace.path))
     with pytest.raises(PathInvalid, match="DISCREET_ROOTS"):
         add(workspace, card)
+
+
+def test_adding_obeys_the_roots_of_the_workspace(workspace: Workspace, card: Card) -> None:
+    with pytest.raises(PathInvalid, match="outside the allowed folders"):
+        add(replace(workspace, roots=(workspace.path,)), card)
+    assert workspace.names() == ()

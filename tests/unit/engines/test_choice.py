@@ -42,10 +42,17 @@ def test_datasets_of_one_place_share_an_engine_and_nothing_is_opened(source: Row
 
 
 @pytest.mark.parametrize(
-    "other", [POSTGRES, SPARK, replace(POSTGRES, dsn_env="ANOTHER_DSN")], ids=["postgres", "spark", "another server"]
+    ("first", "other"),
+    [
+        (None, POSTGRES),
+        (None, SPARK),
+        (POSTGRES, SPARK),
+        (POSTGRES, replace(POSTGRES, dsn_env="ANOTHER_DSN")),
+        (SPARK, replace(SPARK, remote="spark://elsewhere:7077")),
+    ],
+    ids=["postgres", "spark", "both", "another server", "another cluster"],
 )
-def test_datasets_of_several_places_are_refused(other: RowSource) -> None:
-    first = None if other in {POSTGRES, SPARK} else POSTGRES
+def test_datasets_of_several_places_are_refused(first: RowSource | None, other: RowSource) -> None:
     found = {"people": dataset("people", first), "visits": dataset("visits", other)}
     with pytest.raises(QueryRefused, match="different places"):
         engine_for(found, salt=SALT)

@@ -127,6 +127,14 @@ def test_nothing_but_the_files_is_reachable(tmp_path: Path) -> None:
                 database.execute(statement).fetchall()
 
 
+def test_rows_too_many_for_memory_are_not_written_to_disk(tmp_path: Path) -> None:
+    data = write_prepared(tmp_path / "d.parquet", PEOPLE, [])
+    with open_database((str(data),)) as database:
+        assert database.execute("SELECT current_setting('temp_directory')").fetchall() == [("",)]
+        with pytest.raises(duckdb.Error, match="locked"):
+            database.execute("SET memory_limit = '1GB'")
+
+
 def test_a_path_with_quotes_is_read(tmp_path: Path) -> None:
     folder = tmp_path / 'it\'s a "place"'
     folder.mkdir()

@@ -15,7 +15,7 @@ from discreet.data.workspace import Dataset
 from discreet.errors import FileRefused, ParameterInvalid, Refused
 from discreet.generator.rows import MOST_CATEGORIES, Rows, Shape, read_rows, read_units
 from discreet.generator.settings import Settings
-from tests.unit.tables.office import open_office
+from tests.unit.tables.office import PEOPLE, open_office
 
 
 @pytest.fixture
@@ -35,6 +35,14 @@ def test_ids_and_texts_are_left_out(people: Dataset) -> None:
     assert (shapes["wide"].low, shapes["wide"].high) == (None, None)
     assert shapes["guessed"].from_rows
     assert shapes["region"].categories == ("N", "S")
+
+
+def test_rows_beyond_what_a_unit_may_have_are_left_out(tmp_path: Path) -> None:
+    with open_office(tmp_path, people=[*PEOPLE, PEOPLE[0], {**PEOPLE[1], "age": 98}]) as office:
+        dataset = office.session.workspace.dataset("people")
+        rows, units = read_rows(dataset), read_units(dataset)
+    assert len(rows) == len(units) == len(PEOPLE)
+    assert sorted(units.tolist()) == sorted(one["pid"] for one in PEOPLE)
 
 
 def test_missing_values_are_nan_and_the_rest_whole(people: Dataset) -> None:

@@ -17,6 +17,8 @@ from discreet.guarantees.types import ZCDP, Guarantee, Unproven
 from discreet.session import Session
 from tests.unit.tables.office import HEADER, open_office
 
+pytestmark = pytest.mark.slow
+
 UNPROVEN = Unproven("a stand-in for a model")
 
 

@@ -42,6 +42,13 @@ def test_ln_of_a_fraction_that_no_decimal_holds(value: Fraction) -> None:
     assert low + ln_down(1 / value) < 0 < high + ln_up(1 / value)
 
 
+@pytest.mark.parametrize("value", [2, 3, 5, 6, 7, Fraction(1, 3), Fraction(10**30, 7)])
+def test_roots_that_no_decimal_holds(value: int | Fraction) -> None:
+    root = sqrt_up(Fraction(value))
+    assert root**2 > value
+    assert root**2 / value - 1 < CLOSE
+
+
 def test_far_exponents_are_cheap_or_refused() -> None:
     assert exp_down(Fraction(-(10**30))) == 0
     assert 0 < exp_up(Fraction(-(10**30))) < Fraction(1, 10**400)

@@ -118,3 +118,19 @@ def test_terms_name_population_and_unit() -> None:
         terms("", "integer")
     with pytest.raises(ValueError, match="integer or text"):
         terms("cchs-2017", "float")
+
+
+@pytest.mark.parametrize(
+    "change", [{"neighbours": Neighbours.REPLACE_ONE}, {"unit_column": "household"}, {"unit_type": "text"}]
+)
+def test_terms_that_promise_something_else_are_told_apart(change: dict[str, str]) -> None:
+    """A budget may change; whom it protects, and from what, may not."""
+    terms = PopulationTerms(
+        population="cchs-2017",
+        budget=Budget(epsilon=1),
+        neighbours=Neighbours.ADD_REMOVE,
+        unit_column="person_id",
+        unit_type="integer",
+    )
+    assert terms.protects_as(dataclasses.replace(terms, budget=Budget(epsilon=2)))
+    assert not terms.protects_as(dataclasses.replace(terms, **change))  # type: ignore[arg-type]

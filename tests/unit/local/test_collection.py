@@ -91,6 +91,16 @@ def test_a_wrong_line_is_refused_and_the_others_stay(change: dict[str, Any], rea
     assert found.marks == ("1" * 32,)
 
 
+@pytest.mark.parametrize(("province", "largest"), [("10", 20), ("24", 100)])
+def test_a_weight_is_held_to_the_cap_of_its_own_group(province: str, largest: int, tmp_path: Path) -> None:
+    text = TEXT.replace("cap: 50", "cap: {by: province, values: {10: 10, 24: 50}}")
+    own = {**LINE, "groups": {"province": province}}
+    found = read_collected(
+        put(tmp_path, {**own, "weight": largest}, {**own, "weight": largest + 1, "respondent": "1" * 32}), signed(text)
+    )
+    assert (found.weights.tolist(), found.refused) == ([largest], {Refusal.BAD_WEIGHT: 1})
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -313,6 +323,24 @@ def test_a_replicate_without_anybody_leaves_a_mean_without_ends(tmp_path: Path) 
     assert east.estimate is not None
     assert (east.low, east.high) == (None, None)
     assert west.low is not None
+
+
+def test_replicates_are_those_of_the_people_who_answered(tmp_path: Path) -> None:
+    """Whoever gave no answer changes nothing, whatever their replicate weights are."""
+    marks = [mark_of_token("ab" * 32, f"TOKEN-{place:08}") for place in range(7)]
+    silent = {**LINE, "respondent": marks[0], "reports": {"smoking": None, "height": None}}
+    others = [
+        {**LINE, "respondent": mark, "reports": {"smoking": place % 3, "height": 10 * place}}
+        for place, mark in enumerate(marks[1:])
+    ]
+    file = tmp_path / "replicates.csv"
+    rows = ["code,b1,b2", "TOKEN-00000000,40,0", *(f"TOKEN-{place:08},{place},{7 - place}" for place in range(1, 7))]
+    file.write_text("\n".join(rows), encoding="utf-8")
+    found = [
+        estimate_collection(signed(), put(tmp_path, *lines), replicates=file).estimates
+        for lines in ([silent, *others], others)
+    ]
+    assert found[0] == found[1]
 
 
 def test_wrong_words_are_refused(tmp_path: Path) -> None:

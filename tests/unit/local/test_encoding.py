@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,21 @@ def test_answers_are_locked_before_they_are_drawn(tmp_path: Path, monkeypatch: p
     assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]
 
 
+def test_the_lock_is_on_the_disk_before_the_first_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that only the cache holds is gone with the power, and the answers are drawn a second time."""
+    answers, out = written(tmp_path, ROWS), tmp_path / "reports.jsonl"
+    there: list[set[Path]] = []
+    sync = os.fsync
+
+    def watch(descriptor: int) -> None:
+        there.append(set(tmp_path.iterdir()))
+        sync(descriptor)
+
+    monkeypatch.setattr("os.fsync", watch)
+    encode_file(signed(), answers, out=out)
+    assert there[0] == {answers, record_of(answers)}
+
+
 def test_lines_hold_reports_on_those_asked_and_null_where_missing_is_public(tmp_path: Path) -> None:
     """Three of five questions each; 'b' is always missing in public, and reports differ in length."""
     text = "survey: s\nversion: 1\nepsilon: 3\nasked: 3\nquestions:\n"
@@ -145,6 +161,23 @@ def test_lines_hold_reports_on_those_asked_and_null_where_missing_is_public(tmp_
         for name, value in line["reports"].items():
             found.setdefault(name, set()).add(type(value))
     assert found == kinds
+
+
+def test_who_has_no_number_is_not_told_where_that_is_protected(tmp_path: Path) -> None:
+    text = "survey: s\nversion: 1\nepsilon: 2\nquestions:\n"
+    text += "  income: {kind: integer, bounds: [0, 200], missing: category}\n"
+    out = tmp_path / "reports.jsonl"
+    encode_file(signed(text), written(tmp_path, "income\n" + '""\n7\n' * 20), out=out)
+    found = lines(out)
+    assert len(found) == 40
+    assert all(line["reports"]["income"] is not None for line in found)
+
+
+def test_random_marks_tell_nothing_of_the_file(tmp_path: Path) -> None:
+    """Two files of one survey share no mark: what stands on a line of a file does not decide it."""
+    answers = read_answers(written(tmp_path, ROWS), signed().manifest)
+    both = b"".join([*encode_answers(signed(), answers), *encode_answers(signed(), answers)])
+    assert len({json.loads(line)["respondent"] for line in both.splitlines()}) == 8
 
 
 TOKENS = TEXT.replace("mode: split", "mode: split\nrespondent: {token: code}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from discreet.data.card import parse_card
 from discreet.errors import ManifestInvalid, PathInvalid, SignatureInvalid, UsageError
@@ -138,6 +140,16 @@ def test_the_signed_manifest_builds_the_same_randomisers(key: Path, tmp_path: Pa
     file.write_text(sign_manifest(manifest, key=key), encoding="utf-8")
     for here, there in zip(manifest.questions, read_signed(file).manifest.questions, strict=True):
         assert randomiser_for(here) == randomiser_for(there)
+
+
+def test_a_signature_names_its_purpose_and_its_form(key: Path) -> None:
+    """Verified without our code, as software in other languages does; manifests handed out long ago must still hold."""
+    stated = json.loads(sign_manifest(read(TEXT), key=key))
+    form = json.dumps(stated["manifest"], sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    assert stated["digest"] == hashlib.sha256(form).hexdigest()
+    signature = stated["signature"]
+    public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature["public_key"]))
+    public.verify(bytes.fromhex(signature["value"]), b"discreet-survey-manifest-1\n" + form)
 
 
 def _set_epsilon(signed: dict[str, Any]) -> None:

@@ -69,3 +69,17 @@ def test_reach_shrinks_with_epsilon_and_exceeds_the_mean_error() -> None:
         assert reaches[-1] > made.expected_absolute_error(respondents=100_000, share=0.2)
     assert reaches == sorted(reaches, reverse=True)
     assert RandomisedResponse(epsilon=1, categories=6).half_width("0.95", respondents=0) == 0
+
+
+@pytest.mark.parametrize("holders", [0, 250, 500])
+@pytest.mark.parametrize(("epsilon", "categories"), [("0.6", 6), ("3", 6), ("5.99", 40)])
+def test_the_reach_holds_counts_of_rare_and_common_categories(epsilon: str, categories: int, holders: int) -> None:
+    """The exact law of the reports that name a category, which `holders` of 500 respondents have."""
+    made = RandomisedResponse(epsilon=epsilon, categories=categories)
+    keep, lie = made.support_probabilities()
+    law = np.ones(1)
+    for chance in [keep] * holders + [lie] * (500 - holders):
+        law = np.convolve(law, [1 - chance, chance])
+    reach = made.half_width("0.95", respondents=500)
+    near = [abs(made.estimate([named, 500 - named])[0] - holders) <= reach for named in range(501)]
+    assert law[near].sum() >= 0.95

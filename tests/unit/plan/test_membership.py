@@ -33,9 +33,12 @@ BOTH: Final = "FROM a JOIN b ON a.pid = b.pid"
 HIDDEN: Final = "SUM(CASE WHEN a.v > 5 THEN 1000001 ELSE 1000000 END)"
 
 
-def house(*, membership: str = "confidential", exact: str = "false", other: str | None = None) -> Shelf:
+def house(
+    *, membership: str = "confidential", exact: str = "false", other: str | None = None, other_exact: str | None = None
+) -> Shelf:
     first = CARD.format(name="a", value="v", membership=membership, exact=exact)
-    return shelf(first, CARD.format(name="b", value="u", membership=other or membership, exact=exact))
+    second = CARD.format(name="b", value="u", membership=other or membership, exact=other_exact or exact)
+    return shelf(first, second)
 
 
 def moved(sql: str, cards: Shelf) -> int:
@@ -50,6 +53,8 @@ def moved(sql: str, cards: Shelf) -> int:
         (BOTH, house(exact="true"), 1_000_001),
         (BOTH, house(membership="public"), 1_000_001),
         (BOTH, house(membership="public", exact="true", other="confidential"), 1_000_001),
+        (BOTH, house(membership="public", exact="true", other_exact="false"), 1_000_001),
+        (BOTH, house(membership="public", exact="false", other_exact="true"), 1_000_001),
         (BOTH, house(membership="public", exact="true"), 1),
         (ONE, house(), 1_000_001),
         (ONE, house(membership="public"), 1_000_001),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 
+from discreet.data.card import Kind
+from discreet.data.publictables import PublicColumn, PublicTable
 from discreet.errors import QueryRefused, UnknownName
 from discreet.plan.algebra import (
     Absolute,
@@ -55,8 +58,9 @@ from discreet.plan.outputs import (
     Order,
     Spread,
 )
+from discreet.plan.questions import read_statement
 from discreet.plan.serialisation import plan_hash
-from tests.unit.plan.catalogue import OTHERS, SURVEY, VISITS, called, columns, read
+from tests.unit.plan.catalogue import OTHERS, SURVEY, VISITS, called, columns, read, shelf
 
 # Columns are numbered as they are read: those of a statement's first dataset have the same identities in every one.
 SURVEYED = columns(read("SELECT COUNT(*) FROM survey"), "survey")
@@ -113,6 +117,7 @@ def test_keys_give_the_whole_domain_and_null_last() -> None:
         ("region = '010'", OneOf(REGION, (3,))),
         ("region IN (10, 'ON')", OneOf(REGION, (0, 2))),
         ("age = 2.5", OneOf(AGE, ())),
+        ("age IN (1, 2.5, -0.5)", OneOf(AGE, (1,))),
         ("age < 2.5", Within(AGE, None, 2)),
         ("age < 2", Within(AGE, None, 1)),
         ("height >= 1.7005", Within(HEIGHT, 1701, None)),
@@ -339,6 +344,26 @@ def test_a_public_table_joins_on_its_key(tables: str) -> None:
     assert only_zone.columns == ()
 
 
+def test_keys_of_a_public_table_that_the_column_cannot_have_join_nothing() -> None:
+    bands = PublicTable(
+        name="bands",
+        version=1,
+        key="years",
+        columns=(
+            PublicColumn("years", Kind.INTEGER, Decimal(1), (), 5, 10),
+            PublicColumn("worth", Kind.INTEGER, Decimal(1), (), 1, 3),
+        ),
+        rows=((5, 1), (7, 2), (10, 3)),
+    )
+    found = shelf(
+        SURVEY.replace("age: {kind: integer, bounds: [0, 4]}", "age: {kind: integer, bounds: [0, 20], step: 5}")
+    )
+    found.public["bands"] = bands
+    statement, _ = read_statement("SELECT SUM(worth) FROM survey JOIN bands ON survey.age = bands.years", found)
+    assert isinstance(statement.plan.source, Lookup)
+    assert statement.plan.source.entries == ((1, 1), (2, 3))
+
+
 def test_a_case_of_texts_is_a_key_of_its_own() -> None:
     statement = read(
         "SELECT CASE WHEN age < 2 THEN 'young' WHEN age < 9 THEN 'old' END AS band, SUM(weight) AS w "
@@ -394,6 +419,9 @@ def test_open_keys_bring_a_count_of_units() -> None:
     sums = read("SELECT free, SUM(age), COUNT(*) FROM survey GROUP BY free")
     assert sums.plan.measures == (Total(AGE), Units())
     assert [column.shows for column in sums.presentation.columns[1:]] == [Noted(0, Fraction(1)), Noted(1, Fraction(1))]
+    several = read("SELECT day, COUNT(*) FROM visits GROUP BY day", VISITS.replace(", bounds: [1, 730]", ""))
+    assert several.plan.measures == (Rows(None), Units())
+    assert several.presentation.columns[1].shows == Noted(0, Fraction(1))
 
 
 def test_two_wordings_have_one_hash() -> None:
@@ -560,6 +588,7 @@ REFUSED = {
         "SELECT smokes, COUNT(*) FROM survey GROUP BY smokes, smokes",
         "SELECT COUNT(*) FROM survey GROUP BY height * 2",
         "SELECT COUNT(*) FROM survey GROUP BY COUNT(*)",
+        "SELECT age - 1 AS smokes, COUNT(*) FROM survey GROUP BY smokes",
     ],
     "names": [
         "SELECT smokes AS x, COUNT(*) AS x FROM survey GROUP BY smokes",

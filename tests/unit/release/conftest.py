@@ -19,7 +19,8 @@ from discreet.plan.algebra import Plan, scans
 from discreet.plan.questions import read_statement
 from discreet.release.answers import Answer, interval_level
 from discreet.release.asking import Question, ask
-from discreet.session import Session
+from discreet.session import Session, open_session
+from tests.workspaces import fill
 
 CARD = """
 dataset: t
@@ -125,12 +126,15 @@ def give(*columns: Sequence[int], keys: Sequence[tuple[int | str | None, ...]] |
 
 def make_house(folder: Path, cards: Mapping[str, tuple[str, str]]) -> Session:
     """A workspace with a dataset for every (rows, card), by name."""
-    session = Session.create(folder / "w")
-    for name, (rows, card) in cards.items():
-        (folder / f"{name}.csv").write_text(rows, encoding="utf-8")
-        (folder / f"{name}.yaml").write_text(card, encoding="utf-8")
-        session.add(folder / f"{name}.csv", confirm=lambda _: True)
-    return session
+
+    def make(folder: Path) -> None:
+        with Session.create(folder / "w") as session:
+            for name, (rows, card) in cards.items():
+                (folder / f"{name}.csv").write_text(rows, encoding="utf-8")
+                (folder / f"{name}.yaml").write_text(card, encoding="utf-8")
+                session.add(folder / f"{name}.csv", confirm=lambda _: True)
+
+    return open_session(fill(folder, repr(cards), make))
 
 
 def people(count: int = UNITS) -> str:

@@ -181,6 +181,23 @@ def test_a_quotient_of_noisy_outputs_without_values_says_what_is_missing() -> No
         reach_of(output_of(statement), noise, statement, assume(statement, {"n": Fraction(9)}), name="q")
 
 
+def test_the_greatest_of_two_is_as_far_off_as_the_farther() -> None:
+    for function in ("LEAST", "GREATEST"):
+        statement = read(f"SELECT {function}(COUNT(*), SUM(age)) AS m FROM survey")
+        noise = {0: Noise(3, 1.0), 1: Noise(10, 4.0)}
+        assert reach_of(output_of(statement), noise, statement, Assumptions(), name="m").half_width == 10
+
+
+@pytest.mark.parametrize(("count", "bounded"), [(4, False), (5, False), (6, True)])
+def test_nothing_bounds_a_quotient_whose_divisor_may_be_zero(count: int, bounded: bool) -> None:
+    statement = read("SELECT SUM(age) / COUNT(*) AS q, SUM(age) AS total FROM survey")
+    output = statement.presentation.columns[0].shows
+    assert not isinstance(output, KeyShown)
+    noise = dict.fromkeys(range(len(statement.plan.measures)), Noise(5, 1.0))
+    assumed = assume(statement, {"n": Fraction(count), "total": Fraction(100)})
+    assert (reach_of(output, noise, statement, assumed, name="q").half_width is not None) is bounded
+
+
 # --- targets --------------------------------------------------------------------------------------------------------
 
 

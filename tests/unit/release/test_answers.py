@@ -218,6 +218,12 @@ def test_csv_leaves_open_ends_empty_and_neutralises_open_keys() -> None:
     assert list(csv.reader(io.StringIO(to_csv(found))))[1] == ["'=1+1", "1.0", "", ""]
 
 
+def test_a_column_named_like_a_formula_is_neutralised() -> None:
+    shown = Presentation((Column('=HYPERLINK("x")', Noted(0, Fraction(1))),))
+    header, _ = to_csv(answer(make_statement(COUNT, presentation=shown), (7,))).splitlines()
+    assert [name[:2] for name in next(csv.reader([header]))] == ["'="] * 3
+
+
 @pytest.mark.parametrize("town", ["a\rb", "a\nb", 'a"b', "a,b", "\r=1+1"])
 def test_csv_keeps_every_key_in_one_field(town: str) -> None:
     statement = make_statement(UNITS, keys=(BY_TOWN,))
@@ -247,6 +253,9 @@ def test_a_table_has_keys_values_and_ends_and_carries_its_promise() -> None:
     metadata = table.schema.metadata
     assert metadata[b"discreet.guarantee"] == b"pure DP, epsilon = 1"
     assert json.loads(metadata[b"discreet.charge"]) == {"epsilon": "1", "delta": "0"}
+    assert metadata[b"discreet.differentially_private"] == b"true"
+    unproven = answer(make_statement(COUNT), (7,), unproven="bounds were read from the rows").to_arrow()
+    assert unproven.schema.metadata[b"discreet.differentially_private"] == b"false"
 
 
 def test_a_table_takes_numbers_of_every_sort() -> None:

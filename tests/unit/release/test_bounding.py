@@ -36,6 +36,8 @@ from discreet.session import Session
 from tests.unit.plan.catalogue import shelf
 from tests.unit.release.conftest import Fixed, House, make_house
 
+pytestmark = pytest.mark.slow
+
 CARD = """
 dataset: t
 population: people

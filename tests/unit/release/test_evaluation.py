@@ -27,6 +27,8 @@ from discreet.release.evaluation import (
     shown_interval,
 )
 
+pytestmark = pytest.mark.slow
+
 ONE = Fraction(1)
 AVERAGE = Mean(
     total=0,

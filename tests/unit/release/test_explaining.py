@@ -156,3 +156,12 @@ def test_a_width_out_of_reach_says_what_remains_would_reach(tmp_path: Path) -> N
         with pytest.raises(QueryRefused, match="which reaches total"):
             session.query("SELECT SUM(age) AS total FROM t", within="total=400")
         assert session.budget("people").population.charges == 1
+
+
+def test_what_remains_is_the_analysts_own_where_that_is_less(tmp_path: Path) -> None:
+    card = CARD.replace("epsilon: 100", "epsilon: 9, per_analyst: 1")
+    with (
+        make_house(tmp_path, {"t": (people(), card)}) as session,
+        pytest.raises(QueryRefused, match="epsilon 1 remains, which reaches n ± 3"),
+    ):
+        session.query("SELECT COUNT(*) AS n FROM t", within="n=1")

@@ -117,7 +117,9 @@ def example(**changes: Any) -> Noisy:
         NoisyMeasure(
             IDS.measure_id(COUNT), Decimal("0.5"), None, (DiscreteLaplace(scale=Fraction(7, 2)),), (1, -2, 2**90)
         ),
-        NoisyMeasure(IDS.measure_id(SUM), Decimal("0.5"), 0, (NoisyMax(rate=Fraction(1, 3)), None), (4, 5, 6)),
+        NoisyMeasure(
+            IDS.measure_id(SUM), Decimal("0.5"), 0, (NoisyMax(rate=Fraction(1, 3), monotone=True), None), (4, 5, 6)
+        ),
     )
     return Noisy(**{"measures": measures, "charged": PureDP(epsilon="0.1"), **changes})
 

@@ -127,6 +127,12 @@ def test_what_is_public_is_refused_unless_the_card_allows_it() -> None:
     assert pricing.guarantee == PureDP(epsilon=1)
 
 
+def test_an_exact_answer_needs_the_word_of_every_card() -> None:
+    cards = {**public_card(exact=True), "another": public_card(exact=False)["t"]}
+    with pytest.raises(QueryRefused, match="exact_public"):
+        price(make_statement(COUNT, SUM, rows=1), cards, epsilon=Decimal(1))  # type: ignore[arg-type]
+
+
 def test_shares_can_be_given_and_must_add_up() -> None:
     statement = make_statement(COUNT, SUM)
     pricing = price(statement, CARDS, epsilon=Decimal(1), shares=[Decimal("0.9"), Decimal("0.1")])

@@ -17,6 +17,8 @@ from discreet.plan.algebra import Extreme, Quantile
 from discreet.release.ranking import choose, depth
 from tests.algebra.columns import field
 
+pytestmark = pytest.mark.slow
+
 X = field("x")
 MECHANISM = NoisyMax(rate=Fraction(1, 4))
 LOW, HIGH = -3, 9

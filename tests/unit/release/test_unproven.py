@@ -33,11 +33,24 @@ from discreet.release.unprovenanswers import JOURNAL_FILE, UnprovenAnswer, Unpro
 from discreet.session import Session
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, write_people
 
+pytestmark = pytest.mark.slow
+
 ALLOWED = CARD.replace("weight: {column", "allow: [generated]\nweight: {column").replace(
     "{epsilon: 100000, per_analyst: 60000}", "{epsilon: 5, per_analyst: 3}"
 )
 SQL = "SELECT AVG(age) AS mean FROM people WHERE smokes = '1'"
 COUNT = "SELECT COUNT(*) FROM people"
+JOINED = "SELECT SUM(cost) FROM people JOIN visits USING (pid)"
+VISITS = """
+dataset: visits
+population: everyone
+unit: {column: pid, rows: 1}
+neighbours: add-remove
+budget: {epsilon: 5, per_analyst: 3}
+columns:
+  pid: {kind: id, type: integer}
+  cost: {kind: integer, bounds: [0, 9]}
+"""
 
 
 @dataclass
@@ -226,6 +239,13 @@ def test_a_marker_is_told_in_words(house: House) -> None:
         house.ask()
 
 
+def test_a_new_version_is_asked_anew(house: House, tmp_path: Path) -> None:
+    house.ask()
+    house.session.add(tmp_path / "people.csv", replace=True)
+    again = house.ask()
+    assert (again.replayed, again.entry.version, house.markers) == (False, 2, 2)
+
+
 def test_a_model_of_another_version_is_said(house: House, tmp_path: Path) -> None:
     house.session.add(tmp_path / "people.csv", replace=True)
     answer = house.ask(strategy="replace")
@@ -249,6 +269,20 @@ def test_without_the_cards_permission_nothing_is_answered(build: Callable[..., H
             house.ask(strategy=strategy)
     assert house.markers == 0
     assert not (house.session.workspace.path / JOURNAL_FILE).exists()
+
+
+def add_visits(house: House, folder: Path, *, allow: str = "") -> None:
+    """A second dataset about the same people."""
+    (folder / "visits.csv").write_text("pid,cost\n1,7\n2,5\n", encoding="utf-8")
+    (folder / "visits.yaml").write_text(VISITS + allow, encoding="utf-8")
+    house.session.add(folder / "visits.csv")
+
+
+def test_a_join_needs_the_permission_of_every_card(house: House, tmp_path: Path) -> None:
+    add_visits(house, tmp_path)
+    with pytest.raises(Refused, match="'visits' does not permit unproven releases"):
+        house.ask(JOINED)
+    assert house.markers == 0
 
 
 REFUSED: tuple[tuple[dict[str, Any], type[Exception], str], ...] = (
@@ -320,6 +354,13 @@ def test_a_failure_after_the_marker_is_told_in_fixed_words(house: House, strateg
     assert house.markers == 1
     assert house.session.ledger.suspended("people")
     assert UnprovenJournal(house.session.workspace.path).entries() == []
+
+
+def test_a_join_that_fails_suspends_all_its_datasets(house: House, tmp_path: Path) -> None:
+    add_visits(house, tmp_path, allow="allow: [generated]\n")
+    with pytest.raises(Refused, match="is suspended"):
+        house.ask(JOINED, open_engine=lambda _: Broken())
+    assert all(house.session.ledger.suspended(name) for name in ("people", "visits"))
 
 
 def test_an_engine_that_was_lent_stays_open(house: House) -> None:

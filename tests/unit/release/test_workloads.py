@@ -28,6 +28,8 @@ from discreet.release.workloads import Task, Workload, parse_workload
 from discreet.session import Session
 from tests.unit.release.conftest import CARD, VISITS, House, make_house, people, stays
 
+pytestmark = pytest.mark.slow
+
 COUNTS = Task("counts", "SELECT group, COUNT(*) AS n FROM t GROUP BY group", within={"n": Fraction(12)})
 TOTAL = Task("total", "SELECT SUM(cost) AS c FROM visits", within={"c": Fraction(80)})
 MEAN = Task("mean", "SELECT AVG(age) AS m FROM t", within={"m": Fraction(20)}, assume={"n": Fraction(50)})
@@ -282,6 +284,13 @@ def test_many_small_questions_are_charged_as_zcdp_and_few_large_ones_as_pure(del
     assert isinstance(small.outlook.guarantee, ZCDP)
     assert small.outlook.guarantee.rho == Decimal("0.04205")  # 100 · 0.029²/2
     assert small.outlook.epsilon_left > few.outlook.epsilon_left
+
+
+def test_the_zcdp_of_all_measures_is_never_rounded_down(delta_house: Session) -> None:
+    planned = delta_house.plan(many(3, "0.1"))
+    [rho] = [Fraction(one.guarantee.rho) for one in planned.outlooks if isinstance(one.guarantee, ZCDP)]
+    exact = sum(Fraction(measure.epsilon) ** 2 for part in planned.parts for measure in part.pricing.measures) / 2
+    assert exact < rho < exact + Fraction(1, 10**9)
 
 
 def test_a_retry_that_would_charge_otherwise_meets_its_charge(delta_house: Session) -> None:

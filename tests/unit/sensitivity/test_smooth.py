@@ -114,6 +114,16 @@ def test_noise_can_be_drawn_whatever_the_rows(
     assert exact is None or abs(ready.exact * grid - exact) <= grid / 2
 
 
+def test_the_noise_covers_what_rounding_to_the_grid_adds() -> None:
+    """Medians of 49 and of 50 hundredths of the grid's step lie next to each other and are rounded apart."""
+    wide = replace(MEDIAN, low=-(10**16), high=10**16)
+    halves = (Held(((49, 10**6), (50, more)), 10**6 + more) for more in (10**6, 10**6 + 1))
+    here, there = (Smooth.calibrate(wide, held, epsilon=EPSILON, delta=DELTA) for held in halves)
+    moved = there.exact - here.exact
+    assert moved == 1
+    assert moved * here.grid <= min(here.sensitivity, there.sensitivity)
+
+
 def test_a_confidential_scale_is_not_printed() -> None:
     ready = Smooth.calibrate(MEDIAN, even(7), epsilon=EPSILON, delta=DELTA)
     assert "scale" not in repr(ready)

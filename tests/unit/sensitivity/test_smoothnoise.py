@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -39,6 +40,8 @@ def test_the_largest_growth_that_is_paid_for(epsilon: str, delta: str) -> None:
     assert noise.share == Fraction(epsilon) / 2
     assert noise.guarantee == ApproxDP(epsilon=epsilon, delta=delta)
     assert SLACK < noise.growth <= rest
+    growth = float(noise.growth)  # what the proof's claim asks of it
+    assert 2 * growth / (1 + growth) * math.exp(-float(rest) / growth) <= float(delta) * (1 + 1e-9)
     if noise.growth < rest:
         with pytest.raises(ValueError, match="not paid for"):
             SmoothNoise(noise.epsilon, noise.delta, noise.share, noise.growth + rest / (1 << 20))

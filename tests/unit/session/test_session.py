@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import discreet
 from discreet.errors import QueryRefused, Refused, UsageError
+from discreet.release.workloads import Task, Workload
 from discreet.session import Session
 
 CARD = """
@@ -62,6 +64,27 @@ def test_python_may_look_before_it_spends(house: Path) -> None:
         answer = session.query("SELECT COUNT(*) AS n FROM people", within={"n": 10})
         low, high = answer.intervals[0]["n"]
         assert (low, high) == (answer.rows[0]["n"] - 10, answer.rows[0]["n"] + 10)  # type: ignore[operator]
+
+
+def test_a_workload_runs_only_when_its_plan_is_confirmed(house: Path) -> None:
+    workload = Workload((Task("n", "SELECT COUNT(*) AS n FROM people"),), epsilon=Decimal(1))
+    with discreet.open(house) as session:
+        with pytest.raises(Refused, match="Not asked"):
+            session.run(workload, confirm=lambda planned: planned.epsilon > 1)
+        assert session.budget("all").charges == 0
+        session.run(workload, confirm=lambda planned: planned.epsilon == 1)
+        assert session.budget("all").charges == 1
+
+
+def test_a_workload_is_charged_to_whoever_runs_it(house: Path) -> None:
+    """The file may name an analyst; whoever is named in the call goes before."""
+    workload = Workload((Task("n", "SELECT COUNT(*) AS n FROM people"),), epsilon=Decimal(1), analyst="bob")
+    with discreet.open(house) as session:
+        for name in ("bob", "eve"):
+            session.add_analyst(name)
+        session.run(workload)
+        session.run(workload, analyst="eve")
+        assert {name: share.charges for name, share in session.budget("all").analysts.items()} == {"bob": 1, "eve": 1}
 
 
 def test_an_answer_becomes_a_table_of_arrow_or_pandas(house: Path) -> None:

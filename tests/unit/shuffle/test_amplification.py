@@ -16,7 +16,9 @@ from discreet.errors import ParameterInvalid
 from discreet.shuffle import amplification
 from discreet.shuffle.amplification import Amplification, amplified_epsilon, largest_local_epsilon, shuffled, suffices
 from discreet.shuffle.closedform import closed_epsilon, largest_closed_domain
-from discreet.shuffle.divergence import divergence_of_any, divergence_of_response
+from discreet.shuffle.divergence import _Blanket, _coarsen, divergence_of_any, divergence_of_response
+
+pytestmark = pytest.mark.slow
 
 Law = dict[tuple[int, ...], float]
 FINE = 1e-12
@@ -139,6 +141,25 @@ def test_inverse_is_held_by_the_account() -> None:
         }
         assert suffices(local_epsilon=local, **facts)
         assert not suffices(local_epsilon=local + Decimal("0.01"), **facts)
+
+
+@pytest.mark.parametrize("categories", [None, 2, 9])
+def test_the_stated_epsilon_is_proven_to_its_last_digit(categories: int | None) -> None:
+    for local in ("0.5", "1", "2.7", "4"):
+        facts: dict[str, Any] = {"anonymity": 5_000, "categories": categories}
+        spent = amplified_epsilon(local_epsilon=local, delta="1e-6", **facts)
+        assert suffices(local_epsilon=Decimal(local), epsilon=spent.epsilon, delta=Decimal("1e-6"), **facts)
+
+
+@pytest.mark.parametrize("chance", [0.01, 0.3])
+def test_no_number_of_hiding_reports_is_left_out(chance: float) -> None:
+    """What is cut off is added as if it gave everything away; at this delta it outweighs the slack of floats."""
+    blocks = _coarsen(100_000, chance, 0.1)
+    assert blocks.starts[0] == 0
+    assert math.fsum(blocks.masses) >= 1
+    blanket = _Blanket.lay(np.array([5.0, 3_000.0, 90_000.0]), categories=round(1 / chance), delta=0.1)
+    assert (blanket.nodes[:, 0] == 0).all()
+    assert (blanket.masses.sum(axis=1) >= 1).all()
 
 
 @pytest.mark.parametrize(

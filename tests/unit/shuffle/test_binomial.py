@@ -10,6 +10,8 @@ import pytest
 
 from discreet.shuffle.binomial import SLACK, at_least, below, point
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("chance", [Fraction(1, 2), Fraction(1, 13), Fraction(1, 200), Fraction(9, 10)])
 @pytest.mark.parametrize("trials", [1, 2, 17, 400])

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterInvalid
+from discreet.local.response import GeneralisedResponse
 from discreet.shuffle import amplification
 from discreet.shuffle.allowance import allow, rung_below
 from discreet.shuffle.amplification import largest_local_epsilon, suffices
@@ -124,6 +125,15 @@ def test_allowances_are_proven(categories: int | None) -> None:
         assert local >= max(before, epsilon)
         assert suffices(local_epsilon=local, epsilon=epsilon, delta=DELTA, anonymity=people, categories=categories)
         before = local
+
+
+@pytest.mark.parametrize(("categories", "people"), [(5, 100), (40, 20), (40, 1_000), (300, 20)])
+def test_a_randomiser_spends_by_the_account_of_its_own_kind(categories: int, people: int) -> None:
+    """The allowance of randomised response is larger than that of any other randomiser, and is for itself alone."""
+    epsilon = Decimal("0.2")
+    chosen = CategoryQuestion(categories).randomiser(epsilon=epsilon, delta=DELTA, people=people)
+    account = categories if isinstance(chosen, GeneralisedResponse) else None
+    assert suffices(local_epsilon=chosen.epsilon, epsilon=epsilon, delta=DELTA, anonymity=people, categories=account)
 
 
 @pytest.mark.parametrize("categories", [None, 5])

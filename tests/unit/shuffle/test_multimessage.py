@@ -239,6 +239,20 @@ def test_half_widths_of_several_shares_cover_their_level(scale: int, shape: floa
     assert 0.95 - 1e-9 <= inside < 0.953 + 0.5 / scale
 
 
+def test_intervals_hold_what_coarse_steps_round() -> None:
+    """40 people at the middle of a step, hardly any noise: the exact law of how many are rounded up."""
+    protocol = sums(cells=1, epsilon=100, largest=30, coarsening=30)
+    reach = protocol.half_width("0.95")
+    held = sum(math.comb(40, up) for up in range(41) if abs(30 * up - 40 * 15) <= reach)
+    assert held / 2**40 >= 0.95
+
+
+@pytest.mark.parametrize("survivors", ["1", "0.95"])
+def test_noise_far_above_the_sums_does_not_wrap(survivors: str) -> None:
+    protocol = sums(cells=1, clients=20, largest=1, epsilon="0.001", survivors=survivors)
+    assert 20 + protocol.half_width("0.999999999") < 1 << (protocol.bits - 1)
+
+
 def test_the_noise_shares_use_the_permitted_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes = []
 

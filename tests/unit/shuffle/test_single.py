@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterInvalid
+from discreet.local.additive import LaplaceNumber
 from discreet.local.duchi import Duchi
+from discreet.local.response import GeneralisedResponse
 from discreet.noise.entropy import SystemEntropy
 from discreet.shuffle.amplification import amplified_epsilon
+from discreet.shuffle.classes import BLUR_PRICE, WeightClass, WeightClasses
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion
 from discreet.shuffle.single import Batch, SingleCategory, SingleNumber, single_message
 
@@ -119,6 +122,25 @@ def test_theory_of_blur() -> None:
     assert expected.bias == pytest.approx(bias, rel=1e-6, abs=1e-3)
     assert np.all(expected.absolute_error >= np.abs(expected.bias) * (1 - 1e-9))
     assert category("40").expected(ANSWERS, WEIGHTS).bias == pytest.approx(np.zeros(5), abs=1e-6)
+
+
+def one_class(*, squares: int) -> WeightClasses:
+    """A hundred people of weight 5 on average, whose weights are forgotten."""
+    return WeightClasses((WeightClass(low=1, high=9, people=100, total=500, squares=squares, anonymity=100),), 0.0)
+
+
+def test_intervals_allow_for_blurred_weights() -> None:
+    """The same reports of equal weights and of weights 1 and 9, whose squares differ from the mean's by 1,600."""
+    epsilon, delta, batch = Decimal(40), Decimal("1e-6"), [Batch(np.repeat([0, 1], 50), None)]
+    counted, averaged = [], []
+    for classes in (one_class(squares=2_500), one_class(squares=4_100)):
+        oracle, laplace = GeneralisedResponse(epsilon=epsilon, categories=2), LaplaceNumber(epsilon=50, grid=1)
+        counts = SingleCategory(CategoryQuestion(2), epsilon, delta, classes, (oracle,))
+        means = SingleNumber(NumberQuestion(1), epsilon, delta, classes, (laplace,))
+        counted.append(counts.estimate(batch).variances[0])
+        averaged.append(means.estimate(batch).variances[0])
+    assert counted[1] - counted[0] == pytest.approx(BLUR_PRICE * 0.25 * 1_600)
+    assert averaged[1] - averaged[0] >= 0.25 * 1_600 / 500**2
 
 
 def test_incomplete_batches_are_refused() -> None:

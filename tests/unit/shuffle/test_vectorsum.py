@@ -17,6 +17,8 @@ from discreet.shuffle.blanket import _binomial, _window, blanket_delta, channel_
 from discreet.shuffle.permutation import Shuffler
 from discreet.shuffle.vectorsum import VectorSum, choose_levels, published_gamma
 
+pytestmark = pytest.mark.slow
+
 ENTROPY = SystemEntropy()
 Law = dict[tuple[int, ...], float]
 
@@ -110,6 +112,13 @@ def test_the_stated_delta_is_the_sum_it_stands_for(clients: int, cover: float, e
     assert blanket_delta(epsilon=epsilon, clients=clients, cover=cover, cut=1e-12) == pytest.approx(total, rel=2e-6)
 
 
+@pytest.mark.parametrize("cut", [1e-2, 1e-4, 1e-6])
+def test_what_is_cut_off_is_added(cut: float) -> None:
+    """Few random messages are rare and give the most away: the rarest of them are not summed, but never forgotten."""
+    exact = blanket_delta(epsilon=3.0, clients=200, cover=0.1, cut=1e-15)
+    assert exact <= blanket_delta(epsilon=3.0, clients=200, cover=0.1, cut=cut) <= exact * (1 + 2e-6) + cut
+
+
 @pytest.mark.parametrize(("cover", "epsilon"), [(5e-4, 10.0), (1e-3, 6.0), (1e-3, 3.0)])
 def test_small_deltas_keep_their_digits(cover: float, epsilon: float) -> None:
     """Many people, few random messages, a delta near the smallest: against the sum in whole numbers."""
@@ -186,6 +195,14 @@ def test_whole_levels_are_exact_without_noise() -> None:
     assert totals.estimates.tolist() == pytest.approx([0, 600, 1800])
     assert totals.variances.tolist() == pytest.approx([0, 0, 0], abs=1e-6)
     assert totals.messages.sum() == 300
+
+
+def test_random_messages_are_any_of_the_levels() -> None:
+    """Whoever speaks at random covers every level: one that only the truth can send would hide nobody."""
+    protocol = vector_sum(coordinates=1)
+    object.__setattr__(protocol, "gamma", Fraction(1))
+    for value in (0, 1000):
+        assert set(protocol.randomise(ENTROPY, np.full((500, 1), value)).tolist()) == {0, 1, 2, 3}
 
 
 def test_encode_shuffle_analyse() -> None:

@@ -18,6 +18,8 @@ from discreet.study import comparing
 from discreet.study.comparing import compare_query
 from discreet.study.contest import STRATEGIES, Contest, Line, Spread, Trials, choose_strategies
 
+pytestmark = pytest.mark.slow
+
 CARD = """
 dataset: people
 population: all

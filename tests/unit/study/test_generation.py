@@ -112,6 +112,15 @@ def test_unproven_rows_leave_a_marker_for_good(office: Office, train: Shelve, tm
     assert _markers(office) == 2
 
 
+def test_the_marker_names_the_rows_that_the_model_has_seen(office: Office, train: Shelve, tmp_path: Path) -> None:
+    train(office)
+    office.session.add(tmp_path / "people.csv", replace=True)
+    done = _sample(office, tmp_path / "made.csv")
+    (marker,) = office.session.budget(POPULATION).markers
+    assert marker.version == 1
+    assert "was trained on version 1 of 'people'; version 2 is current" in done.warnings[0]
+
+
 def test_without_the_opt_in_nothing_is_written_or_marked(closed: Office, train: Shelve, tmp_path: Path) -> None:
     train(closed)
     head = closed.head

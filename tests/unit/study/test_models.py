@@ -160,6 +160,14 @@ def test_scales_of_counts_are_those_that_releases_derive(folder: Path, frame: Fr
     assert totals.histogram_scales(frame, frame.column("smoking"), Fraction(1, 2)) == scales
 
 
+@pytest.mark.parametrize(("neighbours", "moved"), [(Neighbours.ADD_REMOVE, 1), (Neighbours.REPLACE_ONE, 2)])
+def test_both_totals_of_a_mean_cost_its_epsilon_together(frame: Frame, neighbours: Neighbours, moved: int) -> None:
+    height, epsilon = frame.column("height"), Fraction(1, 2)
+    sums, weights = NoisyTotals(neighbours, Decimal("0.95"), "laplace").mean_scales(frame, height, epsilon)
+    for cap, of_sum, of_weight in zip(frame.caps.tolist(), sums, weights, strict=True):
+        assert moved * cap * height.size / of_sum + cap / of_weight == epsilon
+
+
 def test_changing_an_answer_costs_twice_as_much_in_a_histogram(frame: Frame) -> None:
     joins, changes = (central(n).expect(frame, QUERIES, epsilon=Decimal(1)) for n in Neighbours)
     assert np.allclose(changes[0].error, 2 * joins[0].error)

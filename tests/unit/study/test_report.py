@@ -23,6 +23,8 @@ from discreet.study.findings import Series, read_findings
 from discreet.study.report import verdict_lines, write_report
 from discreet.study.reproduction import reproduce_report
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert('x')</script> & Co"
 GROUPS = ["Alpha", "Beta", HOSTILE]
 EPSILONS = [2.0, 1.0]

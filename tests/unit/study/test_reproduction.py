@@ -18,6 +18,8 @@ from discreet.study.comparison import EVERYWHERE, MODELS, Comparison, Line, corr
 from discreet.study.printed import printed_source, printed_tables
 from discreet.study.reproduction import Reproduction, report_study, reproduce_report
 
+pytestmark = pytest.mark.long
+
 SETTING = "columns: [height, body_weight, smoking, perceived_health, work_stress]\nstatic: []"
 QUERIES = tuple(table.query for table in printed_tables())
 

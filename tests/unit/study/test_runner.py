@@ -25,6 +25,8 @@ from discreet.study.studyfolder import hold_folder
 from discreet.study.tables import NOTICE, TABLES
 from tests.unit.study.honest import PEOPLE, STUDY, rows, write
 
+pytestmark = pytest.mark.slow
+
 BUILD = "tests.unit.study.honest:build"
 COUNTING = "tests.unit.study.honest:build_counting"
 
@@ -131,6 +133,7 @@ def test_averages_are_means_over_runs_and_groups(once: Path) -> None:
     assert float(first["expected_error"]) == pytest.approx(100)
 
 
+@pytest.mark.long
 def test_any_number_of_processes_gives_the_same_bytes(once: Path, tmp_path: Path) -> None:
     run(tmp_path, jobs=2)
     for name in TABLES:
@@ -139,6 +142,7 @@ def test_any_number_of_processes_gives_the_same_bytes(once: Path, tmp_path: Path
         assert (tmp_path / "out" / "tables" / file.name).read_bytes() == file.read_bytes()
 
 
+@pytest.mark.long
 def test_the_models_themselves_give_the_same_bytes(tmp_path: Path) -> None:
     every = "models: [central, local, {model: shuffle, mechanism: [single-message, multi-message]}, naive]"
     text = "\n".join(every if line.startswith("models") else line for line in STUDY.splitlines())
@@ -166,6 +170,7 @@ def test_another_seed_gives_other_noise(once: Path, tmp_path: Path) -> None:
     assert not one.column("estimate").equals(other.column("estimate"))
 
 
+@pytest.mark.long
 def test_an_interrupted_study_goes_on_where_it_stopped(once: Path, tmp_path: Path, diary: Path) -> None:
     def interrupt(stage: str, done: int, _all: int) -> None:
         if stage == "running" and done >= 4:
@@ -185,6 +190,7 @@ def test_an_interrupted_study_goes_on_where_it_stopped(once: Path, tmp_path: Pat
     assert estimates[0].equals(estimates[1])
 
 
+@pytest.mark.long
 def test_a_process_that_dies_leaves_what_was_finished(
     tmp_path: Path, diary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,10 +40,10 @@ def frame(tmp_path_factory: pytest.TempPathFactory) -> Frame:
     )
 
 
-def model(mechanism: str) -> ShuffleModel:
+def model(mechanism: str, *, delta: str = "1e-6") -> ShuffleModel:
     return ShuffleModel(
         mechanism=mechanism,
-        delta=Decimal("1e-6"),
+        delta=Decimal(delta),
         neighbours=Neighbours.REPLACE_ONE,
         level=Decimal("0.95"),
         epsilon_is="per-column",
@@ -53,6 +53,15 @@ def model(mechanism: str) -> ShuffleModel:
 def run(frame: Frame, mechanism: str, *, epsilon: str = "1", seed: int = 0) -> Outcome:
     streams = Streams.of_run(seed=seed, variant="test", epsilon=Decimal(epsilon), run=0)
     return model(mechanism).run(frame, (SMOKING, HEIGHT), epsilon=Decimal(epsilon), streams=streams)
+
+
+def test_a_smaller_epsilon_or_delta_is_paid_with_a_larger_error(frame: Frame) -> None:
+    """Asked for in turn: what is kept for one is not used for another."""
+    first, second, third = (
+        model("single-message", delta=delta).expect(frame, (SMOKING,), epsilon=Decimal(epsilon))[0].error.sum()
+        for epsilon, delta in (("1", "1e-3"), ("1", "1e-6"), ("0.5", "1e-6"))
+    )
+    assert first < second < third
 
 
 @pytest.mark.parametrize("mechanism", SHUFFLE_MECHANISMS)

@@ -28,6 +28,8 @@ from discreet.study.thesis.reproduction import Reproduction, reproduce_thesis
 from discreet.study.thesis.running import House, run_all
 from discreet.study.thesis.setting import Setting
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("scipy")
 
 SMALL = Setting(runs=3, epsilons=("0.01",), sample_sizes=(50,), gan=False, audit_samples=100)
@@ -234,7 +236,6 @@ def test_the_street_gives_its_richest_away() -> None:
     assert found["private-bounds"].proven
 
 
-@pytest.mark.long
 def test_a_generator_is_trained_once(house: House, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     dataset = house.workspace(Variant.PRIVATE_BOUNDS, wide=True).dataset("breast")

@@ -29,6 +29,8 @@ from discreet.study.thesis.readings import Readings, read_data
 from discreet.study.thesis.truth import check_readings, losses
 from tests.conftest import SHARED
 
+pytestmark = pytest.mark.long
+
 NEEDED = ("kidney_uci.arff", "breast_wdbc.csv", "diabetes130.csv.gz")
 at_hand = pytest.mark.skipif(
     not all((SHARED / name).is_file() for name in NEEDED), reason="the thesis' three data files are not at hand"

@@ -11,11 +11,12 @@ from typing import Any
 
 from discreet.plan.algebra import Plan
 from discreet.release.noising import Noisy, draw
-from discreet.session import Session
+from discreet.session import Session, open_session
 from discreet.tables.asking import AskedTable
 from discreet.tables.measuring import Design
 from discreet.tables.request import TableRequest, table_request
 from discreet.tables.table import Table
+from tests.workspaces import fill
 
 CARD = """
 dataset: people
@@ -78,18 +79,25 @@ def write_people(people: Sequence[dict[str, Any]]) -> str:
     return "\n".join([HEADER, *rows, ""])
 
 
+REGIONS = "region,people,name,homes\nN,500,Nord,200\nS,700,Sud,300\n"
+
+
 @contextmanager
 def open_office(folder: Path, card: str = CARD, people: Sequence[dict[str, Any]] = PEOPLE) -> Iterator[Office]:
-    """A workspace with the dataset 'people' and the public table 'regions'."""
-    folder.mkdir(exist_ok=True)
-    (folder / "people.csv").write_text(write_people(people), encoding="utf-8")
-    (folder / "people.yaml").write_text(card, encoding="utf-8")
-    (folder / "regions.csv").write_text("region,people,name,homes\nN,500,Nord,200\nS,700,Sud,300\n", encoding="utf-8")
-    (folder / "towns.csv").write_text("town,people\nA,500\nB,700\n", encoding="utf-8")
-    with Session.create(folder / "w") as session:
-        session.add(folder / "people.csv", confirm=lambda _: True)
-        session.add_public_table(folder / "regions.csv", key="region")
-        session.add_public_table(folder / "towns.csv", key="town")
+    """A workspace with the dataset 'people' and the public tables 'regions' and 'towns'."""
+    rows = write_people(people)
+
+    def make(folder: Path) -> None:
+        (folder / "people.csv").write_text(rows, encoding="utf-8")
+        (folder / "people.yaml").write_text(card, encoding="utf-8")
+        (folder / "regions.csv").write_text(REGIONS, encoding="utf-8")
+        (folder / "towns.csv").write_text("town,people\nA,500\nB,700\n", encoding="utf-8")
+        with Session.create(folder / "w") as session:
+            session.add(folder / "people.csv", confirm=lambda _: True)
+            session.add_public_table(folder / "regions.csv", key="region")
+            session.add_public_table(folder / "towns.csv", key="town")
+
+    with open_session(fill(folder, card + rows, make)) as session:
         yield Office(session)
 
 

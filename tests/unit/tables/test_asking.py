@@ -31,6 +31,8 @@ from discreet.tables.layout import Margin, every_margin
 from discreet.tables.table import Table
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, WITH_DELTA, Office, open_office
 
+pytestmark = pytest.mark.slow
+
 SQL = "SELECT region, smokes, COUNT(*) AS n FROM people GROUP BY region, smokes"
 
 

@@ -17,6 +17,8 @@ from discreet.tables.comparing import TableRelease
 from discreet.tables.today.comparison import Comparison
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, Office, open_office
 
+pytestmark = pytest.mark.slow
+
 SMOKERS = (1, 2, None)
 
 

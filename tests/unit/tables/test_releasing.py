@@ -24,6 +24,8 @@ from discreet.tables.strategies import Measured
 from discreet.tables.table import Entry, Figures, Quality, Table
 from tests.unit.tables.office import PEOPLE, Office
 
+pytestmark = pytest.mark.slow
+
 PLENTY = 5000
 CAPS = {"N": 5, "S": 20, None: 20}
 

@@ -9,8 +9,9 @@ import pytest
 
 from discreet.errors import FileRefused, PathInvalid
 from discreet.tables.bootstrap.log import bootstrap_log
-from discreet.tables.bootstrap.observed import outline
+from discreet.tables.bootstrap.observed import Observed, outline
 from discreet.tables.bootstrap.pools import Pool, PoolKind, read_pool
+from discreet.tables.bootstrap.sensitivity import CellSummary, count_summary, table_sensitivity
 
 Build = Callable[..., Any]
 
@@ -27,6 +28,13 @@ def test_a_pool_is_prepared_by_the_card(build: Build) -> None:
     share_trad, none_high = pool.observed.cells[4], pool.observed.cells[6]
     assert (share_trad.n, share_trad.low, share_trad.high) == (2, -5, 20000)
     assert (none_high.n, none_high.total) == (1, 4)
+
+
+def test_one_of_the_pool_who_lies_in_no_cell_may_enter_one() -> None:
+    data = Observed((CellSummary(3, 900, 300, 300),), outside=False)
+    pool = Observed((count_summary(0),), outside=True)
+    for both in (data.joined(pool), pool.joined(data)):
+        assert table_sensitivity(dict(enumerate(both.cells)), outside=both.outside) == 300
 
 
 def test_individuals_have_ids_of_their_own(build: Build) -> None:

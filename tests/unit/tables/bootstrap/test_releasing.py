@@ -30,6 +30,8 @@ from discreet.tables.bootstrap.sensitivity import CellSummary, PublicBounds, Sta
 from discreet.tables.request import TableRequest
 from discreet.tables.table import Quality
 
+pytestmark = pytest.mark.slow
+
 Build = Callable[..., Any]
 
 
@@ -87,6 +89,17 @@ def test_a_release_is_marked_logged_and_labelled(build: Build) -> None:
     assert any("no longer bounds everything" in warning for warning in shown["warnings"])
     assert "Not differentially private" in table.notes[0][1].en
     assert "Sans confidentialité différentielle" in table.notes[0][1].fr
+
+
+def test_a_new_version_of_the_data_is_another_question(build: Build) -> None:
+    house = build()
+    house.release()
+    data = house.folder / "farms.csv"
+    data.write_text(data.read_text() + "34,share,trad,800\n")
+    house.session.add(data, card=house.folder / "farms.yaml", replace=True)
+    assert [house.release().release["replayed"] for _ in range(2)] == [False, True]
+    assert [entry.version for entry in bootstrap_log(house.session.workspace)] == [1, 2]
+    assert house.markers() == 2
 
 
 def test_a_release_shows_neither_noise_nor_interval(build: Build) -> None:

@@ -24,6 +24,8 @@ from discreet.tables.bootstrap.reproduction import (
 )
 from discreet.tables.bootstrap.reproductionaudit import Trial, audit_farms, audit_rows, bound_loss, list_trials
 
+pytestmark = pytest.mark.long
+
 SHARED = Path(__file__).resolve().parents[5] / "shared" / "data"
 FARMS = SHARED / "rice_farms.csv"
 needs_farms = pytest.mark.skipif(not FARMS.is_file(), reason="the rice farms are not beside the checkout (shared/data)")

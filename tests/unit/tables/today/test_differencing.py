@@ -25,6 +25,8 @@ from discreet.tables.today.suppression import Suppression
 from discreet.tables.today.swapping import RecordSwapping
 from discreet.tables.today.trials import Method, attack_once
 
+pytestmark = pytest.mark.slow
+
 Laplace = Callable[[str], PrivateRelease]
 
 

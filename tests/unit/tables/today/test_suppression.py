@@ -12,6 +12,8 @@ from discreet.tables.today.auditing import Pattern
 from discreet.tables.today.holdings import Holdings, Published
 from discreet.tables.today.suppression import Suppression
 
+pytestmark = pytest.mark.slow
+
 
 def least_width(rule: Suppression, held: Holdings, published: Published) -> float:
     pattern = Pattern(held, published.hidden)

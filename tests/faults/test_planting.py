@@ -1,0 +1,56 @@
+"""The planted faults fit the source as it reads today; `make faults` sees whether they are found."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.faults.planting import Fault, FaultUnplantable, read_faults
+
+ROOT = Path(__file__).resolve().parents[2]
+FAULTS = read_faults()
+ROOMS = {path.stem for path in (ROOT / "src" / "discreet").iterdir() if not path.stem.startswith("_")} - {"py"}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.room}/{fault.name}")
+def test_a_fault_changes_what_the_source_means(fault: Fault) -> None:
+    faulty = ast.parse(fault.plant(ROOT))
+    assert ast.dump(faulty) != ast.dump(ast.parse((ROOT / fault.file).read_text(encoding="utf-8")))
+    assert fault.file.startswith(f"src/discreet/{fault.room}")
+    assert fault.breaks.endswith(".")
+    assert all((ROOT / test.split("::")[0]).exists() for test in fault.tests)
+    assert fault.tests
+
+
+def test_every_room_has_faults() -> None:
+    assert len(FAULTS) >= 60
+    counted = Counter(fault.room for fault in FAULTS)
+    assert set(counted) == ROOMS
+    assert min(counted.values()) >= 2
+
+
+def test_names_are_given_once() -> None:
+    assert max(Counter((fault.room, fault.name) for fault in FAULTS).values()) == 1
+
+
+def test_a_fault_that_no_longer_fits_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\ny = 1\n", encoding="utf-8")
+    fault = Fault("room", "name", "Nothing.", "a.py", "1", "2", ("tests",))
+    with pytest.raises(FaultUnplantable, match="stands 2 times"):
+        fault.plant(tmp_path)
+    with pytest.raises(FaultUnplantable, match="stands 0 times"):
+        Fault("room", "name", "Nothing.", "a.py", "3", "2", ("tests",)).plant(tmp_path)
+
+
+def test_a_page_that_leaves_something_out_is_told(tmp_path: Path) -> None:
+    (tmp_path / "room.toml").write_text('[a]\nbreaks = "x"\nfile = "a.py"\nold = "1"\nnew = "2"\n', encoding="utf-8")
+    with pytest.raises(FaultUnplantable, match="tests must be said"):
+        read_faults(tmp_path)
+    (tmp_path / "room.toml").write_text(
+        '[a]\nbreaks = "x"\nfile = "a.py"\nold = "1"\nnew = "2"\ntests = ["t"]\nby = "me"\n', encoding="utf-8"
+    )
+    with pytest.raises(FaultUnplantable, match="by is not known"):
+        read_faults(tmp_path)
