@@ -9,7 +9,7 @@ READY_DEMO := $(VENV)/.ready-demo
 READY_ALL := $(VENV)/.ready-all
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --times
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --times
 
 .DEFAULT_GOAL := help
 FAULTS ?=
@@ -52,18 +52,18 @@ demo-all: $(READY) ## a longer tour: cards, workbooks, local collection, studies
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo-all.sh
 
 test: lint ## lint, types, import direction and the test suite (with a real PostgreSQL); under five minutes
-	$(PYTEST) -m "not long"
+	$(PYTEST) --dist worksteal -m "not long"
 
 test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, reproductions, a small GAN, a Spark cluster (needs Java 17)
-	$(PYTEST) -m "long"
+	$(PYTEST) --dist loadgroup -m "long"
 
 check: lint ## lint, types, quick unit tests; under a minute
-	$(PYTEST) -m "not long and not statistical and not slow" tests/unit
+	$(PYTEST) --dist worksteal -m "not long and not statistical and not slow" tests/unit
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $(WORKERS)
 	$(BIN)/lint-imports --no-cache
 
 faults: $(READY) ## plant faults in a copy of the source, one by one, and see which test finds each; half an hour

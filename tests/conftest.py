@@ -29,6 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     require_shares(items)
+    for item in items:
+        if "spark" in item.nodeid:  # one worker has them all: a driver that is warm answers in half the time
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

@@ -148,8 +148,9 @@ def test_no_bar_runs_over_the_question_before_the_training(monkeypatch: pytest.M
 
 
 @pytest.mark.long
-def test_a_model_is_trained_sampled_and_inspected(run: Run, tmp_path: Path) -> None:
+def test_a_model_is_trained_sampled_and_inspected(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
+    monkeypatch.setattr(progress, "_SECONDS_APART", 0)
     _office(run, tmp_path, CARD)
     trained = run(*TRAIN, "--epochs", "2")
     assert "losses" in trained.err
@@ -212,8 +213,11 @@ def test_a_changed_model_is_refused(run: Run, here: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_private_training_is_charged_once_and_its_rows_are_proven(run: Run, here: Run, tmp_path: Path) -> None:
+def test_private_training_is_charged_once_and_its_rows_are_proven(
+    run: Run, here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("opacus")
+    monkeypatch.setattr(progress, "_SECONDS_APART", 0)
     _office(run, tmp_path, WITH_DELTA)
     private = (*TRAIN, "--private", "--epochs", "2", "--rho", "0.05")
     trained = here(*private, "--request-id", "once")

@@ -152,8 +152,8 @@ def test_nothing_moves_by_more_than_derived(block: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(8))
 def test_nothing_moves_by_more_than_derived_at_length(block: int) -> None:
-    for _ in range(125):
-        attack(randbits(48), steps=100, starts=6)
+    for _ in range(200):
+        attack(randbits(48), steps=50, starts=4)
 
 
 @settings(max_examples=100)

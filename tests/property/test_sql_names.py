@@ -2,7 +2,8 @@
 
 Every plant gives columns identities by what they are called, as names once did, in one place; nodes then no longer
 refuse inputs that share an identity, and tables and derived columns may be called anything. Without a plant, names that
-may be anything change nothing: that they are ordinary ones is no part of the proof.
+may be anything change nothing: that they are ordinary ones is no part of the proof. All this looks at the fuzz, not at
+the product, and takes long; the fuzz itself is in every run.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from discreet.plan.vocabulary import Identities
 from tests.sqltext.fuzz import embedded, run
 from tests.sqltext.populations import Population, populations
 from tests.sqltext.statements import random_question
+
+pytestmark = pytest.mark.long
 
 QUICK: Final = 3_000
 
@@ -122,7 +125,6 @@ def found(folder: Path, pattern: str, *, among: tuple[Population, ...] = populat
     return bool(run(seeds, embedded(folder), until=1).violations)
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("any_name")
 def test_names_may_be_anything_where_columns_have_identities(tmp_path: Path) -> None:
     result = run(range(300), embedded(tmp_path), wild=0.8)

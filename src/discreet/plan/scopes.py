@@ -131,7 +131,6 @@ class Scope:
         constant_here = literal(node)
         if constant_here is not None:
             return self._constant(constant_here)
-        text = node.sql()
         match node:
             case exp.Paren():
                 only(node, "this")
@@ -140,6 +139,11 @@ class Scope:
                 return self.column(node)
             case exp.Null():
                 return Typed(Nothing(), Sort.NOTHING, "NULL")
+        return self._computed(node, node.sql())
+
+    def _computed(self, node: exp.Expression, text: str) -> Typed:
+        """The value of an operator or function; `text` is how messages call it."""
+        match node:
             case exp.Neg():
                 return negate(self.number(node.this, "-"), text)
             case exp.Add() | exp.Sub():

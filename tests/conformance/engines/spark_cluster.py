@@ -19,7 +19,8 @@ from pathlib import Path
 START_SECONDS = 120
 PR_SET_PDEATHSIG = 1
 WORKERS = 2
-# Small: the driver of each of two workers of a run, and that of a command of each, find an executor.
+# Small: the driver of each of two workers of a run, and that of a command of each, find an executor. Java compiles with
+# its quick compiler alone: no statement runs long enough for the other.
 DEFAULTS = """\
 spark.driver.memory 2g
 spark.executor.memory 512m
@@ -28,6 +29,8 @@ spark.cores.max 1
 spark.sql.shuffle.partitions 2
 spark.sql.adaptive.enabled false
 spark.ui.enabled false
+spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 """
 
 

@@ -72,12 +72,11 @@ def test_units_of_every_type_are_told_apart_as_by_the_ingest(
     nasty.assert_same(card, found(source, card), nasty.ingested(card, table), seed)
 
 
-@pytest.mark.parametrize("fault", POSTGRES_FAULTS)
-def test_a_planted_fault_is_found(postgres_dsn: str, source: RowSource, fault: str, truth: nasty.Truth) -> None:
+def test_planted_faults_are_found(postgres_dsn: str, source: RowSource, truth: nasty.Truth) -> None:
     load_nasty(postgres_dsn, source, truth.table)
     nasty.assert_same(truth.card, found(source, truth.card), truth.rows)
-    with pytest.raises(AssertionError, match="prepared rows differ"):
-        nasty.assert_same(truth.card, found(source, truth.card, POSTGRES_FAULTS[fault]), truth.rows)
+    for fault, faulty in POSTGRES_FAULTS.items():
+        assert found(source, truth.card, faulty) != truth.rows, fault
 
 
 NUMERIC = """

@@ -49,14 +49,15 @@ def visits_card(visits: tuple[Path, Path]) -> Card:
     return read_card_file(visits[1])
 
 
-def test_full_survey_is_the_same_bytes_for_a_seed(tmp_path: Path) -> None:
-    first = write_survey(tmp_path / "first")
-    second = write_survey(tmp_path / "second")
-    other = write_survey(tmp_path / "other", seed=2)
+@pytest.mark.parametrize("rows", [2_000, pytest.param(113_290, marks=pytest.mark.long)])
+def test_a_survey_is_the_same_bytes_for_a_seed(tmp_path: Path, rows: int) -> None:
+    first = write_survey(tmp_path / "first", rows=rows)
+    second = write_survey(tmp_path / "second", rows=rows)
+    other = write_survey(tmp_path / "other", rows=rows, seed=2)
     assert [path.name for path in first] == ["survey.parquet", "survey.yaml"]
     assert _digests(*first) == _digests(*second)
     assert _digests(first[0]) != _digests(other[0])
-    assert pq.read_metadata(first[0]).num_rows == 113_290
+    assert pq.read_metadata(first[0]).num_rows == rows
 
 
 def test_visits_are_the_same_bytes_for_a_seed(tmp_path: Path, visits: tuple[Path, Path]) -> None:

@@ -455,10 +455,11 @@ def test_what_is_admitted_is_answered_within_any_bounds(sql: str, epsilon: str, 
     statement, cards = read_statement(sql, shelf(text))
     searching = price_searching(statement, cards, bounded, epsilon=Decimal(epsilon))
     random = Random(randbits(48))
-    for _ in range(12):
+    for _ in range(8):
         found = found_bounds(random, statement, searching.widest)
-        priced = price(bounded(found), cards, epsilon=searching.remaining)
-        for measure, one in zip(bounded(found).plan.measures, priced.measures, strict=True):
+        within = bounded(found)
+        priced = price(within, cards, epsilon=searching.remaining)
+        for measure, one in zip(within.plan.measures, priced.measures, strict=True):
             assert isinstance(measure, Rows) or None not in one.mechanisms, found
         spent = sum((one.epsilon for one in priced.measures), Decimal(0))
         assert spent == searching.remaining, found

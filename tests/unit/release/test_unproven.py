@@ -31,6 +31,7 @@ from discreet.plan.algebra import Plan
 from discreet.release.unproven import UnprovenStrategy, ask_unproven
 from discreet.release.unprovenanswers import JOURNAL_FILE, UnprovenAnswer, UnprovenJournal, describe_marker
 from discreet.session import Session
+from tests.unit.release.conftest import make_house
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, write_people
 
 pytestmark = pytest.mark.slow
@@ -97,13 +98,10 @@ class House:
 
 @pytest.fixture
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., House]]:
-    (tmp_path / "people.csv").write_text(write_people(PEOPLE), encoding="utf-8")
     with ExitStack() as opened:
 
         def make(card: str = ALLOWED) -> House:
-            (tmp_path / "people.yaml").write_text(card, encoding="utf-8")
-            session = opened.enter_context(Session.create(tmp_path / "w"))
-            session.add(tmp_path / "people.csv", confirm=lambda _: True)
+            session = opened.enter_context(make_house(tmp_path, {"people": (write_people(PEOPLE), card)}))
             stand = Stand(read_rows(session.workspace.dataset("people")))
             monkeypatch.setattr(Shelved, "load", lambda _: stand)
             house = House(session, stand)

@@ -17,6 +17,7 @@ from discreet.session import Session
 from discreet.study import comparing
 from discreet.study.comparing import compare_query
 from discreet.study.contest import STRATEGIES, Contest, Line, Spread, Trials, choose_strategies
+from tests.unit.release.conftest import make_house
 
 pytestmark = pytest.mark.slow
 
@@ -48,16 +49,13 @@ ALLOWED = CARD.replace("columns:", "allow: [generated]\ncolumns:", 1)
 
 
 def make(folder: Path, *, card: str = CARD, start: int = 20, count: int = 120) -> Session:
-    folder.mkdir(exist_ok=True)
-    rows = [f"{pid},{start + pid % 7},{1000 + pid},{pid % 10}" for pid in range(count)]
-    (folder / "people.csv").write_text("\n".join(["pid,age,pay,clinic", *rows, ""]))
-    (folder / "clinics.csv").write_text("\n".join(["pid,code", *(f"{10**6 + code},{code}" for code in range(10)), ""]))
-    (folder / "people.yaml").write_text(card)
-    (folder / "clinics.yaml").write_text(CLINICS)
-    session = Session.create(folder / "w")
-    for name in ("people", "clinics"):
-        session.add(folder / f"{name}.csv", confirm=lambda _: True)
-    return session
+    people = [f"{pid},{start + pid % 7},{1000 + pid},{pid % 10}" for pid in range(count)]
+    clinics = [f"{10**6 + code},{code}" for code in range(10)]
+    tables = {
+        "people": ("\n".join(["pid,age,pay,clinic", *people, ""]), card),
+        "clinics": ("\n".join(["pid,code", *clinics, ""]), CLINICS),
+    }
+    return make_house(folder, tables)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from discreet.tables.bootstrap.sensitivity import CellSummary
 from discreet.tables.forming import Formed, form_table
 from discreet.tables.request import TableRequest
 from discreet.tables.table import Table
+from tests.unit.release.conftest import make_house
 
 FarmCells = dict[tuple[str, str], CellSummary]
 
@@ -106,13 +107,10 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
             .replace("ROWS", str(rows))
             .replace("HIGH", str(high))
         )
-        card_file, data = tmp_path / "farms.yaml", tmp_path / "farms.csv"
-        card_file.write_text(card.replace("PUBLIC", f"public: {str(public).lower()}"))
-        data.write_text("\n".join([HEADER, *FARMS]) + "\n")
-        session = Session.create(folder)
+        card = card.replace("PUBLIC", f"public: {str(public).lower()}")
+        session = make_house(folder, {"farms": ("\n".join([HEADER, *FARMS, ""]), card)})
         opened.append(session)
-        session.add(data, card=card_file, confirm=lambda _: True)
-        return House(session, tmp_path)
+        return House(session, folder)
 
     yield make
     for session in opened:
