@@ -148,7 +148,8 @@ def _write(file: Path, text: str) -> None:
 
 def _pytest(copy: Path, words: Sequence[str]) -> tuple[int, str]:
     environment = {**os.environ, "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}"}
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", *words]
+    own = f"--basetemp={copy.parent / 'tmp'}"  # runs beside each other would clear away each other's folders
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", own, *words]
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, done.stdout + done.stderr
 
