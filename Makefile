@@ -11,6 +11,9 @@ INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constr
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --times
 
+# Tests start many processes: none should compile what another has compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 FAULTS ?=
 

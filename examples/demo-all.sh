@@ -8,7 +8,7 @@ run() {
   printf '\n$ discreet'
   for word in "$@"; do case $word in *[\ \(]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
   printf '\n'
-  discreet "$@"
+  discreet "$@" </dev/null # on a terminal it would ask before it spends
 }
 
 rm -rf demo

@@ -110,6 +110,7 @@ def test_a_terminal_is_asked_about_a_new_population(tmp_path: Path, run: Run) ->
         process.wait(60)
     os.close(master)
     assert b"new population" in seen
+    assert b"Reading" not in seen, "a bar stands in the question"
     assert process.returncode == 1
     assert run("datasets", "-w", "w", "--format", "json").json()["datasets"] == []
 

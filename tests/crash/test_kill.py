@@ -90,10 +90,10 @@ def kill_and_check(ledger: Ledger, config: LedgerConfig, folder: Path, lives: li
     return killed
 
 
-def test_twenty_kills_lose_nothing(ledger: Ledger, config: LedgerConfig, tmp_path: Path) -> None:
-    lives = [*POINTS, *[RANDOM] * 6, *POINTS[-3:]]
+def test_fifteen_kills_lose_nothing(ledger: Ledger, config: LedgerConfig, tmp_path: Path) -> None:
+    lives = [*POINTS, *[RANDOM] * 4]
     random.shuffle(lives)
-    assert kill_and_check(ledger, config, tmp_path, lives) >= 15
+    assert kill_and_check(ledger, config, tmp_path, lives) >= 11
 
 
 @pytest.mark.long

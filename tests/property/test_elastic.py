@@ -160,7 +160,7 @@ def exact_delta(epsilon: float, shift: int, ours: Fraction, theirs: Fraction) ->
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("bounds", [(1, 1), (1, 2), (2, 2)], ids=str)
-@pytest.mark.parametrize(("epsilon", "delta"), [(1, "0.01"), (4, "0.001")])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, "0.01"), pytest.param(4, "0.001", marks=pytest.mark.long)])
 def test_delta_of_the_noise_that_is_drawn(
     bounds: tuple[int, int], relation: Neighbours, epsilon: int, delta: str
 ) -> None:

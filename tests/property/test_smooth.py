@@ -46,7 +46,9 @@ CASES = [
     for neighbours in Neighbours
     for rows in (1, 2)
 ]
-promises = pytest.mark.parametrize(("epsilon", "delta"), PROMISES)
+promises = pytest.mark.parametrize(
+    ("epsilon", "delta"), [PROMISES[0], pytest.param(*PROMISES[1], marks=pytest.mark.long)]
+)
 cases = pytest.mark.parametrize(("aggregate", "rank", "neighbours", "rows"), CASES)
 
 

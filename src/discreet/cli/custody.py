@@ -365,7 +365,7 @@ def show_report(session: "Session", dataset: str, output: Format) -> None:
 
 @contextmanager
 def _progress(file: Path) -> "Iterator[Callable[[int], None]]":
-    """A progress bar over the rows read so far, on a terminal only."""
+    """A progress bar over the rows read so far, on a terminal only; not before the first: it would hide a question."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -373,6 +373,14 @@ def _progress(file: Path) -> "Iterator[Callable[[int], None]]":
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"))
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"Reading {file.name}", total=None)
-        yield lambda rows: bar.update(task, completed=rows)
+    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+    task = bar.add_task(f"Reading {file.name}", total=None)
+
+    def tell(rows: int) -> None:
+        bar.start()
+        bar.update(task, completed=rows)
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
