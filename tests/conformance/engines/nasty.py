@@ -195,7 +195,7 @@ HEAD = """
 dataset: nasty
 unit: {column: who, rows: 3}
 neighbours: add-remove
-weight: {column: w, cap: {by: place, values: {1: 10, "é": 2.5, "|": 40}}}
+weight: {column: w, cap: {by: place, values: {1: 40, "é": 2.5, "|": 10}}}
 budget: {epsilon: 1}
 columns:
   who: {kind: id, type: TYPE, source: SOURCE, missing: [99]}
