@@ -97,7 +97,7 @@ class SparkTemplates(rows.RowTemplates):
         return f"(nullif(array_position(array({listed}), {text}), 0) - 1)"
 
     def pick(self, numbers: Sequence[int], position: str) -> str:
-        # Not element_at: Spark takes it for never NULL, so that at position NULL it is the last number, or the cap goes.
+        # Not element_at: Spark takes it for never NULL; at position NULL it gives the last number, or no cap holds.
         return f"get(array({', '.join(f'{number}L' for number in numbers)}), CAST({position} AS int))"
 
     def digest(self, text: str) -> str:
