@@ -212,7 +212,7 @@ def table(*, constant: bool) -> st.SearchStrategy[list[list[str | None]]]:
     return st.lists(row, min_size=1, max_size=12)
 
 
-calm = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+calm = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @calm

@@ -1,4 +1,4 @@
-"""A Spark cluster for the engines, in the long run, and the table that every engine is asked about."""
+"""A Spark cluster for the engines, in the long run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.engines import nasty
 from tests.servers import find_server
 
-__all__ = ["spark_connect", "spark_master", "truth"]
+__all__ = ["spark_connect", "spark_master"]
 
 
 @pytest.fixture(scope="session")
@@ -29,10 +28,3 @@ def spark_connect(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of a Spark Connect server."""
     address: str = find_server("spark-connect", tmp_path_factory)
     return address
-
-
-@pytest.fixture(scope="session")
-def truth() -> nasty.Truth:
-    """A fixed nasty table, prepared once."""
-    table, card = nasty.make_table(1), nasty.make_card()
-    return nasty.Truth(table, card, nasty.ingested(card, table))

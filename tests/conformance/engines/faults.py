@@ -65,5 +65,8 @@ def planted(base: type[RowTemplates]) -> dict[str, RowTemplates]:
     return {fault.__name__: fault() for fault in faults}
 
 
+# The types that each fault shows itself on; a card over all of them would take minutes on Spark.
+USUAL = ("num", "txt", "code")
+SHOWS = {"NativeFloats": ("dbl", "flt")}
 POSTGRES_FAULTS = planted(PostgresTemplates)
 SPARK_FAULTS = planted(SparkTemplates)

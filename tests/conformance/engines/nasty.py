@@ -273,15 +273,6 @@ def ingested(card: Card, table: Table) -> Prepared:
         return Counter(tuple(row.values()) for row in pq.read_table(data).to_pylist())
 
 
-@dataclass(frozen=True)
-class Truth:
-    """A nasty table and what its rows are."""
-
-    table: Table
-    card: Card
-    rows: Prepared
-
-
 def assert_same(card: Card, found: Prepared, expected: Prepared, seed: int = 0) -> None:
     """All rows with all values and `ord`; on failure the columns at fault are named first."""
     if found == expected:

@@ -16,7 +16,7 @@ from discreet.engines.postgres import PostgresRows
 from discreet.engines.postgres_rows import PostgresTemplates
 from discreet.engines.rows import RowTemplates, prepared_rows
 from tests.conformance.engines import nasty
-from tests.conformance.engines.faults import POSTGRES_FAULTS
+from tests.conformance.engines.faults import POSTGRES_FAULTS, SHOWS, USUAL
 
 DSN_ENV = "DISCREET_TEST_ROWS_DSN"
 
@@ -72,11 +72,14 @@ def test_units_of_every_type_are_told_apart_as_by_the_ingest(
     nasty.assert_same(card, found(source, card), nasty.ingested(card, table), seed)
 
 
-def test_planted_faults_are_found(postgres_dsn: str, source: RowSource, truth: nasty.Truth) -> None:
-    load_nasty(postgres_dsn, source, truth.table)
-    nasty.assert_same(truth.card, found(source, truth.card), truth.rows)
-    for fault, faulty in POSTGRES_FAULTS.items():
-        assert found(source, truth.card, faulty) != truth.rows, fault
+@pytest.mark.parametrize("sources", sorted({*SHOWS.values(), USUAL}))
+def test_planted_faults_are_found(postgres_dsn: str, source: RowSource, sources: tuple[str, ...]) -> None:
+    table, card = nasty.make_table(1), nasty.make_card(sources=list(sources))
+    load_nasty(postgres_dsn, source, table)
+    expected = nasty.ingested(card, table)
+    nasty.assert_same(card, found(source, card), expected)
+    for fault in (name for name in POSTGRES_FAULTS if SHOWS.get(name, USUAL) == sources):
+        assert found(source, card, POSTGRES_FAULTS[fault]) != expected, fault
 
 
 NUMERIC = """

@@ -14,15 +14,12 @@ from discreet.engines.rows import RowTemplates, prepared_rows
 from discreet.engines.spark import SparkRows
 from discreet.engines.spark_rows import SparkTemplates
 from tests.conformance.engines import nasty
-from tests.conformance.engines.faults import SPARK_FAULTS
+from tests.conformance.engines.faults import SHOWS, SPARK_FAULTS, USUAL
 
 pytestmark = pytest.mark.long
 
 # PostgreSQL cannot hold U+0000, files and Spark can.
 NULS = ["a\0b", "\0", "1\0", "\0 1", "é\0"]
-# What each fault shows itself on; a whole nasty card for each would take minutes.
-USUAL = ("num", "txt", "code")
-SHOWS = {"NativeFloats": ("dbl", "flt")}
 
 
 def reader(master: str, file: Path) -> tuple[SparkRows, str]:
