@@ -3,17 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+. examples/show.sh
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-run() {
-  printf '\n$ discreet'
-  for word in "$@"; do case $word in *[\ \(]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
-  printf '\n'
-  discreet "$@" </dev/null # on a terminal it would ask before it spends
-}
-
-rm -rf demo
-mkdir demo
-export DISCREET_KEYS="demo/keys" DISCREET_ANALYST="demo"
 SMOKERS="SELECT province, SUM(weight) AS smokers FROM survey WHERE smoking = 1 GROUP BY province"
 
 say "1. A workspace, and a synthetic health survey made from published counts"

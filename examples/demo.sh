@@ -3,16 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-run() {
-  printf '$ discreet'
-  for word in "$@"; do case $word in *[\ \(]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
-  printf '\n'
-  discreet "$@" </dev/null # on a terminal it would ask before it spends
-}
-
-rm -rf demo
-mkdir demo
-export DISCREET_KEYS="demo/keys" DISCREET_ANALYST="demo"
+. examples/show.sh
 QUESTION="SELECT COUNT(*) AS smokers FROM survey WHERE smoking = 1"
 
 run init demo/office

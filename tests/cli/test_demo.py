@@ -16,8 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.long
 def test_it_asks_nothing_and_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "examples").mkdir()
-    script = shutil.copy(ROOT / "examples" / "demo.sh", tmp_path / "examples")
+    script = shutil.copytree(ROOT / "examples", tmp_path / "examples") / "demo.sh"
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     terminal, other = pty.openpty()
     seen = b""

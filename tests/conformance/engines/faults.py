@@ -69,4 +69,11 @@ def planted(base: type[RowTemplates]) -> dict[str, RowTemplates]:
 USUAL = ("num", "txt", "code")
 SHOWS = {"NativeFloats": ("dbl", "flt")}
 POSTGRES_FAULTS = planted(PostgresTemplates)
-SPARK_FAULTS = planted(SparkTemplates)
+
+
+class LastForAbsent(SparkTemplates):
+    def pick(self, numbers: Sequence[int], position: str) -> str:
+        return f"element_at(array({', '.join(f'{number}L' for number in numbers)}), CAST({position} + 1 AS int))"
+
+
+SPARK_FAULTS = {**planted(SparkTemplates), "LastForAbsent": LastForAbsent()}
