@@ -9,12 +9,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import select
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,13 +71,19 @@ def _locked(file: Path) -> Iterator[None]:
 
 def keep(name: str, told: Path, run: int) -> None:
     """Start a server, tell its address, and stop it when the run's process is gone."""
-    watched = os.pidfd_open(run)
     try:
         with _SERVERS[name]() as address:
             _tell(told, {"address": address})
-            select.select([watched], [], [])
+            _outlive(run)
     except (ServerUnavailable, ClusterUnavailable) as error:
         _tell(told, {"missing": str(error)})
+
+
+def _outlive(process: int) -> None:
+    with suppress(ProcessLookupError):
+        while True:
+            os.kill(process, 0)  # nothing is sent: it is asked whether the process is there
+            time.sleep(0.5)
 
 
 def _tell(told: Path, what: dict[str, Any]) -> None:
