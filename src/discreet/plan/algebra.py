@@ -11,7 +11,8 @@ rows whose condition is true are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from fractions import Fraction
 from math import prod
 from typing import Final, NewType
@@ -485,19 +486,26 @@ def scans(relation: Relation) -> Iterator[Scan]:
 
 def walk(node: object) -> Iterator[object]:
     """A node and every node below it. Cells of keys and entries of public tables are many, and none is a node."""
-    if isinstance(node, Key):
-        yield from (node, node.field)
-    elif isinstance(node, Lookup):
-        yield node
-        yield from walk((node.source, node.key))
-    elif isinstance(node, tuple):
-        for part in node:
-            if not isinstance(part, _LEAVES):
-                yield from walk(part)
-    elif hasattr(node, "__dataclass_fields__"):
-        yield node
-        for field in fields(node):  # type: ignore[arg-type]
-            yield from walk(getattr(node, field.name))
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, tuple):
+            waiting.extend(part for part in reversed(found) if not isinstance(part, _LEAVES))
+        elif (parts := _parts_of(type(found))) is not None:
+            yield found
+            waiting.extend(getattr(found, name) for name in parts)
+
+
+@cache
+def _parts_of(kind: type) -> tuple[str, ...] | None:
+    """The fields of a class of nodes that may hold nodes, the last one first; None where it is none."""
+    if kind is Key:
+        return ("field",)
+    if kind is Lookup:
+        return ("key", "source")
+    if not is_dataclass(kind):
+        return None
+    return tuple(field.name for field in reversed(fields(kind)))
 
 
 def substitute(value: Value, put: Callable[[Field], Value]) -> Value:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isfinite
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.tables.components import Array, Components, Precision
 from discreet.tables.layout import Layout, Margin, Observation
 
-__all__ = ["Estimator", "Term"]
+__all__ = ["Estimator", "Term", "estimator_of"]
 
 # what rounding leaves of a coefficient that is zero, relative to the largest effect on the same figure
 NEGLIGIBLE = 1e-11
@@ -42,6 +42,12 @@ class Term:
     count: int
 
 
+@lru_cache(maxsize=16)
+def estimator_of(layout: Layout, observations: tuple[Observation, ...]) -> Estimator:
+    """The estimator of one design: nothing in it depends on a value, so every draw of a table shares it."""
+    return Estimator(layout, observations)
+
+
 class Estimator:
     """Generalised least squares of all cells, for observations that are fixed before any value is known."""
 
@@ -49,6 +55,7 @@ class Estimator:
         self.layout = layout
         self.observations = tuple(observations)
         self._parts = Components(layout)
+        self._terms: dict[tuple[Margin, int], list[Term]] = {}
         for observation in self.observations:
             self._require_variances(observation)
         self._precision = self._gather()
@@ -88,6 +95,11 @@ class Estimator:
 
     def terms(self, margin: Margin, slice_place: int = 0) -> list[Term]:
         """The error of one figure of a margin, in the given slice, as a sum of coefficients times noises."""
+        if (margin, slice_place) not in self._terms:
+            self._terms[margin, slice_place] = self._find_terms(margin, slice_place)
+        return self._terms[margin, slice_place]
+
+    def _find_terms(self, margin: Margin, slice_place: int) -> list[Term]:
         separate = self.layout.keeps_slices(margin)
         if slice_place not in range(self.layout.slices if separate else 1):
             raise ValueError("the margin has no such slice")

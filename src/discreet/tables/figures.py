@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.release.noising import NoisyMeasure
 from discreet.tables.consistency import publish, weigh_margins
-from discreet.tables.estimation import Estimator
+from discreet.tables.estimation import Estimator, estimator_of
 from discreet.tables.halfwidths import Part, half_width
 from discreet.tables.layout import Layout, Margin, Observation
 from discreet.tables.noiselaws import variance
@@ -42,7 +42,7 @@ class Estimated:
 
     @cached_property
     def estimator(self) -> Estimator:
-        return Estimator(self.layout, [self._observation(place) for place in range(len(self.measured))])
+        return estimator_of(self.layout, tuple(self._observation(place) for place in range(len(self.measured))))
 
     def _observation(self, place: int) -> Observation:
         one = self.measured[place]
