@@ -28,6 +28,7 @@ from discreet.guarantees.types import (
 
 __all__ = [
     "GENESIS",
+    "REQUIRED",
     "Event",
     "Kind",
     "canonical_json",
@@ -35,6 +36,7 @@ __all__ = [
     "decode_terms",
     "encode_guarantee",
     "encode_terms",
+    "require_payload",
     "sha256_hex",
 ]
 
@@ -43,7 +45,7 @@ _LONGEST_NAME: Final = 200
 
 
 class Kind(StrEnum):
-    """What happened."""
+    """What happened. A kind that was ever written stays, and new fields of its payload are optional."""
 
     OPENED = "opened"
     POPULATION = "population"
@@ -57,6 +59,47 @@ class Kind(StrEnum):
     SUSPENDED = "suspended"
     RESUMED = "resumed"
     VIEW = "view"
+    HOLD = "hold"
+    HOLD_RELEASED = "hold-released"
+    HOLD_EXPIRED = "hold-expired"
+    REQUESTED = "requested"
+    DECIDED = "decided"
+    PUBLISHED = "published"
+    WITHDRAWN = "withdrawn"
+    RESERVED = "reserved"
+    LINKED = "linked"
+    RESERVATION_CLOSED = "reservation-closed"
+
+
+_LEASED: Final = ("analyst", "dataset", "version", "request_id", "plan_hash", "guarantee")
+REQUIRED: Final[Mapping[Kind, frozenset[str]]] = {
+    kind: frozenset(names)
+    for kind, names in {
+        Kind.OPENED: ("workspace",),
+        Kind.POPULATION: ("terms",),
+        Kind.CHANGED: ("terms",),
+        Kind.ANALYST: ("analyst",),
+        Kind.DATASET: ("dataset", "version"),
+        Kind.CHARGE: (*_LEASED, "mechanisms", "before"),
+        Kind.ANSWER: ("charge", "sha256"),
+        Kind.REPLAY: (*_LEASED, "charge", "before"),
+        Kind.MARKER: ("analyst", "dataset", "version", "plan_hash", "guarantee"),
+        Kind.SUSPENDED: ("dataset", "reason"),
+        Kind.RESUMED: ("dataset",),
+        Kind.VIEW: ("what",),
+        Kind.HOLD: _LEASED,
+        Kind.HOLD_RELEASED: ("hold",),
+        Kind.HOLD_EXPIRED: ("hold",),
+        Kind.REQUESTED: ("request", "analyst", "digest"),
+        Kind.DECIDED: ("request", "digest", "decision"),
+        Kind.PUBLISHED: ("release",),
+        Kind.WITHDRAWN: (),
+        Kind.RESERVED: ("reservation", "purpose", "agreement", "guarantee", "before"),
+        Kind.LINKED: ("reservation", "agreement", "request", "charge", "sample", "counters"),
+        Kind.RESERVATION_CLOSED: ("reservation",),
+    }.items()
+}
+"""What the payload of each kind must hold; more may stand beside it, and readers pass over what they do not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +172,12 @@ def require_name(name: str, *, what: str) -> None:
     """Names are short printable text, so that they can stand in logs and tables."""
     if not isinstance(name, str) or not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
         raise ValueError(f"{what} must be printable text of 1 to {_LONGEST_NAME} characters")
+
+
+def require_payload(kind: Kind, payload: Mapping[str, Any]) -> None:
+    """ValueError unless everything is there that the payload of this kind must hold."""
+    if missing := sorted(REQUIRED[kind] - payload.keys()):
+        raise ValueError(f"a payload of kind {kind.value} lacks {', '.join(missing)}")
 
 
 def encode_guarantee(guarantee: CentralGuarantee | BootstrapDP | Unproven) -> dict[str, str]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 
 from discreet.errors import (
-    BudgetExceeded,
     DatasetSuspended,
     LedgerUnanchored,
     LedgerUnavailable,
@@ -21,11 +21,12 @@ from discreet.errors import (
 )
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import BootstrapDP, CentralGuarantee, Unproven
-from discreet.ledger.accounting import balance, caps, cost_of, require_priceable, weigh
+from discreet.ledger.admission import admit, drop_hold, end_hold, place_hold, refuse_leased, require_room, usable_hold
 from discreet.ledger.answers import best_answer, is_free, stored_answer
 from discreet.ledger.book import Book, first_page
 from discreet.ledger.config import LedgerConfig, choose_store
 from discreet.ledger.events import Event, Kind, encode_guarantee, encode_terms, require_name, sha256_hex
+from discreet.ledger.holds import Hold
 from discreet.ledger.receipts import (
     charge_payload,
     make_receipt,
@@ -143,10 +144,16 @@ class Ledger:
         """
         with self._writing() as book:
             known = book.population(terms.population)
-            if known.totals.charges and not known.terms.protects_as(terms):
+            if (known.totals.charges or known.holds) and not known.terms.protects_as(terms):
                 raise PopulationConflict(
                     f"Population '{terms.population}' has been charged for: its neighbours and unit are fixed, because "
                     "what was released was priced for them. Its budget may change.",
+                    population=terms.population,
+                )
+            if known.reservations and not terms.budget.pure:
+                raise PopulationConflict(
+                    f"Budget of '{terms.population}' is reserved for a service that keeps accounts of its own, which "
+                    "is proven for pure budgets. Leave its delta at 0.",
                     population=terms.population,
                 )
             if known.terms != terms:
@@ -196,21 +203,52 @@ class Ledger:
 
     # Spending
 
-    def spend(self, request: SpendRequest) -> Receipt:
+    def spend(self, request: SpendRequest, *, who: str | None = None) -> Receipt:
         """Charge a request once, durably, or refuse it and change nothing.
 
         The same analyst, request id, plan, dataset version and guarantee meet the charge already made:
-        nothing is charged, and the receipt holds the committed answer when there is one.
+        nothing is charged, and the receipt holds the committed answer when there is one. A charge takes the place
+        of the hold of its request. `who` acts, where it is not the analyst.
         """
         require_central(request.guarantee)
         with self._writing() as book:
             held = book.transaction.find_request(analyst=request.analyst, request_id=request.request_id)
             if held is not None:
                 return self._resume(book, request, held)
-            before = self._admit(book, request)
-            payload = charge_payload(request, before)
-            event = book.append(Kind.CHARGE, who=request.analyst, population=request.population, payload=payload)
+            hold = usable_hold(book, request)
+            before = admit(book, request, hold)
+            event = book.append(
+                Kind.CHARGE,
+                who=who or request.analyst,
+                population=request.population,
+                payload=charge_payload(request, before, hold),
+            )
             return make_receipt(event, before, lease=event, replayed=False, answer=None, analyst=request.analyst)
+
+    def hold(self, request: SpendRequest, *, who: str, expires: datetime | None = None) -> Hold:
+        """Set aside what a request will cost, or refuse it as a charge would be refused.
+
+        Until it is charged, released or expires, everything is admitted as if it had been charged already. A request
+        that is held is no news.
+        """
+        require_central(request.guarantee)
+        with self._writing() as book:
+            hold = usable_hold(book, request)
+            if hold is None:
+                refuse_leased(book, request)
+                admit(book, request, None)
+                hold = place_hold(book, request, who=who, expires=expires)
+            return hold
+
+    def release_hold(self, hold: int, *, who: str, reason: str = "") -> None:
+        """Give back what an open hold set aside; `hold` is the sequence number of its event."""
+        with self._writing() as book:
+            end_hold(book, hold, Kind.HOLD_RELEASED, who=who, reason=reason)
+
+    def expire_hold(self, hold: int, *, who: str) -> None:
+        """Note that an open hold has reached the time at which it expires: until then and without one it does not."""
+        with self._writing() as book:
+            end_hold(book, hold, Kind.HOLD_EXPIRED, who=who)
 
     def knows_request(self, *, analyst: str, request_id: str) -> bool:
         """Whether the analyst has asked under this id before: `spend` then meets what stands, or refuses."""
@@ -260,7 +298,7 @@ class Ledger:
         """Give a committed answer again, bit for bit.
 
         Free for whoever paid for it or had it replayed before; another analyst's own cap is debited (and may
-        refuse), never the population's budget.
+        refuse), never the population's budget. What was held for the request is released.
         """
         require_name(request_id, what="request_id")
         with self._writing() as book:
@@ -272,10 +310,11 @@ class Ledger:
             held = book.transaction.find_request(analyst=analyst, request_id=request_id)
             if held is not None and held.payload.get("charge", held.sequence) != charge.sequence:
                 raise request_conflict(request_id)
+            drop_hold(book, stored, analyst=analyst, request_id=request_id)
             before = book.population(charge.population)
             lease = held
             if held is None and not is_free(book.transaction, charge, analyst=analyst):
-                self._require_room(before, analyst, stored.charge, population=False)
+                require_room(before, analyst, stored.charge, population=False)
                 payload = replay_payload(charge, before, analyst=analyst, request_id=request_id)
                 lease = book.append(Kind.REPLAY, who=analyst, population=charge.population, payload=payload)
             return make_receipt(charge, before, lease=lease, replayed=True, answer=answer, analyst=analyst)
@@ -341,12 +380,13 @@ class Ledger:
             events = book.transaction.find_markers(population=population)
         if len(events) != standing.markers:
             raise damaged("a marker is missing")
-        whole, share = caps(standing.terms.budget)
+        holders = sorted({*standing.analysts, *(hold.analyst for hold in standing.holds.values())})
         return BudgetState(
             terms=standing.terms,
-            population=balance(whole, standing.totals),
-            analysts={name: balance(share, totals) for name, totals in sorted(standing.analysts.items())},
+            population=standing.balance(),
+            analysts={name: standing.analyst_balance(name) for name in holders},
             markers=tuple(read_marker(event) for event in events),
+            holds=tuple(standing.holds.values()),
         )
 
     def standing(self, population: str) -> PopulationStanding:
@@ -439,28 +479,6 @@ class Ledger:
         standing = book.population(request.population)
         shown = None if answer is None else answer.answer
         return make_receipt(charge, standing, lease=held, replayed=True, answer=shown, analyst=request.analyst)
-
-    def _admit(self, book: Book, request: SpendRequest) -> PopulationStanding:
-        standing = book.population(request.population)
-        book.require_analyst(request.analyst)
-        book.require_dataset(request.dataset, population=request.population)
-        if request.dataset in book.standing.suspended:
-            raise DatasetSuspended(dataset=request.dataset)
-        self._require_room(standing, request.analyst, request.guarantee, population=True)
-        return standing
-
-    @staticmethod
-    def _require_room(standing: PopulationStanding, analyst: str, cost: CentralGuarantee, *, population: bool) -> None:
-        name = standing.terms.population
-        whole, share = caps(standing.terms.budget)
-        require_priceable(whole, cost, population=name)
-        after = standing.debit(analyst, weigh(cost), population=population)
-        limit = after.overspent(analyst, population=population)
-        if limit is None:
-            return
-        left = balance(whole, standing.totals) if limit == "population" else balance(share, standing.analyst(analyst))
-        holder = name if limit == "population" else analyst
-        raise BudgetExceeded(cost=cost_of(cost), remaining=left.describe(cost=cost), limit=limit, holder=holder)
 
     @staticmethod
     def _append_terms(book: Book, kind: Kind, terms: PopulationTerms, *, who: str) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from discreet.errors import PopulationConflict, RequestConflict
 from discreet.guarantees.budget import PopulationTerms
-from discreet.ledger.accounting import caps
+from discreet.ledger.accounting import Totals, caps
 from discreet.ledger.events import Event, Kind, decode_guarantee, encode_terms
+from discreet.ledger.holds import Hold
 from discreet.ledger.records import Marker, Receipt, SpendRequest
 from discreet.ledger.standing import PopulationStanding, decode_totals, encode_before
 
@@ -20,9 +24,13 @@ __all__ = [
 ]
 
 
-def charge_payload(request: SpendRequest, standing: PopulationStanding) -> dict[str, object]:
-    """A charge, with what had been spent before it: a receipt can be written again from it."""
-    return request.to_payload() | {"before": encode_before(standing, request.analyst)}
+def charge_payload(request: SpendRequest, standing: PopulationStanding, hold: Hold | None) -> dict[str, object]:
+    """A charge, with what had been spent before it: a receipt can be written again from it.
+
+    `standing` no longer counts the `hold` whose place the charge takes.
+    """
+    place = {} if hold is None else {"hold": hold.sequence}
+    return request.to_payload() | place | {"before": encode_before(standing, request.analyst)}
 
 
 def replay_payload(charge: Event, standing: PopulationStanding, *, analyst: str, request_id: str) -> dict[str, object]:
@@ -50,10 +58,9 @@ def make_receipt(
 ) -> Receipt:
     """`lease` is the charge or replay that holds the request; a free replay has none and debits nobody."""
     whole, share = caps(standing.terms.budget)
-    totals, own = standing.totals, standing.analyst(analyst)
-    if lease is not None:
-        before = lease.payload["before"]
-        totals, own = decode_totals(before["population"]), decode_totals(before["analyst"])
+    before: Mapping[str, Any] = encode_before(standing, analyst) if lease is None else lease.payload["before"]
+    totals, own = decode_totals(before["population"]), decode_totals(before["analyst"])
+    held = {name: decode_totals(one) for name, one in before.get("held", {}).items()}
     return Receipt(
         sequence=charge.sequence,
         event_hash=charge.hash,
@@ -66,6 +73,8 @@ def make_receipt(
         analyst_cap=share,
         population_totals=totals,
         analyst_totals=own,
+        population_held=held.get("population", Totals()),
+        analyst_held=held.get("analyst", Totals()),
         debited_population=lease is not None and lease.kind is Kind.CHARGE,
         debited_analyst=lease is not None,
     )

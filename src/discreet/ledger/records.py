@@ -11,8 +11,9 @@ from typing import Final
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
-from discreet.ledger.accounting import Balance, Cap, Totals, balance, weigh
+from discreet.ledger.accounting import Balance, Cap, Totals, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
+from discreet.ledger.holds import Hold, balance_beside
 
 __all__ = [
     "BudgetState",
@@ -88,7 +89,7 @@ class Receipt:
     `sequence` and `event_hash` name the charge (for a replay, the charge that first paid). `replayed` says
     that nothing was charged to the population by this call; `answer` is then the committed answer, or None
     when the first attempt died before committing one and the caller must draw. The balances are as they stood
-    at the charge.
+    at the charge; what was held for others then is not in what remained.
     """
 
     sequence: int
@@ -104,22 +105,26 @@ class Receipt:
     analyst_totals: Totals
     debited_population: bool
     debited_analyst: bool
+    population_held: Totals = field(default_factory=Totals)
+    analyst_held: Totals = field(default_factory=Totals)
 
     @property
     def population_before(self) -> Balance:
-        return balance(self.population_cap, self.population_totals)
+        return balance_beside(self.population_cap, self.population_totals, self.population_held)
 
     @property
     def population_after(self) -> Balance:
-        return balance(self.population_cap, self._after(self.population_totals, self.debited_population))
+        after = self._after(self.population_totals, self.debited_population)
+        return balance_beside(self.population_cap, after, self.population_held)
 
     @property
     def analyst_before(self) -> Balance:
-        return balance(self.analyst_cap, self.analyst_totals)
+        return balance_beside(self.analyst_cap, self.analyst_totals, self.analyst_held)
 
     @property
     def analyst_after(self) -> Balance:
-        return balance(self.analyst_cap, self._after(self.analyst_totals, self.debited_analyst))
+        after = self._after(self.analyst_totals, self.debited_analyst)
+        return balance_beside(self.analyst_cap, after, self.analyst_held)
 
     def _after(self, totals: Totals, debited: bool) -> Totals:
         return totals + weigh(self.charge) if debited else totals
@@ -165,7 +170,7 @@ def warn_of_markers(population: str, markers: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BudgetState:
-    """Where a population stands.
+    """Where a population stands; what is held is not in what remains.
 
     With a marker, its epsilon no longer bounds everything disclosed about it.
     """
@@ -174,6 +179,7 @@ class BudgetState:
     population: Balance
     analysts: Mapping[str, Balance]
     markers: tuple[Marker, ...]
+    holds: tuple[Hold, ...] = ()
 
     @property
     def charges(self) -> int:
@@ -206,6 +212,7 @@ class BudgetState:
                 }
                 for marker in self.markers
             ],
+            "holds": [hold.to_dict() for hold in self.holds],
             "charges": self.charges,
             "bounds_everything": self.bounds_everything,
             "warnings": list(self.warnings()),

@@ -12,8 +12,17 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from discreet.guarantees.budget import PopulationTerms
-from discreet.ledger.accounting import Totals, admits, caps, weigh
-from discreet.ledger.events import Event, Kind, canonical_json, decode_guarantee, decode_terms, encode_terms
+from discreet.ledger.accounting import Balance, Totals, admits, caps, weigh
+from discreet.ledger.events import (
+    Event,
+    Kind,
+    canonical_json,
+    decode_guarantee,
+    decode_terms,
+    encode_terms,
+    require_payload,
+)
+from discreet.ledger.holds import Hold, Reservation, add_up, balance_beside
 
 __all__ = [
     "DatasetEntry",
@@ -38,16 +47,41 @@ class DatasetEntry:
 class PopulationStanding:
     """One population.
 
-    Its terms, what has been spent, by whom, and how many releases were not differentially private.
+    Its terms, what has been spent, by whom, what is held and reserved, and how many releases were not
+    differentially private. Open holds are found by the sequence number of their event, reservations by name.
     """
 
     terms: PopulationTerms
     totals: Totals = field(default_factory=Totals)
     analysts: Mapping[str, Totals] = field(default_factory=dict)
     markers: int = 0
+    holds: Mapping[int, Hold] = field(default_factory=dict)
+    reservations: Mapping[str, Reservation] = field(default_factory=dict)
 
     def analyst(self, name: str) -> Totals:
         return self.analysts.get(name, Totals())
+
+    def held(self, analyst: str | None = None) -> Totals:
+        """What open holds set aside: of the population, or of one analyst's cap."""
+        return add_up(hold for hold in self.holds.values() if analyst in {None, hold.analyst})
+
+    def hold_for(self, analyst: str, request_id: str) -> Hold | None:
+        """The open hold of a request."""
+        return next((hold for hold in self.holds.values() if hold.is_for(analyst, request_id)), None)
+
+    def without(self, hold: Hold | None) -> PopulationStanding:
+        """As if `hold` had been released."""
+        if hold is None:
+            return self
+        return replace(self, holds={number: one for number, one in self.holds.items() if number != hold.sequence})
+
+    def balance(self) -> Balance:
+        """What the population has spent, and what remains beside what is held."""
+        return balance_beside(caps(self.terms.budget)[0], self.totals, self.held())
+
+    def analyst_balance(self, name: str) -> Balance:
+        """The same for an analyst's cap."""
+        return balance_beside(caps(self.terms.budget)[1], self.analyst(name), self.held(name))
 
     def debit(self, analyst: str, cost: Totals, *, population: bool) -> PopulationStanding:
         """After a charge; a replay debits the analyst alone."""
@@ -60,9 +94,9 @@ class PopulationStanding:
     def overspent(self, analyst: str, *, population: bool) -> str | None:
         """Which cap does not hold: 'population' (where it is debited), 'analyst' or None."""
         whole, share = caps(self.terms.budget)
-        if population and not admits(whole, self.totals):
+        if population and not admits(whole, self.totals + self.held()):
             return "population"
-        return None if admits(share, self.analyst(analyst)) else "analyst"
+        return None if admits(share, self.analyst(analyst) + self.held(analyst)) else "analyst"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +134,7 @@ class Standing:
 def fold(standing: Standing, event: Event) -> Standing:
     """The standing after `event`. ValueError when the event could not have been admitted."""
     payload = event.payload
+    require_payload(event.kind, payload)
     match event.kind:
         case Kind.POPULATION:
             if event.population in standing.populations:
@@ -107,7 +142,7 @@ def fold(standing: Standing, event: Event) -> Standing:
             return _with(standing, event.population, PopulationStanding(terms=decode_terms(payload["terms"])))
         case Kind.CHANGED:
             before = standing.populations[event.population]
-            return _with(standing, event.population, replace(before, terms=decode_terms(payload["terms"])))
+            return _with(standing, event.population, _change(before, decode_terms(payload["terms"])))
         case Kind.ANALYST:
             return replace(standing, analysts=tuple(sorted({*standing.analysts, payload["analyst"]})))
         case Kind.DATASET:
@@ -118,6 +153,16 @@ def fold(standing: Standing, event: Event) -> Standing:
         case Kind.MARKER:
             before = standing.populations[event.population]
             return _with(standing, event.population, replace(before, markers=before.markers + 1))
+        case Kind.HOLD:
+            return _with(standing, event.population, _hold(standing.populations[event.population], event))
+        case Kind.HOLD_RELEASED | Kind.HOLD_EXPIRED:
+            before = standing.populations[event.population]
+            return _with(standing, event.population, before.without(before.holds[payload["hold"]]))
+        case Kind.RESERVED | Kind.RESERVATION_CLOSED | Kind.LINKED:
+            return _with(standing, event.population, _reserve(standing.populations[event.population], event))
+        case Kind.REQUESTED | Kind.DECIDED | Kind.PUBLISHED | Kind.WITHDRAWN:
+            _check_record(standing, event)
+            return standing
         case Kind.SUSPENDED:
             return replace(standing, suspended=tuple(sorted({*standing.suspended, payload["dataset"]})))
         case Kind.RESUMED:
@@ -129,14 +174,70 @@ def fold(standing: Standing, event: Event) -> Standing:
 def _debited(standing: Standing, event: Event) -> Standing:
     analyst = event.payload["analyst"]
     cost = weigh(decode_guarantee(event.payload["guarantee"]))
+    charged = event.kind is Kind.CHARGE
     before = standing.populations[event.population]
+    if charged:
+        before = before.without(_held_for(before, event.payload))
     if event.payload["before"] != encode_before(before, analyst):
         raise ValueError("it names other totals than those before it")
-    charged = event.kind is Kind.CHARGE
     after = before.debit(analyst, cost, population=charged)
     if (limit := after.overspent(analyst, population=charged)) is not None:
         raise ValueError(f"the {limit}'s cap does not hold")
     return _with(standing, event.population, after)
+
+
+def _held_for(standing: PopulationStanding, charge: Mapping[str, Any]) -> Hold | None:
+    """The hold whose place a charge takes: the one of its request, if there is one, and no other."""
+    hold = standing.hold_for(charge["analyst"], charge["request_id"])
+    if charge.get("hold") != (None if hold is None else hold.sequence):
+        raise ValueError("it takes the place of a hold that is not open or not its own")
+    if hold is not None and not hold.agrees(charge):
+        raise ValueError("it is not what was held for")
+    return hold
+
+
+def _hold(standing: PopulationStanding, event: Event) -> PopulationStanding:
+    hold = Hold.from_fields(event.sequence, event.payload)
+    if standing.hold_for(hold.analyst, hold.request_id) is not None:
+        raise ValueError("a request has one hold at a time")
+    after = replace(standing, holds={**standing.holds, hold.sequence: hold})
+    if (limit := after.overspent(hold.analyst, population=True)) is not None:
+        raise ValueError(f"the {limit}'s cap does not hold")
+    return after
+
+
+def _change(standing: PopulationStanding, terms: PopulationTerms) -> PopulationStanding:
+    if standing.reservations and not terms.budget.pure:
+        raise ValueError("a reservation stands under a pure budget")
+    return replace(standing, terms=terms)
+
+
+def _reserve(standing: PopulationStanding, event: Event) -> PopulationStanding:
+    """A reservation made, used or closed. Made, it is spent by the population and by no analyst."""
+    payload, name = event.payload, event.payload["reservation"]
+    known = standing.reservations.get(name)
+    if event.kind is not Kind.RESERVED:
+        if known is None or known.closed:
+            raise ValueError("no such reservation is open")
+        after = known.close() if event.kind is Kind.RESERVATION_CLOSED else known
+        return replace(standing, reservations={**standing.reservations, name: after})
+    if known is not None or not standing.terms.budget.pure:
+        raise ValueError("a reservation has a name of its own and stands under a pure budget")
+    if payload["before"] != {"population": encode_totals(standing.totals)}:
+        raise ValueError("it names other totals than those before it")
+    made = Reservation.from_fields(payload)
+    spent = replace(standing, totals=standing.totals + weigh(made.guarantee))
+    if not admits(caps(spent.terms.budget)[0], spent.totals + spent.held()):
+        raise ValueError("the population's cap does not hold")
+    return replace(spent, reservations={**standing.reservations, name: made})
+
+
+def _check_record(standing: Standing, event: Event) -> None:
+    """Requests, decisions, publications and withdrawals spend nothing: what they name must be there."""
+    if event.population not in standing.populations:
+        raise ValueError("it is about a population")
+    if event.kind is Kind.WITHDRAWN and not {"request", "release"} & event.payload.keys():
+        raise ValueError("a request or a release is withdrawn")
 
 
 def _with(standing: Standing, name: str, population: PopulationStanding) -> Standing:
@@ -144,7 +245,13 @@ def _with(standing: Standing, name: str, population: PopulationStanding) -> Stan
 
 
 def _encode(standing: PopulationStanding) -> dict[str, object]:
-    return {
+    """What holds nothing and reserves nothing has the bytes it had before there were holds."""
+    aside: dict[str, object] = {}
+    if standing.holds:
+        aside["holds"] = {str(number): hold.to_fields() for number, hold in standing.holds.items()}
+    if standing.reservations:
+        aside["reservations"] = {name: one.to_fields() for name, one in standing.reservations.items()}
+    return aside | {
         "analysts": {name: encode_totals(totals) for name, totals in standing.analysts.items()},
         "markers": standing.markers,
         "terms": encode_terms(standing.terms),
@@ -158,12 +265,18 @@ def _decode(fields: Mapping[str, Any]) -> PopulationStanding:
         totals=decode_totals(fields["totals"]),
         analysts={name: decode_totals(totals) for name, totals in fields["analysts"].items()},
         markers=fields["markers"],
+        holds={int(number): Hold.from_fields(int(number), one) for number, one in fields.get("holds", {}).items()},
+        reservations={name: Reservation.from_fields(one) for name, one in fields.get("reservations", {}).items()},
     )
 
 
 def encode_before(standing: PopulationStanding, analyst: str) -> dict[str, object]:
-    """What the population and the analyst had spent when an event was appended."""
-    return {"analyst": encode_totals(standing.analyst(analyst)), "population": encode_totals(standing.totals)}
+    """What the population and the analyst had spent when an event was appended, and what was held beside it."""
+    spent = {"analyst": encode_totals(standing.analyst(analyst)), "population": encode_totals(standing.totals)}
+    if not standing.holds:
+        return {**spent}
+    held = {"analyst": encode_totals(standing.held(analyst)), "population": encode_totals(standing.held())}
+    return {**spent, "held": held}
 
 
 def encode_totals(totals: Totals) -> dict[str, object]:

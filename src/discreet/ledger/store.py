@@ -198,11 +198,13 @@ class ProcessConnection(Generic[Connection]):
 def lookups(event: Event) -> tuple[str | None, str | None, str | None]:
     """The columns by which an event is found again: analyst, request id, plan hash.
 
-    All repeat its payload.
+    All repeat its payload. A hold leases no request id: the charge that takes its place does.
     """
+    payload = event.payload
+    if event.kind in {Kind.HOLD, Kind.REQUESTED}:
+        return payload["analyst"], None, None
     if event.kind not in {Kind.CHARGE, Kind.REPLAY, Kind.MARKER}:
         return None, None, None
-    payload = event.payload
     return payload["analyst"], payload.get("request_id"), payload["plan_hash"]
 
 

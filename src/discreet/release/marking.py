@@ -14,7 +14,6 @@ from discreet.engines.base import Engine, Prepared
 from discreet.errors import DiscreetError, ParameterInvalid, Refused, RequestConflict
 from discreet.guarantees.numbers import text
 from discreet.ledger import Ledger
-from discreet.ledger.accounting import balance, caps
 from discreet.plan.algebra import Plan
 from discreet.release.answers import Remaining
 from discreet.release.journal import Entry, Journal
@@ -98,5 +97,4 @@ def suspend(ledger: Ledger, *, dataset: str, population: str, release: str, made
 def remaining_for(ledger: Ledger, *, population: str, analyst: str) -> Remaining:
     """What is left of the budget, which such a release does not touch."""
     standing = ledger.standing(population)
-    whole, own = caps(standing.terms.budget)
-    return Remaining(population=balance(whole, standing.totals), analyst=balance(own, standing.analyst(analyst)))
+    return Remaining(population=standing.balance(), analyst=standing.analyst_balance(analyst))

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import ZCDP, CentralGuarantee, PureDP
-from discreet.ledger.accounting import Balance, balance, caps, cost_of, require_priceable, weigh
+from discreet.ledger.accounting import Balance, caps, cost_of, require_priceable, weigh
 from discreet.ledger.standing import PopulationStanding
 
 __all__ = ["Outlook", "foresee", "left"]
@@ -67,12 +67,11 @@ class Outlook:
 
 def foresee(guarantee: CentralGuarantee, standing: PopulationStanding, analyst: str) -> Outlook:
     """Where a charge would lead. Refused only when no budget of this sort could ever pay for it."""
-    whole, own = caps(standing.terms.budget)
     name = standing.terms.population
-    require_priceable(whole, guarantee, population=name)
+    require_priceable(caps(standing.terms.budget)[0], guarantee, population=name)
     after = standing.debit(analyst, weigh(guarantee), population=True)
     limit = after.overspent(analyst, population=True)
-    population, share = balance(whole, standing.totals), balance(own, standing.analyst(analyst))
+    population, share = standing.balance(), standing.analyst_balance(analyst)
     refusal = None
     if limit is not None:
         holder, short = (name, population) if limit == "population" else (analyst, share)
@@ -86,8 +85,8 @@ def foresee(guarantee: CentralGuarantee, standing: PopulationStanding, analyst: 
         analyst_name=analyst,
         population=population,
         analyst=share,
-        population_after=balance(whole, after.totals),
-        analyst_after=balance(own, after.analyst(analyst)),
+        population_after=after.balance(),
+        analyst_after=after.analyst_balance(analyst),
         refusal=refusal,
     )
 

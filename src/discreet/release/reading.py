@@ -17,7 +17,6 @@ from discreet.data.workspace import Dataset, Workspace
 from discreet.errors import DatasetSuspended, UsageError
 from discreet.guarantees.numbers import LARGEST, ExactLike, exact
 from discreet.ledger import Ledger
-from discreet.ledger.accounting import balance, caps
 from discreet.plan.questions import read_statement
 from discreet.plan.statement import Statement
 from discreet.release.accuracy import Amounts, read_amounts
@@ -131,8 +130,7 @@ def read_asked(
 def refuse_widths(asked: Asked, ledger: Ledger) -> None:
     """Where the budget does not suffice for the widths asked, say what all that remains of it would reach."""
     standing = ledger.standing(asked.population)
-    whole, own = caps(standing.terms.budget)
-    left = [balance(whole, standing.totals), balance(own, standing.analyst(asked.analyst))]
+    left = [standing.balance(), standing.analyst_balance(asked.analyst)]
     if asked.widths is not None:
         _solved(asked, most=min(holder.epsilon_remaining for holder in left))
 
