@@ -100,7 +100,7 @@ class Session:
         settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=key, anchor=anchor)
         workspace = Workspace.create(path, settings=settings)
         try:
-            ledger = create_ledger(ledger_config(workspace))
+            ledger = create_ledger(ledger_config(workspace), who=analyst)
         except BaseException:
             shutil.rmtree(workspace.path)  # made a moment ago, and nothing without its ledger
             raise
@@ -157,7 +157,7 @@ class Session:
         self._check_dataset(card)
         self._check_population(terms, confirm)
         dataset = store()
-        self.ledger.register(terms)
+        self.ledger.register(terms, who=default_analyst())
         self.ledger.record_dataset(card.population, card.dataset, dataset.version, who=default_analyst())
         return dataset
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from discreet.cli.log import EXAMPLES, ledger_log
 from discreet.cli.options import (
     AnalystOption,
     AnswerFormat,
@@ -24,8 +25,10 @@ from discreet.errors import Refused, UsageError
 from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.data.workspace import Workspace
-    from discreet.ledger import BudgetState
+    from discreet.ledger import BudgetState, Hold, TermsChange
     from discreet.plan.outputs import Output
     from discreet.release.answers import Answer
     from discreet.release.explanation import Explanation
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register", "show_answer"]
 
-ledger = typer.Typer(help="Check the ledger.", no_args_is_help=True, rich_markup_mode=None)
+ledger = typer.Typer(help="Read and check the ledger.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def register(app: typer.Typer) -> None:
@@ -47,6 +50,7 @@ def register(app: typer.Typer) -> None:
         "--epsilon 0.5",
     )(query)
     app.command("budget", epilog="Example: discreet budget -w office --format json")(budget)
+    ledger.command("log", epilog=EXAMPLES)(ledger_log)
     app.add_typer(ledger, name="ledger")
 
 
@@ -371,7 +375,7 @@ def budget(
     workspace: WorkspaceOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
-    """Show what was spent and what remains, for each population and analyst."""
+    """Show what was spent, what is held and what remains, for each population and analyst, and how budgets changed."""
     from discreet.cli.opening import open_session
     from discreet.tables.bootstrap.log import list_releases
 
@@ -379,16 +383,26 @@ def budget(
     names = [population] if population is not None else session.populations()
     states = [session.budget(name) for name in names]
     logged = {name: list_releases(session.workspace, population=name) for name in names}
+    history = {name: session.ledger.history(name) for name in names}
     if output is Format.JSON:
-        told = [{**state.to_dict(), "bootstrap": logged[state.terms.population].to_dict()} for state in states]
+        told = [
+            {
+                **state.to_dict(),
+                "bootstrap": logged[name].to_dict(),
+                "history": [change.to_dict() for change in history[name]],
+            }
+            for name, state in zip(names, states, strict=True)
+        ]
         show_json({"populations": told})
     elif not states:
         typer.echo("No population yet. A budget begins with the first dataset: discreet add FILE")
-    for state in states if output is Format.TABLE else ():
-        _show_budget(state, logged[state.terms.population], session.workspace)
+    for name, state in zip(names, states, strict=True) if output is Format.TABLE else ():
+        _show_budget(state, history[name], logged[name], session.workspace)
 
 
-def _show_budget(state: "BudgetState", logged: "Releases", workspace: "Workspace") -> None:
+def _show_budget(
+    state: "BudgetState", history: "Sequence[TermsChange]", logged: "Releases", workspace: "Workspace"
+) -> None:
     holders = [
         ("population", state.population),
         *((f"analyst {n}", share) for n, share in state.analysts.items()),
@@ -413,8 +427,23 @@ def _show_budget(state: "BudgetState", logged: "Releases", workspace: "Workspace
         for marker in state.markers
     ]
     footer += logged.sentences()
+    footer += [_word_hold(hold) for hold in state.holds]
+    footer += [_word_change(change) for change in history[1:]]
     title = f"Population {state.terms.population}: {state.terms.budget}; neighbours {state.terms.neighbours}"
     show_table(title, headings, rows, footer=[*state.warnings(), *footer])
+
+
+def _word_hold(hold: "Hold") -> str:
+    from discreet.ledger.accounting import cost_of
+
+    until = "" if hold.expires is None else f", to be used until {hold.expires[:16].replace('T', ' ')} UTC"
+    cost = cost_of(hold.guarantee)
+    return f"event {hold.sequence}: {cost} held for request {hold.request_id} of analyst {hold.analyst}{until}"
+
+
+def _word_change(change: "TermsChange") -> str:
+    told = ", ".join(f"{name.replace('_', ' ')} {old} → {new}" for name, (old, new) in change.changed().items())
+    return f"event {change.sequence}, {change.when[:10]}: {told}, by {change.who}"
 
 
 def _unproven(state: "BudgetState", marker: int, workspace: "Workspace") -> str:

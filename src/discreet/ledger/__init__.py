@@ -8,6 +8,7 @@ from discreet.ledger.accounting import Balance
 from discreet.ledger.config import LedgerConfig
 from discreet.ledger.holds import Hold
 from discreet.ledger.ledger import Ledger, create_ledger, open_ledger
+from discreet.ledger.log import LogEntry, LogFilter, TermsChange
 from discreet.ledger.records import BudgetState, Marker, Receipt, SpendRequest, StoredAnswer, Verification
 
 __all__ = [
@@ -16,10 +17,13 @@ __all__ = [
     "Hold",
     "Ledger",
     "LedgerConfig",
+    "LogEntry",
+    "LogFilter",
     "Marker",
     "Receipt",
     "SpendRequest",
     "StoredAnswer",
+    "TermsChange",
     "Verification",
     "create_ledger",
     "open_ledger",

@@ -27,6 +27,7 @@ from discreet.ledger.book import Book, first_page
 from discreet.ledger.config import LedgerConfig, choose_store
 from discreet.ledger.events import Event, Kind, encode_guarantee, encode_terms, require_name, sha256_hex
 from discreet.ledger.holds import Hold
+from discreet.ledger.log import LogFilter, TermsChange, read_history, read_log
 from discreet.ledger.receipts import (
     charge_payload,
     make_receipt,
@@ -387,6 +388,19 @@ class Ledger:
             analysts={name: standing.analyst_balance(name) for name in holders},
             markers=tuple(read_marker(event) for event in events),
             holds=tuple(standing.holds.values()),
+        )
+
+    def log(self, wanted: LogFilter | None = None) -> Iterator[Event]:
+        """The events that are wanted, oldest first, as they stand now; they are read as the caller goes along."""
+        found = wanted or LogFilter()
+        with self._reading() as book:
+            found.check_names(book)
+        return read_log(self._store, found, last=book.head.sequence)
+
+    def history(self, population: str) -> tuple[TermsChange, ...]:
+        """Every change of a population's terms, the first terms first."""
+        return read_history(
+            self.log(LogFilter(population=population, kinds=frozenset({Kind.POPULATION, Kind.CHANGED})))
         )
 
     def standing(self, population: str) -> PopulationStanding:

@@ -137,6 +137,31 @@ class Transaction:
         for row in self._batches(f"SELECT {COLUMNS} FROM events ORDER BY sequence"):
             yield _checked_event(row)
 
+    def page(
+        self,
+        *,
+        low: int,
+        high: int,
+        kinds: Sequence[Kind],
+        population: str | None,
+        analyst: str | None,
+        newest_first: bool,
+        size: int,
+    ) -> list[Event]:
+        """At most `size` events from `low` to `high` of these kinds, or of all, each checked on its own."""
+        where = ["sequence BETWEEN ? AND ?"]
+        values: list[object] = [low, high]
+        if kinds:
+            # Written out, so that an index on some kinds can be chosen.
+            where.append(f"kind IN ({', '.join(repr(kind.value) for kind in kinds)})")
+        for column, value in (("population", population), ("analyst", analyst)):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(value)
+        query = f"SELECT {COLUMNS} FROM events WHERE {' AND '.join(where)} ORDER BY sequence"
+        rows = self._run(f"{query}{' DESC' if newest_first else ''} LIMIT {size:d}", values).fetchall()
+        return [_checked_event(row) for row in rows]
+
     def _one(self, where: str, values: Sequence[object]) -> Event | None:
         row = self._run(f"SELECT {COLUMNS} FROM events WHERE {where}", values).fetchone()
         return None if row is None else _checked_event(row)
