@@ -158,16 +158,6 @@ def test_card_init_and_check(tmp_path: Path, run: Run) -> None:
     assert "categories" in wrong.err
 
 
-def test_doctor(clinic: Path, run: Run) -> None:
-    findings = {f["what"]: f for f in run("doctor", "-w", "w", "--format", "json").json()["findings"]}
-    assert findings["ledger"]["good"] is True
-    assert findings["workspace writable"]["good"] is True
-    assert "extra spark" in findings
-    (clinic / "ledger.sqlite").unlink()
-    broken = run("doctor", "-w", "w", "--format", "json", code=1).json()["findings"]
-    assert [f["what"] for f in broken if f["good"] is False] == ["ledger"]
-
-
 def test_a_missing_ledger_fails_closed_and_is_not_made_anew(clinic: Path, run: Run) -> None:
     for file in clinic.glob("ledger.sqlite*"):
         file.unlink()

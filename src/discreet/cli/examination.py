@@ -1,4 +1,7 @@
-"""What `discreet doctor` looks at: packages, extras, randomness, the workspace and its ledger."""
+"""What `discreet doctor` looks at: packages, extras, randomness, the workspace, its ledger, its datasets and budgets.
+
+Everything said here follows from the machine, the cards and the ledger, never from rows.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,22 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from decimal import Decimal
+from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from discreet.errors import DiscreetError
+from discreet.guarantees.numbers import text
 
-__all__ = ["EXTRAS", "Finding", "examine"]
+if TYPE_CHECKING:
+    from discreet.data.workspace import Dataset, Workspace
+    from discreet.session import Session
+
+__all__ = ["EXTRAS", "Check", "Status", "examine", "worst"]
 
 CORE: Final = ("duckdb", "numpy", "opendp", "pyarrow", "pyyaml", "rich", "sqlglot", "typer")
 EXTRAS: Final = {
@@ -28,49 +39,70 @@ EXTRAS: Final = {
     "testing": ("pytest", "hypothesis", "mypy", "ruff"),
 }
 _LITTLE_SPACE: Final = 1_000_000_000
+_NO_SPACE: Final = 50_000_000
+
+
+class Status(StrEnum):
+    """How a check ended, from good to bad; what is absent is optional."""
+
+    OK = "ok"
+    ABSENT = "absent"
+    WARNING = "warning"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at; `good` is None where absence is no fault."""
+class Check:
+    """One thing looked at: `code` says what sort of thing (docs/operations.md lists them), `subject` which one."""
 
-    what: str
-    found: str
-    good: bool | None
+    code: str
+    status: Status
+    message: str
     advice: str = ""
+    subject: str = ""
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, str]:
         return asdict(self)
 
 
-def examine(workspace: Path | None) -> list[Finding]:
-    """Everything, without changing anything."""
-    return [_python(), *_packages(), *_extras(), _randomness(), *_workspace(workspace)]
+def worst(checks: list[Check]) -> Status:
+    """The status of the whole: ok, warning or failed."""
+    found = {check.status for check in checks}
+    return next((status for status in (Status.FAILED, Status.WARNING) if status in found), Status.OK)
 
 
-def _python() -> Finding:
+def examine(workspace: Path | None, *, verify: bool, budget_left: Decimal) -> list[Check]:
+    """Everything, without changing anything.
+
+    A budget of which no more than the share `budget_left` remains is a warning; `verify` walks the whole ledger too.
+    """
+    machine = [_python(), *_packages(), *_extras(), _randomness()]
+    return [*machine, *_workspace(workspace, verify=verify, budget_left=budget_left)]
+
+
+def _judge(good: bool, otherwise: Status = Status.FAILED) -> Status:
+    return Status.OK if good else otherwise
+
+
+def _python() -> Check:
     good = sys.version_info >= (3, 11)
-    return Finding("Python", platform.python_version(), good, "" if good else "install Python 3.11 or newer")
+    return Check("python", _judge(good), platform.python_version(), "" if good else "install Python 3.11 or newer")
 
 
-def _packages() -> list[Finding]:
-    findings = []
+def _packages() -> Iterator[Check]:
     for name in ("discreet", *CORE):
         found = _version(name)
         advice = "" if found else "pip install discreet"
-        findings.append(Finding(f"package {name}", found or "not installed", found is not None, advice))
-    return findings
+        yield Check("package", _judge(found is not None), found or "not installed", advice, subject=name)
 
 
-def _extras() -> list[Finding]:
-    findings = []
+def _extras() -> Iterator[Check]:
     for extra, packages in EXTRAS.items():
         versions = [(name, _version(name)) for name in packages]
         complete = all(found for _, found in versions)
         shown = ", ".join(f"{name} {found}" for name, found in versions if found) or "not installed"
         advice = "" if complete else f"when needed: pip install 'discreet[{extra}]'"
-        findings.append(Finding(f"extra {extra}", shown, True if complete else None, advice))
-    return findings
+        yield Check("extra", _judge(complete, Status.ABSENT), shown, advice, subject=extra)
 
 
 def _version(name: str) -> str | None:
@@ -80,41 +112,128 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _randomness() -> Finding:
+def _randomness() -> Check:
     good = len(os.urandom(32)) == 32
-    return Finding("randomness", "operating system" if good else "not available", good)
+    return Check("randomness", _judge(good), "operating system" if good else "not available")
 
 
-def _workspace(option: Path | None) -> list[Finding]:
+def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> Iterator[Check]:
+    from discreet.cli.opening import open_session
     from discreet.data.workspace import Workspace, find_workspace
 
     path = find_workspace(option)
     try:
         workspace = Workspace.open(path)
+        count = len(workspace.datasets())
     except DiscreetError as error:
-        return [Finding("workspace", error.message, False if option is not None else None, "discreet init DIR")]
-    free = shutil.disk_usage(path).free
+        # Without a word about a workspace, none may be meant.
+        meant = option is not None or "DISCREET_WORKSPACE" in os.environ
+        yield Check("workspace", Status.FAILED if meant else Status.ABSENT, error.message, "discreet init DIR")
+        return
+    yield Check("workspace", Status.OK, f"{path}, {count} dataset(s)")
     writable = os.access(path, os.W_OK)
-    return [
-        Finding("workspace", f"{path}, {len(workspace.datasets())} dataset(s)", True),
-        Finding("workspace writable", "yes" if writable else "no", writable, "" if writable else "check its owner"),
-        Finding(
-            "free space",
-            f"{free / 1e9:.0f} GB",
-            free > _LITTLE_SPACE,
-            "" if free > _LITTLE_SPACE else "make room",
-        ),
-        _ledger(workspace.key, option),
-    ]
-
-
-def _ledger(key: Path, option: Path | None) -> Finding:
-    from discreet.cli.opening import open_session
-
-    if not key.exists():
-        return Finding("ledger", f"its key {key} is missing", False, "restore the key from its copy")
+    yield Check(
+        "writable", _judge(writable), "yes" if writable else "no", "" if writable else "check its owner", "workspace"
+    )
+    yield from _disks(workspace)
+    yield _key(workspace)
+    yield _anchor(workspace)
     try:
-        sequence, _ = open_session(option).ledger.head()
+        session = open_session(option)
+        sequence, _ = session.ledger.head()
     except DiscreetError as error:
-        return Finding("ledger", error.message, False, "see docs/ledger.md")
-    return Finding("ledger", f"reachable, {sequence} events", True, "to check every event: discreet ledger verify")
+        yield Check("ledger", Status.FAILED, error.message, "see docs/operations.md", _store(workspace))
+        return
+    advice = "" if verify else "to check every event: discreet ledger verify"
+    yield Check("ledger", Status.OK, f"reachable, {sequence} events", advice, _store(workspace))
+    if verify:
+        yield _chain(session)
+    yield from (_dataset(session, dataset) for dataset in workspace.datasets())
+    for name in session.populations():
+        yield from _budget(session, name, budget_left)
+
+
+def _store(workspace: Workspace) -> str:
+    return "PostgreSQL" if workspace.ledger.store == "postgres" else "SQLite"
+
+
+def _disks(workspace: Workspace) -> Iterator[Check]:
+    for subject, folder in (("workspace", workspace.path), ("anchor", workspace.anchor.parent)):
+        try:
+            free = shutil.disk_usage(folder).free
+        except OSError as error:
+            yield Check("disk", Status.FAILED, os.strerror(error.errno or 0), "see that it is mounted", subject)
+            continue
+        status = Status.OK if free > _LITTLE_SPACE else Status.WARNING if free > _NO_SPACE else Status.FAILED
+        yield Check("disk", status, f"{free / 1e9:.1f} GB free", "" if status is Status.OK else "make room", subject)
+
+
+def _key(workspace: Workspace) -> Check:
+    from discreet.ledger.seal import Seal
+
+    try:
+        Seal(path=workspace.key, workspace_id=workspace.id)
+    except DiscreetError as error:
+        return Check("key", Status.FAILED, error.message, "restore the key from its copy")
+    return Check("key", Status.OK, f"{workspace.key}, readable by its owner alone")
+
+
+def _anchor(workspace: Workspace) -> Check:
+    from discreet.ledger.seal import Anchor
+
+    try:
+        sequence, _ = Anchor(workspace.anchor).read()
+    except DiscreetError as error:
+        return Check("anchor", Status.FAILED, error.message, "see docs/operations.md")
+    return Check("anchor", Status.OK, f"{workspace.anchor}, newest head: event {sequence}")
+
+
+def _chain(session: Session) -> Check:
+    try:
+        found = session.verify()
+    except DiscreetError as error:
+        return Check("chain", Status.FAILED, error.message, "see docs/operations.md")
+    return Check("chain", Status.OK, f"{found.events} events, {found.charges} charges, {found.answers} answers hold")
+
+
+def _dataset(session: Session, dataset: Dataset) -> Check:
+    name = dataset.name
+    if session.ledger.suspended(name):
+        advice = f"look at what failed, then: discreet resume {name} --custodian"
+        return Check("dataset", Status.FAILED, "suspended until the custodian has looked", advice, name)
+    try:
+        _reach(dataset)
+    except DiscreetError as error:
+        return Check("dataset", Status.FAILED, error.message, "see that its rows can be reached", name)
+    except OSError:
+        return Check("dataset", Status.FAILED, "its prepared rows cannot be read", "restore the workspace folder", name)
+    return Check("dataset", Status.OK, f"version {dataset.version}", subject=name)
+
+
+def _reach(dataset: Dataset) -> None:
+    """Whether the rows can be reached; none is read. Spark is not asked: starting it takes longer than looking."""
+    if dataset.source.engine == "duckdb":
+        dataset.data.open("rb").close()
+    elif dataset.source.engine == "postgres":
+        from discreet.engines.tables import open_rows
+
+        open_rows(dataset.source).close()
+
+
+def _budget(session: Session, name: str, least: Decimal) -> Iterator[Check]:
+    from discreet.ledger.events import now
+
+    try:
+        state = session.budget(name)
+    except DiscreetError as error:
+        yield Check("budget", Status.FAILED, error.message, "see docs/operations.md", name)
+        return
+    cap, left = state.population.epsilon_cap, state.population.epsilon_remaining
+    status = _judge(left > least * cap, Status.WARNING)
+    advice = "" if status is Status.OK else "plan what is still to be asked, or: discreet population change"
+    yield Check("budget", status, f"epsilon {text(left)} of {text(cap)} remains", advice, name)
+    moment = now()
+    for hold in state.holds:
+        if hold.expires is not None and hold.expires <= moment:
+            message = f"event {hold.sequence} holds budget for request {hold.request_id}, whose time is over"
+            yield Check("hold", Status.WARNING, message, "let it expire or release it", name)

@@ -16,7 +16,7 @@ noise = typer.Typer(help="Exact noise: test vectors.", no_args_is_help=True, ric
 def register(app: typer.Typer) -> None:
     app.command("belief", epilog="Example: discreet belief --scale 30 --belief 0.8")(belief)
     app.add_typer(noise, name="noise")
-    app.command("doctor", epilog="Example: discreet doctor -w office")(doctor)
+    app.command("doctor", epilog="Example: discreet doctor -w office --format json --strict")(doctor)
 
 
 def belief(
@@ -63,17 +63,29 @@ def noise_vectors(
         out.write_text(text, encoding="utf-8")
 
 
-def doctor(workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE) -> None:
-    """Say what is installed, writable and reachable."""
-    from discreet.cli.examination import examine
+def doctor(
+    verify: Annotated[bool, typer.Option("--verify", help="Walk the whole ledger too.")] = False,
+    budget_left: Annotated[
+        str,
+        typer.Option(metavar="PERCENT", help="Warn when no more than this share of a population's epsilon remains."),
+    ] = "10",
+    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Say what is installed, writable, reachable, suspended or nearly spent; end with 1 when something failed."""
+    from discreet.cli.examination import Status, examine, worst
+    from discreet.guarantees.numbers import exact
 
-    findings = examine(workspace)
+    share = exact(budget_left, parameter="budget-left", zero=True, largest=100)
+    checks = examine(workspace, verify=verify, budget_left=share / 100)
+    status = worst(checks)
     if output is Format.JSON:
-        show_json({"findings": [finding.to_dict() for finding in findings]})
+        show_json({"status": status, "checks": [check.to_dict() for check in checks]})
     else:
         headings = [("", "left"), ("what", "left"), ("found", "left"), ("next step", "left")]
-        marks = {True: "ok", False: "NO", None: "-"}
-        rows = [[marks[finding.good], finding.what, finding.found, finding.advice] for finding in findings]
+        marks = {Status.OK: "ok", Status.ABSENT: "-", Status.WARNING: "WARN", Status.FAILED: "FAIL"}
+        rows = [[marks[c.status], f"{c.code} {c.subject}".strip(), c.message, c.advice] for c in checks]
         show_table("Doctor", headings, rows)
-    if any(finding.good is False for finding in findings):
+    if status is Status.FAILED or (strict and status is Status.WARNING):
         raise typer.Exit(1)
