@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from discreet.errors import UnknownName
 from discreet.ledger.events import GENESIS, Event, Kind, now
 from discreet.ledger.seal import Seal
-from discreet.ledger.standing import PopulationStanding, Standing, fold
-from discreet.ledger.store import Head, Transaction, damaged
+from discreet.ledger.standing import PopulationStanding, Standing, StandingUnknown, fold
+from discreet.ledger.store import Head, Transaction, damaged, newer
 
 __all__ = ["Book", "first_page"]
 
@@ -101,4 +101,7 @@ def authenticate(head: Head, transaction: Transaction, seal: Seal) -> Standing:
     last = transaction.event(head.sequence)
     if last is None or last.hash != head.hash or transaction.last_sequence() != head.sequence:
         raise damaged("its chain does not end at its head", sequence=head.sequence)
-    return Standing.from_text(head.standing)
+    try:
+        return Standing.from_text(head.standing)
+    except StandingUnknown:
+        raise newer("its standing tells of something that this version does not know") from None

@@ -31,6 +31,7 @@ __all__ = [
     "REQUIRED",
     "Event",
     "Kind",
+    "KindUnknown",
     "canonical_json",
     "decode_guarantee",
     "decode_terms",
@@ -102,6 +103,10 @@ REQUIRED: Final[Mapping[Kind, frozenset[str]]] = {
 """What the payload of each kind must hold; more may stand beside it, and readers pass over what they do not know."""
 
 
+class KindUnknown(ValueError):
+    """An event of a kind that this version does not know: a newer one wrote it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened.
@@ -143,10 +148,12 @@ class Event:
 
     @classmethod
     def from_body(cls, body: str) -> Self:
-        """The event whose canonical JSON is `body`; ValueError when there is none."""
+        """The event whose canonical JSON is `body`; ValueError when there is none, KindUnknown when it is a newer."""
         fields = json.loads(body)
         if not isinstance(fields, dict) or canonical_json(fields) != body:
             raise ValueError("not canonical JSON")
+        if isinstance(kind := fields.get("kind"), str) and kind not in REQUIRED:
+            raise KindUnknown("not a kind of this version")
         try:
             return cls(**{**fields, "kind": Kind(fields["kind"])})
         except (KeyError, TypeError) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from discreet.guarantees.budget import PopulationTerms
 from discreet.ledger.accounting import Balance, Totals, admits, caps, weigh
@@ -28,11 +28,20 @@ __all__ = [
     "DatasetEntry",
     "PopulationStanding",
     "Standing",
+    "StandingUnknown",
     "decode_totals",
     "encode_before",
     "encode_totals",
     "fold",
 ]
+
+
+_KNOWN: Final = frozenset({"analysts", "datasets", "populations", "suspended"})
+_KNOWN_OF_POPULATIONS: Final = frozenset({"analysts", "holds", "markers", "reservations", "terms", "totals"})
+
+
+class StandingUnknown(ValueError):
+    """A standing with a part that this version does not know: a newer one wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +131,9 @@ class Standing:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
+        """StandingUnknown where it tells of something this version does not: it would be lost with the next event."""
         fields = json.loads(text)
+        _refuse_unknown(fields, _KNOWN)
         return cls(
             populations={name: _decode(standing) for name, standing in fields["populations"].items()},
             analysts=tuple(fields["analysts"]),
@@ -157,7 +168,9 @@ def fold(standing: Standing, event: Event) -> Standing:
             return _with(standing, event.population, _hold(standing.populations[event.population], event))
         case Kind.HOLD_RELEASED | Kind.HOLD_EXPIRED:
             before = standing.populations[event.population]
-            return _with(standing, event.population, before.without(before.holds[payload["hold"]]))
+            if (hold := before.holds.get(payload["hold"])) is None:
+                raise ValueError("no such hold is open")
+            return _with(standing, event.population, before.without(hold))
         case Kind.RESERVED | Kind.RESERVATION_CLOSED | Kind.LINKED:
             return _with(standing, event.population, _reserve(standing.populations[event.population], event))
         case Kind.REQUESTED | Kind.DECIDED | Kind.PUBLISHED | Kind.WITHDRAWN:
@@ -259,7 +272,13 @@ def _encode(standing: PopulationStanding) -> dict[str, object]:
     }
 
 
+def _refuse_unknown(fields: Mapping[str, Any], known: frozenset[str]) -> None:
+    if fields.keys() - known:
+        raise StandingUnknown("not a standing of this version")
+
+
 def _decode(fields: Mapping[str, Any]) -> PopulationStanding:
+    _refuse_unknown(fields, _KNOWN_OF_POPULATIONS)
     return PopulationStanding(
         terms=decode_terms(fields["terms"]),
         totals=decode_totals(fields["totals"]),

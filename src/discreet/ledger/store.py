@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from discreet.errors import LedgerDamaged
-from discreet.ledger.events import Event, Kind, sha256_hex
+from discreet.errors import LedgerDamaged, LedgerUnavailable
+from discreet.ledger.events import Event, Kind, KindUnknown, sha256_hex
 
 __all__ = [
     "COLUMNS",
@@ -28,6 +28,7 @@ __all__ = [
     "Transaction",
     "damaged",
     "lookups",
+    "newer",
 ]
 
 FORMAT: Final = 1
@@ -242,6 +243,13 @@ def damaged(what: str, *, sequence: int | None = None) -> LedgerDamaged:
     )
 
 
+def newer(what: str) -> LedgerUnavailable:
+    """What a later version wrote is no damage; and not knowing what it does to the budget, this one answers nothing."""
+    return LedgerUnavailable(
+        f"The ledger was written by a newer version of Discreet: {what}. Nothing was answered; install that version."
+    )
+
+
 def _checked_event(row: Sequence[Any]) -> Event:
     sequence, kind, population, analyst, request_id, plan_hash, body, stored_hash = row
     if sha256_hex(body.encode()) != stored_hash:
@@ -249,6 +257,8 @@ def _checked_event(row: Sequence[Any]) -> Event:
     try:
         event = Event.from_body(body)
         columns = (event.sequence, event.kind.value, event.population, *lookups(event))
+    except KindUnknown:
+        raise newer(f"its event {sequence} is of a kind that this version does not know") from None
     except (ValueError, KeyError):
         raise damaged("its bytes are not an event", sequence=sequence) from None
     if columns != (sequence, kind, population, analyst, request_id, plan_hash):

@@ -145,6 +145,31 @@ def test_an_edited_or_removed_answer_is_found(spent: Ledger, vandal: Any, make_r
     damage(spent, sequence=second)
 
 
+def test_what_a_newer_version_wrote_is_no_damage_and_answers_nothing(
+    spent: Ledger, vandal: Any, config: LedgerConfig, make_request: Request
+) -> None:
+    """A part of the standing that is not known would be lost with the next event."""
+    ((sequence, digest, standing),) = vandal.query("SELECT sequence, hash, standing FROM head")
+    seal = Seal(path=config.key_path, workspace_id=config.workspace_id)
+    for later in (
+        standing.replace('"markers":0', '"loans":{},"markers":0'),
+        standing.replace('"suspended":', '"seasons":[],"suspended":'),
+    ):
+        assert later != standing
+        mac = seal.sign(sequence=sequence, hash=digest, standing=later)
+        vandal.run(f"UPDATE head SET standing = '{later}', mac = '{mac}'")
+        for attempt in (lambda: spent.spend(make_request("new")), lambda: open_ledger(config), spent.verify):
+            with pytest.raises(LedgerUnavailable, match="written by a newer version"):
+                attempt()
+    mac = seal.sign(sequence=sequence, hash=digest, standing=standing)
+    vandal.run(f"UPDATE head SET standing = '{standing}', mac = '{mac}'")
+    number, body = charges(vandal)[1]
+    later = body.replace('"kind":"charge"', '"kind":"loan"')
+    vandal.run(f"UPDATE events SET body = '{later}', hash = '{sha256_hex(later.encode())}' WHERE sequence = {number}")
+    with pytest.raises(LedgerUnavailable, match=f"its event {number} is of a kind that this version does not know"):
+        spent.verify()
+
+
 def roll_back(vandal: Any, head: tuple[object, ...]) -> None:
     """Put the store back to an earlier, authentic state."""
     sequence, digest, standing, mac = head

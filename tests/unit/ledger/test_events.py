@@ -22,6 +22,7 @@ from discreet.ledger.events import (
     GENESIS,
     Event,
     Kind,
+    KindUnknown,
     canonical_json,
     decode_guarantee,
     decode_terms,
@@ -59,12 +60,19 @@ def test_the_bytes_are_as_documented() -> None:
         '{"kind":"view"}',
         EVENT.body + " ",
         EVENT.body.replace("view", "feast"),
+        EVENT.body.replace('"view"', "[1]"),
+        EVENT.body.replace('"view"', "null"),
         EVENT.body[:-1] + ',"x":1}',
     ],
 )
 def test_other_bytes_are_no_event(body: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - any ValueError is the contract
         Event.from_body(body)
+
+
+def test_a_kind_of_a_later_version_is_known_for_one() -> None:
+    with pytest.raises(KindUnknown):
+        Event.from_body(EVENT.body.replace("view", "feast"))
 
 
 def test_floats_never_enter_the_chain() -> None:
