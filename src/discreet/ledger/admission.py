@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from discreet.errors import BudgetExceeded, DatasetSuspended, ParameterInvalid, QueryRefused, Refused
 from discreet.guarantees.types import CentralGuarantee
 from discreet.ledger.accounting import caps, cost_of, require_priceable, weigh
+from discreet.ledger.answers import suffices
 from discreet.ledger.book import Book
 from discreet.ledger.events import Kind, now
 from discreet.ledger.holds import Hold, read_time
@@ -59,12 +60,13 @@ def usable_hold(book: Book, request: SpendRequest) -> Hold | None:
 
 
 def drop_hold(book: Book, stored: StoredAnswer, *, analyst: str, request_id: str) -> None:
-    """Release the hold of a request that is met by a stored answer to the same question."""
+    """Release the hold of a request that is met by a stored answer, as accurate as approved, to the same question."""
     population, hold = _find_hold(book, analyst, request_id)
     if hold is None:
         return
     asked = (population, hold.dataset, hold.version, hold.plan_hash)
-    if asked != (stored.population, stored.dataset, stored.version, stored.plan_hash):
+    found = (stored.population, stored.dataset, stored.version, stored.plan_hash)
+    if asked != found or not suffices(stored.charge, hold.guarantee):
         raise request_conflict(request_id)
     end_hold(book, hold.sequence, Kind.HOLD_RELEASED, who=analyst, reason="a stored answer was given")
 

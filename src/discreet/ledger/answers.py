@@ -10,7 +10,7 @@ from discreet.ledger.events import Event, decode_guarantee
 from discreet.ledger.records import StoredAnswer
 from discreet.ledger.store import Transaction, damaged
 
-__all__ = ["best_answer", "is_free", "stored_answer"]
+__all__ = ["best_answer", "is_free", "stored_answer", "suffices"]
 
 
 def best_answer(

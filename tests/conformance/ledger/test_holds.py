@@ -193,16 +193,18 @@ def test_terms_change_around_a_hold(ledger: Ledger, make_request: Request, make_
 
 
 def test_a_stored_answer_releases_what_was_held(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:
-    ledger.change(make_terms(per_analyst="0.5"), who="custodian")
+    ledger.change(make_terms(epsilon="2", per_analyst="1"), who="custodian")
     ledger.commit_answer(ledger.spend(make_request("r1", epsilon="0.4")), b"noisy")
     stored = ledger.find_answer(population="cchs", dataset="survey", version=1, plan_hash="a" * 64)
     assert stored is not None
-    ledger.hold(make_request("b1", epsilon="0.4", analyst="ben"), who="rita")
-    ledger.hold(make_request("b2", epsilon="0.1", analyst="ben", plan="b"), who="rita")
-    with pytest.raises(RequestConflict):
-        ledger.replay(stored, analyst="ben", request_id="b2")
-    assert ledger.replay(stored, analyst="ben", request_id="b1").analyst_after.epsilon_remaining == 0
-    assert [hold.request_id for hold in ledger.state("cchs").holds] == ["b2"]
+    ledger.hold(make_request("same", epsilon="0.4", analyst="ben"), who="rita")
+    ledger.hold(make_request("another", epsilon="0.1", analyst="ben", plan="b"), who="rita")
+    ledger.hold(make_request("finer", epsilon="0.5", analyst="ben"), who="rita")
+    for name in ("another", "finer"):
+        with pytest.raises(RequestConflict):
+            ledger.replay(stored, analyst="ben", request_id=name)
+    assert ledger.replay(stored, analyst="ben", request_id="same").analyst_after.epsilon_remaining == 0
+    assert [hold.request_id for hold in ledger.state("cchs").holds] == ["another", "finer"]
     ledger.verify()
 
 
