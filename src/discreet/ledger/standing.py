@@ -191,12 +191,16 @@ def _debited(standing: Standing, event: Event) -> Standing:
     before = standing.populations[event.population]
     if charged:
         before = before.without(_held_for(before, event.payload))
-    if event.payload["before"] != encode_before(before, analyst):
-        raise ValueError("it names other totals than those before it")
+    _check_before(event, encode_before(before, analyst))
     after = before.debit(analyst, cost, population=charged)
     if (limit := after.overspent(analyst, population=charged)) is not None:
         raise ValueError(f"the {limit}'s cap does not hold")
     return _with(standing, event.population, after)
+
+
+def _check_before(event: Event, before: Mapping[str, object]) -> None:
+    if event.payload["before"] != before:
+        raise ValueError("it names other totals than those before it")
 
 
 def _held_for(standing: PopulationStanding, charge: Mapping[str, Any]) -> Hold | None:
@@ -236,8 +240,7 @@ def _reserve(standing: PopulationStanding, event: Event) -> PopulationStanding:
         return replace(standing, reservations={**standing.reservations, name: after})
     if known is not None or not standing.terms.budget.pure:
         raise ValueError("a reservation has a name of its own and stands under a pure budget")
-    if payload["before"] != {"population": encode_totals(standing.totals)}:
-        raise ValueError("it names other totals than those before it")
+    _check_before(event, {"population": encode_totals(standing.totals)})
     made = Reservation.from_fields(payload)
     spent = replace(standing, totals=standing.totals + weigh(made.guarantee))
     if not admits(caps(spent.terms.budget)[0], spent.totals + spent.held()):
