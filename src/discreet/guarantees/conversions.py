@@ -25,6 +25,7 @@ __all__ = [
     "approx_to_zcdp",
     "largest_rho",
     "local_to_pure",
+    "penalty",
     "pure_to_approx",
     "pure_to_zcdp",
     "replace_one_to_add_remove",
@@ -103,17 +104,17 @@ def replace_one_to_add_remove(guarantee: Guarantee, *, absent_value: bool) -> Gu
 def smallest_epsilon(*, rho: Fraction, delta: Fraction) -> Fraction:
     """An ε for which ρ-zCDP is proven to be (ε, δ)-DP: the least, up to the choice of the order."""
     # Every order gives a valid bound, so the order may come from floats; the bound itself is enclosed.
-    order = _best_order(lambda order, penalty: order * float(rho) + penalty, delta)
-    return min(order * rho + _penalty(order, delta), _classic(rho, delta))
+    order = _best_order(lambda order, added: order * float(rho) + added, delta)
+    return min(order * rho + penalty(order, delta), _classic(rho, delta))
 
 
 def largest_rho(*, epsilon: Fraction, delta: Fraction) -> Fraction:
     """A ρ that is proven to convert to (ε, δ)-DP: the largest, up to the choice of the order; 0 when none is."""
-    order = _best_order(lambda order, penalty: (penalty - float(epsilon)) / order, delta)
-    return max(Fraction(0), (epsilon - _penalty(order, delta)) / order)
+    order = _best_order(lambda order, added: (added - float(epsilon)) / order, delta)
+    return max(Fraction(0), (epsilon - penalty(order, delta)) / order)
 
 
-def _penalty(order: Fraction, delta: Fraction) -> Fraction:
+def penalty(order: Fraction, delta: Fraction) -> Fraction:
     """What an order α adds to αρ, enclosed from above: (ln 1/δ − ln α)/(α − 1) + ln(1 − 1/α)."""
     return (ln_up(1 / delta) - ln_down(order)) / (order - 1) + ln_up(1 - 1 / order)
 

@@ -7,10 +7,10 @@ Requires:  every charge carries a guarantee that its mechanism meets; charges ar
 Proof:     docs/proofs/ledger-filter.md
 Refs:      conversion [CKS20, Prop. 12]; filter [WRRW23, Thm. 1], [FZ21]; approximate zCDP [BS16, Sec. 8].
 
-Pure functions on integers: sums are exact, costs round up, allowances round down. A pure budget (delta = 0)
-adds up epsilon. An (epsilon, delta) budget admits while every charge states an epsilon and these add up to no
-more than the budget's, or while the approximate zCDP filter holds; in both cases half of delta pays for the
-deltas of the charges, and the other half for the conversion.
+Pure functions on integers: sums are exact or of costs rounded up, allowances round down. A pure budget (delta = 0)
+adds up epsilon. An (epsilon, delta) budget admits while every charge states an epsilon and these add up to no more than
+the budget's, or while the approximate zCDP filter holds, or a Rényi filter at one of three orders. Half of delta pays
+for the deltas of the charges; the other half is shared among the filters.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from discreet.errors import QueryRefused
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.conversions import largest_rho, smallest_epsilon
 from discreet.guarantees.numbers import ceil_to_grid, from_units, text, to_units
+from discreet.guarantees.renyi import ORDERS, allowed_loss, pure_loss
 from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "balance",
     "caps",
     "cost_of",
+    "how_many",
+    "loss_limits",
     "require_priceable",
     "rho_cap",
     "weigh",
@@ -48,13 +51,21 @@ RHO_UNIT: Final = Fraction(1, 10**19)
 RHO_GRID: Final = Fraction(1, 10**12)
 _RHO_PER_GRID: Final = 10**10
 _HALF_SQUARE: Final = 5
+_LOSS_UNIT: Final = Fraction(1, 10**12)
+_LOSS_PER_GRID: Final = 1000
+
+# How the half of delta that pays for conversions is shared: the zCDP filter, and the three orders of a cap.
+_RHO_SHARE: Final = Fraction(3, 4)
+_LOSS_SHARES: Final = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 16))
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over admitted charges, whole numbers: epsilon and delta in 1e-9, rho in 1e-19.
+    """Sums over admitted charges, whole numbers: epsilon and delta in 1e-9, rho in 1e-19, Rényi losses in 1e-12.
 
     `epsilon` adds up pure and approximate charges; it bounds the transcript only while every charge is `additive`.
+    `losses` has one sum for each of ORDERS, or None where a charge was made before they were recorded: such a holder
+    stays under the earlier rule, whose zCDP filter has all of its half of delta.
     """
 
     charges: int = 0
@@ -62,14 +73,32 @@ class Totals:
     epsilon: int = 0
     rho: int = 0
     delta: int = 0
+    losses: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.losses is None and not (self.charges or self.epsilon or self.rho or self.delta):
+            object.__setattr__(self, "losses", (0,) * len(ORDERS))
 
     def __add__(self, other: Totals) -> Totals:
+        known = self.losses is not None and other.losses is not None
         return Totals(
             charges=self.charges + other.charges,
             additive=self.additive and other.additive,
             epsilon=self.epsilon + other.epsilon,
             rho=self.rho + other.rho,
             delta=self.delta + other.delta,
+            losses=tuple(map(sum, zip(self.losses or (), other.losses or (), strict=True))) if known else None,
+        )
+
+    def times(self, count: int) -> Totals:
+        """The sum of so many."""
+        return Totals(
+            charges=count * self.charges,
+            additive=self.additive,
+            epsilon=count * self.epsilon,
+            rho=count * self.rho,
+            delta=count * self.delta,
+            losses=None if self.losses is None else tuple(count * loss for loss in self.losses),
         )
 
 
@@ -89,9 +118,10 @@ class Cap:
 class Balance:
     """What one holder may spend, has spent, and could still spend, as exact decimals.
 
-    `epsilon_spent` is the sum for a pure cap, otherwise the smaller of the pure sum (while it bounds
-    everything) and the converted rho, rounded up. `epsilon_remaining` is the largest single pure charge that
-    would still be admitted, rounded down. The rho and delta figures are None for a pure cap.
+    `epsilon_spent` is the sum for a pure cap, otherwise the least epsilon that bounds everything so far by one of
+    the ways to admit, rounded up. `epsilon_remaining` is the largest single pure charge that would still be admitted,
+    and `rho_remaining` the largest single zCDP charge, rounded down. `rho_spent` and `rho_cap` are those of the zCDP
+    filter. The rho and delta figures are None for a pure cap.
     """
 
     charges: int
@@ -124,18 +154,30 @@ class Balance:
         return f"rho {text(self.rho_remaining)} and delta {text(self.delta_remaining)}"
 
 
+@lru_cache(maxsize=4096)
 def weigh(guarantee: CentralGuarantee) -> Totals:
     """One charge in every currency.
 
-    An epsilon-DP charge is epsilon²/2-zCDP, an (epsilon, delta) one approximately so.
+    An epsilon-DP charge is epsilon²/2-zCDP and loses at every order what randomised response loses; an (epsilon,
+    delta) one does so but for delta. A zCDP charge loses order · rho.
     """
     if isinstance(guarantee, PureDP):
-        units = to_units(guarantee.epsilon)
-        return _pure(units)
+        return _weigh_pure(to_units(guarantee.epsilon))
     delta = to_units(guarantee.delta)
     if isinstance(guarantee, ApproxDP):
-        return replace(_pure(to_units(guarantee.epsilon)), delta=delta)
-    return Totals(charges=1, additive=False, rho=to_units(guarantee.rho) * _RHO_PER_GRID, delta=delta)
+        return replace(_weigh_pure(to_units(guarantee.epsilon)), delta=delta)
+    rho = to_units(guarantee.rho)
+    losses = tuple(order * rho * _LOSS_PER_GRID for order in ORDERS)
+    return Totals(charges=1, additive=False, rho=rho * _RHO_PER_GRID, delta=delta, losses=losses)
+
+
+def _weigh_pure(units: int) -> Totals:
+    losses = tuple(_loss(units, order) for order in ORDERS)
+    return Totals(charges=1, epsilon=units, rho=_HALF_SQUARE * units**2, losses=losses)
+
+
+def _loss(units: int, order: int) -> int:
+    return math.ceil(pure_loss(epsilon=Fraction(units, 10**9), order=order) / _LOSS_UNIT)
 
 
 def caps(budget: Budget) -> tuple[Cap, Cap]:
@@ -155,7 +197,10 @@ def admits(cap: Cap, totals: Totals) -> bool:
         return False
     if totals.additive and totals.epsilon <= cap.epsilon:
         return True
-    return not cap.pure and totals.rho <= rho_cap(cap)
+    if cap.pure:
+        return False
+    earlier = totals.losses is None
+    return totals.rho <= rho_cap(cap, earlier=earlier) or any(room >= 0 for _, room in _rooms(cap, totals))
 
 
 def require_priceable(cap: Cap, guarantee: CentralGuarantee, *, population: str) -> None:
@@ -178,6 +223,7 @@ def cost_of(guarantee: CentralGuarantee) -> str:
     return f"rho {text(guarantee.rho)}{delta}"
 
 
+@lru_cache(maxsize=1024)
 def balance(cap: Cap, totals: Totals) -> Balance:
     """The exact figures behind `admits`."""
     shown = Balance(
@@ -194,48 +240,120 @@ def balance(cap: Cap, totals: Totals) -> Balance:
     )
     if cap.pure:
         return shown
-    limit = rho_cap(cap)
     return replace(
         shown,
-        rho_cap=_rho_decimal(limit),
+        rho_cap=_rho_decimal(rho_cap(cap, earlier=totals.losses is None)),
         rho_spent=_rho_decimal(totals.rho),
-        rho_remaining=_rho_decimal(max(0, limit - totals.rho)),
+        rho_remaining=_rho_decimal(_largest_rho(cap, totals)),
         delta_spent=from_units(totals.delta),
         delta_remaining=from_units(max(0, cap.delta // 2 - totals.delta)),
     )
 
 
+def how_many(cap: Cap, totals: Totals, cost: Totals) -> int:
+    """How many more charges of this weight would be admitted, one after the other."""
+    return _largest(lambda count: admits(cap, totals + cost.times(count)), near=0) if admits(cap, totals) else 0
+
+
 @lru_cache(maxsize=256)
-def rho_cap(cap: Cap) -> int:
-    """The zCDP that converts to the cap with half of its delta, in units of 1e-19, rounded down to 1e-12."""
-    found = largest_rho(epsilon=Fraction(cap.epsilon, 10**9), delta=Fraction(cap.delta, 2 * 10**9))
+def rho_cap(cap: Cap, *, earlier: bool = False) -> int:
+    """The zCDP that converts to the cap with its share of delta, in units of 1e-19, rounded down to 1e-12.
+
+    `earlier` is the share of holders that were charged before losses were recorded: the whole half.
+    """
+    share = 1 if earlier else _RHO_SHARE
+    found = largest_rho(epsilon=Fraction(cap.epsilon, 10**9), delta=share * Fraction(cap.delta, 2 * 10**9))
     return math.floor(found / RHO_GRID) * int(RHO_GRID / RHO_UNIT)
+
+
+@lru_cache(maxsize=256)
+def loss_limits(cap: Cap) -> tuple[tuple[int, int], ...]:
+    """The Rényi filters of an (epsilon, delta) cap: places in ORDERS and the losses allowed there, in 1e-12.
+
+    The first order is the one at which the cap allows most rho; higher ones suit a little rho beside pure charges.
+    Which they are follows from the cap alone.
+    """
+    epsilon, half = Fraction(cap.epsilon, 10**9), Fraction(cap.delta, 2 * 10**9)
+
+    def allowed(place: int, share: Fraction) -> Fraction:
+        return allowed_loss(epsilon=epsilon, delta=share * half, order=ORDERS[place])
+
+    places = range(len(ORDERS) - len(_LOSS_SHARES) + 1)
+    first = max(places, key=lambda place: allowed(place, Fraction(1)) / ORDERS[place])
+    return tuple(
+        (place, math.floor(allowed(place, share) / _LOSS_UNIT)) for place, share in enumerate(_LOSS_SHARES, start=first)
+    )
+
+
+def _rooms(cap: Cap, totals: Totals) -> list[tuple[int, int]]:
+    """What is left at each order of an (epsilon, delta) cap; below 0 where the filter does not hold."""
+    if totals.losses is None:
+        return []
+    return [(ORDERS[place], limit - totals.losses[place]) for place, limit in loss_limits(cap)]
 
 
 def _epsilon_spent(cap: Cap, totals: Totals) -> Decimal:
     if cap.pure or totals.charges == 0:
         return from_units(totals.epsilon)
-    converted = _converted(totals.rho, cap.delta)
-    return min(converted, from_units(totals.epsilon)) if totals.additive else converted
+    earlier = totals.losses is None
+    ways = [_converted(totals.rho, cap.delta, earlier)]
+    if totals.additive:
+        ways.append(from_units(totals.epsilon))
+    # What is left at an order is left of epsilon: the conversion adds the same to every loss.
+    ways += [ceil_to_grid(Fraction(cap.epsilon, 10**9) - room * _LOSS_UNIT) for _, room in _rooms(cap, totals)]
+    return max(from_units(0), min(ways))
 
 
 @lru_cache(maxsize=4096)
-def _converted(rho: int, delta: int) -> Decimal:
-    return ceil_to_grid(smallest_epsilon(rho=rho * RHO_UNIT, delta=Fraction(delta, 2 * 10**9)))
+def _converted(rho: int, delta: int, earlier: bool) -> Decimal:
+    share = 1 if earlier else _RHO_SHARE
+    return ceil_to_grid(smallest_epsilon(rho=rho * RHO_UNIT, delta=share * Fraction(delta, 2 * 10**9)))
 
 
 def _largest_pure(cap: Cap, totals: Totals) -> int:
-    """Bisection on `admits` itself, so that what is shown cannot differ from what is done."""
-    filtered = 0 if cap.pure else math.isqrt(rho_cap(cap) // _HALF_SQUARE)
-    return _largest(lambda units: admits(cap, totals + _pure(units)), upper=max(cap.epsilon, filtered) + 1)
+    """The most that one of the ways to admit leaves."""
+    if 2 * totals.delta > cap.delta:
+        return 0
+    ways = [cap.epsilon - totals.epsilon] if totals.additive else []
+    if not cap.pure:
+        left = rho_cap(cap, earlier=totals.losses is None) - totals.rho
+        ways.append(math.isqrt(max(0, left) // _HALF_SQUARE))
+        ways += [_largest_loss(order, room) for order, room in _rooms(cap, totals)]
+    return max([0, *ways])
 
 
-def _pure(units: int) -> Totals:
-    return Totals(charges=1, epsilon=units, rho=_HALF_SQUARE * units**2)
+def _largest_rho(cap: Cap, totals: Totals) -> int:
+    if 2 * totals.delta > cap.delta:
+        return 0
+    ways = [rho_cap(cap, earlier=totals.losses is None) - totals.rho]
+    ways += [room * int(_LOSS_UNIT / RHO_UNIT) // order for order, room in _rooms(cap, totals)]
+    return max([0, *ways])
 
 
-def _largest(holds: Callable[[int], bool], *, upper: int) -> int:
-    low, high = 0, upper
+def _largest_loss(order: int, room: int) -> int:
+    """The largest pure charge, in 1e-9, whose loss at an order fits into what is left there, in 1e-12."""
+    if room < 0:
+        return 0
+    left = float(room * _LOSS_UNIT)
+    low, high = 0.0, left + math.log(2) / (order - 1)
+    for _ in range(64):  # floats only say where to look
+        middle = (low + high) / 2
+        loss = middle + (math.log1p(math.exp(-(2 * order - 1) * middle)) - math.log1p(math.exp(-middle))) / (order - 1)
+        low, high = (middle, high) if loss <= left else (low, middle)
+    return _largest(lambda units: _loss(units, order) <= room, near=int(low * 10**9))
+
+
+def _largest(holds: Callable[[int], bool], *, near: int) -> int:
+    """The largest whole number that holds, given that 0 does and that what is below one that holds does too."""
+    step = 1
+    if holds(near):
+        low, high = near, near + 1
+        while holds(high):
+            low, high, step = high, high + 2 * step, 2 * step
+    else:
+        low, high = max(0, near - 1), near
+        while low and not holds(low):
+            low, high, step = max(0, low - 2 * step), low, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees.renyi import ORDERS
 from discreet.ledger.accounting import Balance, Totals, admits, caps, weigh
 from discreet.ledger.events import (
     Event,
@@ -34,6 +35,8 @@ __all__ = [
     "encode_totals",
     "fold",
 ]
+
+_LOSSES: Final = "losses"
 
 
 _KNOWN: Final = frozenset({"analysts", "datasets", "populations", "suspended"})
@@ -187,20 +190,28 @@ def fold(standing: Standing, event: Event) -> Standing:
 def _debited(standing: Standing, event: Event) -> Standing:
     analyst = event.payload["analyst"]
     cost = weigh(decode_guarantee(event.payload["guarantee"]))
+    if not any(_LOSSES in totals for totals in event.payload["before"].values()):
+        cost = replace(cost, losses=None)  # charged before losses were recorded, or under that rule since
     charged = event.kind is Kind.CHARGE
     before = standing.populations[event.population]
     if charged:
         before = before.without(_held_for(before, event.payload))
-    _check_before(event, encode_before(before, analyst))
+    _check_before(event, population=before.totals, analyst=before.analyst(analyst))
     after = before.debit(analyst, cost, population=charged)
     if (limit := after.overspent(analyst, population=charged)) is not None:
         raise ValueError(f"the {limit}'s cap does not hold")
     return _with(standing, event.population, after)
 
 
-def _check_before(event: Event, before: Mapping[str, object]) -> None:
-    if event.payload["before"] != before:
-        raise ValueError("it names other totals than those before it")
+def _check_before(event: Event, **before: Totals) -> None:
+    """What an event says of each holder's totals before it. What an earlier release wrote says nothing of losses."""
+    stated = event.payload["before"]
+    if stated.keys() != before.keys():
+        raise ValueError("it names other holders than those it debits")
+    for holder, totals in before.items():
+        told = stated[holder]
+        if decode_totals(told) != (totals if _LOSSES in told else replace(totals, losses=None)):
+            raise ValueError("it names other totals than those before it")
 
 
 def _held_for(standing: PopulationStanding, charge: Mapping[str, Any]) -> Hold | None:
@@ -240,7 +251,7 @@ def _reserve(standing: PopulationStanding, event: Event) -> PopulationStanding:
         return replace(standing, reservations={**standing.reservations, name: after})
     if known is not None or not standing.terms.budget.pure:
         raise ValueError("a reservation has a name of its own and stands under a pure budget")
-    _check_before(event, {"population": encode_totals(standing.totals)})
+    _check_before(event, population=standing.totals)
     made = Reservation.from_fields(payload)
     spent = replace(standing, totals=standing.totals + weigh(made.guarantee))
     if not admits(caps(spent.terms.budget)[0], spent.totals + spent.held()):
@@ -303,20 +314,25 @@ def encode_before(standing: PopulationStanding, analyst: str) -> dict[str, objec
 
 def encode_totals(totals: Totals) -> dict[str, object]:
     """Whole numbers of units as text: they outgrow what other readers of JSON keep exact."""
-    return {
+    fields: dict[str, object] = {
         "additive": totals.additive,
         "charges": totals.charges,
         "delta": str(totals.delta),
         "epsilon": str(totals.epsilon),
         "rho": str(totals.rho),
     }
+    if totals.losses is None:
+        return fields
+    return {**fields, _LOSSES: {str(order): str(loss) for order, loss in zip(ORDERS, totals.losses, strict=True)}}
 
 
 def decode_totals(fields: Mapping[str, Any]) -> Totals:
+    losses = fields.get(_LOSSES)
     return Totals(
         charges=fields["charges"],
         additive=fields["additive"] if "additive" in fields else fields["pure"],  # its name in earlier ledgers
         epsilon=int(fields["epsilon"]),
         rho=int(fields["rho"]),
         delta=int(fields["delta"]),
+        losses=None if losses is None else tuple(int(losses[str(order)]) for order in ORDERS),
     )
