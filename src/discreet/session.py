@@ -261,7 +261,7 @@ class Session:
             fresh=fresh,
             bounded=asked.bounded,
         )
-        if confirm is not None and not confirm(explain_asked(asked, self.ledger)):
+        if confirm is not None and not confirm(explain_asked(asked, self.ledger, fresh=fresh)):
             raise Refused("Not asked. Nothing was released or charged.")
         try:
             return ask(question, self.ledger)
@@ -306,6 +306,7 @@ class Session:
         assume: Mapping[str, ExactLike] | str | int | None = None,
         analyst: str | None = None,
         level: ExactLike = "0.95",
+        fresh: bool = False,
     ) -> Explanation:
         """What asking would measure, add, charge and leave. The data are not opened."""
         from discreet.release.reading import explain_asked, read_asked
@@ -321,7 +322,7 @@ class Session:
             assume=assume,
             level=level,
         )
-        return explain_asked(asked, self.ledger)
+        return explain_asked(asked, self.ledger, fresh=fresh)
 
     def plan(
         self, workload: Workload | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None

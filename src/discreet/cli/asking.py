@@ -220,7 +220,14 @@ def query(
         raise UsageError("--model and --sample-size belong to --strategy generated; replace takes --model too.")
     if explain:
         told = session.explain(
-            sql, epsilon=epsilon, delta=delta, within=within, assume=assume, analyst=analyst, level=level
+            sql,
+            epsilon=epsilon,
+            delta=delta,
+            within=within,
+            assume=assume,
+            analyst=analyst,
+            level=level,
+            fresh=fresh,
         )
         if output is AnswerFormat.JSON:
             show_json(told.to_dict())
@@ -322,6 +329,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
     """An answer as a table: labels, values with as many decimals as their intervals bear, and what it all means."""
     from discreet.plan.outputs import KeyShown
     from discreet.release.describing import word_bounds
+    from discreet.release.outlook import tell_replay
 
     labels = answer.labels(lang)
     nothing = "(no value)" if lang == "en" else "(sans valeur)"
@@ -338,7 +346,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
             headings += [(column.name, "right"), (f"{answer.level:%} interval".replace(".00%", "%"), "right")]
             columns += show_estimates(values, ends, decimals=_places(column.shows, answer))
     facts = answer.to_dict(lang)
-    paid = "nothing (a stored answer, the same as before)" if answer.replayed else f"epsilon {answer.charge['epsilon']}"
+    paid = tell_replay(answer.debited.get("analyst", {})) if answer.replayed else f"epsilon {answer.charge['epsilon']}"
     if not answer.replayed and answer.charge["delta"] != "0":
         paid += f" and delta {answer.charge['delta']}"
     remaining: dict[str, Any] = answer.remaining.to_dict()
@@ -346,6 +354,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
     footer = [
         f"charged {paid}; epsilon {remaining['analyst']['epsilon']} remains for you, "
         f"{remaining['population']['epsilon']} for population '{answer.card.population}'",
+        *([] if answer.remaining.more is None else [str(answer.remaining)]),
         f"guarantee: {facts['guarantee']}; protects {facts['unit']}; neighbours: {facts['neighbours']}",
         f"intervals: {facts['interval_meaning']}",
         *(f"{one['measure']}: {one['accuracy']}" for one in mechanisms if "accuracy" in one),
@@ -412,12 +421,14 @@ def _show_budget(
             name,
             str(share.charges),
             *(text(amount) for amount in (share.epsilon_cap, share.epsilon_spent, share.epsilon_remaining)),
+            f"{dict(share.questions_left)['0.1']:,}",
             *(() if share.rho_spent is None else (text(share.rho_spent), text(share.rho_cap or share.rho_spent))),
         ]
         for name, share in holders
     ]
     headings = [("", "left"), ("charges", "right")]
     headings += [(f"epsilon {word}", "right") for word in ("budget", "spent", "remaining")]
+    headings += [("questions at 0.1", "right")]
     if not state.terms.budget.pure:
         headings += [("rho spent", "right"), ("rho cap", "right")]
     footer = [
@@ -429,6 +440,7 @@ def _show_budget(
     footer += logged.sentences()
     footer += [_word_hold(hold) for hold in state.holds]
     footer += [_word_change(change) for change in history[1:]]
+    footer.append("epsilon remaining is the largest single question; instead of it, so many at epsilon 0.1 each fit")
     title = f"Population {state.terms.population}: {state.terms.budget}; neighbours {state.terms.neighbours}"
     show_table(title, headings, rows, footer=[*state.warnings(), *footer])
 

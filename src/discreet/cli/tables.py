@@ -256,7 +256,7 @@ def table(
             calibrate=calibrate or (),
         )
         if explain:
-            _explain(session.tables.explain(asked), output)
+            _explain(session.tables.explain(asked, fresh=fresh), output)
             return
         _check_files(session, request, chosen, out, heat_map, bars)
         confirm = _confirm if on_terminal() and not yes else None
@@ -385,20 +385,33 @@ def _facts(released: "Table", lang: str) -> list[str]:
 
 def _charged(released: "Table") -> list[str]:
     """The charge, the guarantee and every warning."""
-    from discreet.tables.factwords import tell_charge
+    from discreet.release.outlook import tell_plan
 
     release = released.release
     lines = []
     if isinstance(remaining := release.get("remaining"), dict):
         lines.append(
-            f"charged {tell_charge(released, 'en')}; epsilon {remaining['analyst']['epsilon']} remains for you, "
+            f"charged {_paid(released)}; epsilon {remaining['analyst']['epsilon']} remains for you, "
             f"{remaining['population']['epsilon']} for population '{release.get('population')}'"
         )
+        if "more_like_this" in remaining:
+            largest = Decimal(remaining["largest_question"]["epsilon"])
+            lines.append(tell_plan(largest, remaining["more_like_this"]))
     lines.append(
         f"guarantee: {released.guarantee}; protects {release.get('unit')}; neighbours: {release.get('neighbours')}"
     )
     warnings = release.get("warnings")
     return [*lines, *(warnings if isinstance(warnings, list) else [])]
+
+
+def _paid(released: "Table") -> str:
+    from discreet.release.outlook import tell_replay
+    from discreet.tables.factwords import tell_charge
+
+    debited = released.release.get("debited")
+    if not released.release.get("replayed") or not isinstance(debited, dict):
+        return tell_charge(released, "en")
+    return tell_replay(debited["analyst"])
 
 
 # --- for the custodian ----------------------------------------------------------------------------------------------

@@ -59,6 +59,13 @@ class Membership(StrEnum):
     PUBLIC = "public"
 
 
+class Accounting(StrEnum):
+    """What the custodian means to spend: may a table leave less for later pure questions than its epsilon would?"""
+
+    EPSILON = "epsilon"
+    RHO = "rho"
+
+
 @dataclass(frozen=True)
 class Card:
     """One dataset as its custodian declares it. `text` is the card as it was written."""
@@ -74,6 +81,7 @@ class Card:
     size: Size = Size.PRIVATE
     membership: Membership = Membership.CONFIDENTIAL
     weight: WeightRule | None = None
+    accounting: Accounting = Accounting.EPSILON
     allow: frozenset[str] = frozenset()
     exact_public: bool = False
     file: str = field(default="", compare=False)

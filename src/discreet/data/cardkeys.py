@@ -88,6 +88,11 @@ CARD_KEYS: Final = (
     ),
     Key("weight", "The survey weight and its cap.", "{column, cap}", keys=_WEIGHT_KEYS),
     Key("budget", "What may be spent.", "{epsilon, ...}", required=True, keys=_BUDGET_KEYS),
+    Key(
+        "accounting",
+        "rho: tables may take Gaussian noise that leaves less for later pure questions; epsilon when absent.",
+        "epsilon | rho",
+    ),
     Key("allow", "Releases without a proof that the custodian permits.", "[bootstrap, generated]"),
     Key("exact_public", "Outputs of sensitivity 0 may leave without noise.", "true | false"),
     Key("columns", "The columns, by name.", "{name: {...}}", required=True, keys=_COLUMN_KEYS, named=True),

@@ -11,6 +11,7 @@ from typing import Final
 
 from discreet.data.card import (
     ALLOWED_RELEASES,
+    Accounting,
     Card,
     Membership,
     Size,
@@ -71,6 +72,7 @@ class _CardReader(NodeReader):
         title = self.optional(fields, "title", lambda node: self.labels(node, "title"))
         description = self.optional(fields, "description", lambda node: self.labels(node, "description"))
         population = self.optional(fields, "population", self._population)
+        accounting = self.optional(fields, "accounting", lambda node: self.choice(node, Accounting, "accounting"))
         allow = self.optional(fields, "allow", self._allow)
         exact = self.optional(fields, "exact_public", lambda node: self.boolean(node, "exact_public"))
         if weight is not None and columns:
@@ -97,6 +99,7 @@ class _CardReader(NodeReader):
             membership=membership or Membership.CONFIDENTIAL,
             weight=weight,
             budget=budget,
+            accounting=accounting or Accounting.EPSILON,
             allow=allow or frozenset(),
             exact_public=bool(exact),
             columns=tuple(column for column in columns.values() if column is not None),

@@ -40,6 +40,7 @@ __all__ = [
     "balance",
     "caps",
     "cost_of",
+    "dominated_rho",
     "how_many",
     "loss_limits",
     "require_priceable",
@@ -51,6 +52,7 @@ RHO_UNIT: Final = Fraction(1, 10**19)
 RHO_GRID: Final = Fraction(1, 10**12)
 _RHO_PER_GRID: Final = 10**10
 _HALF_SQUARE: Final = 5
+_PLANNED: Final = ("1", "0.5", "0.1", "0.01")
 _LOSS_UNIT: Final = Fraction(1, 10**12)
 _LOSS_PER_GRID: Final = 1000
 
@@ -121,7 +123,8 @@ class Balance:
     `epsilon_spent` is the sum for a pure cap, otherwise the least epsilon that bounds everything so far by one of
     the ways to admit, rounded up. `epsilon_remaining` is the largest single pure charge that would still be admitted,
     and `rho_remaining` the largest single zCDP charge, rounded down. `rho_spent` and `rho_cap` are those of the zCDP
-    filter. The rho and delta figures are None for a pure cap.
+    filter. The rho and delta figures are None for a pure cap. `questions_left` is how many pure questions of one size
+    would be admitted one after the other, for a few sizes.
     """
 
     charges: int
@@ -134,12 +137,13 @@ class Balance:
     rho_remaining: Decimal | None
     delta_spent: Decimal | None
     delta_remaining: Decimal | None
+    questions_left: tuple[tuple[str, int], ...] = ()
 
-    def to_dict(self) -> dict[str, str | int | None]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values with exact decimal text."""
         names = ("epsilon_cap", "delta_cap", "epsilon_spent", "epsilon_remaining")
         filtered = ("rho_cap", "rho_spent", "rho_remaining", "delta_spent", "delta_remaining")
-        shown: dict[str, str | int | None] = {"charges": self.charges}
+        shown: dict[str, object] = {"charges": self.charges, "questions_left": dict(self.questions_left)}
         for name in (*names, *filtered):
             value: Decimal | None = getattr(self, name)
             shown[name] = None if value is None else text(value)
@@ -237,6 +241,7 @@ def balance(cap: Cap, totals: Totals) -> Balance:
         rho_remaining=None,
         delta_spent=None,
         delta_remaining=None,
+        questions_left=tuple((size, how_many(cap, totals, weigh(PureDP(epsilon=size)))) for size in _PLANNED),
     )
     if cap.pure:
         return shown
@@ -253,6 +258,17 @@ def balance(cap: Cap, totals: Totals) -> Balance:
 def how_many(cap: Cap, totals: Totals, cost: Totals) -> int:
     """How many more charges of this weight would be admitted, one after the other."""
     return _largest(lambda count: admits(cap, totals + cost.times(count)), near=0) if admits(cap, totals) else 0
+
+
+def dominated_rho(cap: Cap, epsilon: int) -> int:
+    """The largest rho, in 1e-9, whose charge leaves room for whatever a pure charge of epsilon leaves room for.
+
+    0 when there is none. Whatever was charged before: docs/proofs/ledger-filter.md. Not for holders without losses.
+    """
+    limits = [(ORDERS[place], limit) for place, limit in loss_limits(cap)]
+    beside = max((limit - (cap.epsilon - epsilon) * _LOSS_PER_GRID) // order for order, limit in limits)
+    within = min(_loss(epsilon, order) // order for order, _ in limits)
+    return max(0, min(min(beside, within) // _LOSS_PER_GRID, _HALF_SQUARE * epsilon**2 // _RHO_PER_GRID))
 
 
 @lru_cache(maxsize=256)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from discreet.guarantees.types import CentralGuarantee, PureDP
 from discreet.ledger.accounting import weigh
@@ -32,7 +33,7 @@ def best_answer(
     ]
     free = found if analyst is None else [a for a in found if _held_by(transaction, a, analyst)]
     if free:
-        return max(free, key=_accuracy)
+        return replace(max(free, key=_accuracy), free=analyst is not None)
     return min(found, key=_accuracy, default=None)
 
 

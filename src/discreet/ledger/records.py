@@ -11,7 +11,7 @@ from typing import Final
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
-from discreet.ledger.accounting import Balance, Cap, Totals, weigh
+from discreet.ledger.accounting import Balance, Cap, Totals, how_many, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
 from discreet.ledger.holds import Hold, balance_beside
 
@@ -126,13 +126,28 @@ class Receipt:
         after = self._after(self.analyst_totals, self.debited_analyst)
         return balance_beside(self.analyst_cap, after, self.analyst_held)
 
+    @property
+    def more_like_this(self) -> int:
+        """How many more charges of this size would be admitted now."""
+        cost = weigh(self.charge)
+        return min(
+            how_many(cap, self._after(totals, debited) + held, cost)
+            for cap, totals, debited, held in (
+                (self.population_cap, self.population_totals, self.debited_population, self.population_held),
+                (self.analyst_cap, self.analyst_totals, self.debited_analyst, self.analyst_held),
+            )
+        )
+
     def _after(self, totals: Totals, debited: bool) -> Totals:
         return totals + weigh(self.charge) if debited else totals
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """A committed answer that may be replayed: the charge that paid for it, and its bytes."""
+    """A committed answer that may be replayed: the charge that paid for it, and its bytes.
+
+    `free` says that the analyst it was looked up for may have it again for nothing.
+    """
 
     sequence: int
     event_hash: str
@@ -143,6 +158,7 @@ class StoredAnswer:
     analyst: str
     charge: CentralGuarantee
     answer: bytes = field(repr=False)
+    free: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.renyi import ORDERS
-from discreet.ledger.accounting import Balance, Totals, admits, caps, weigh
+from discreet.ledger.accounting import Balance, Totals, admits, caps, how_many, weigh
 from discreet.ledger.events import (
     Event,
     Kind,
@@ -94,6 +94,14 @@ class PopulationStanding:
     def analyst_balance(self, name: str) -> Balance:
         """The same for an analyst's cap."""
         return balance_beside(caps(self.terms.budget)[1], self.analyst(name), self.held(name))
+
+    def room(self, analyst: str, cost: Totals) -> int:
+        """How many more charges of this weight the analyst could make, one after the other."""
+        whole, share = caps(self.terms.budget)
+        return min(
+            how_many(whole, self.totals + self.held(), cost),
+            how_many(share, self.analyst(analyst) + self.held(analyst), cost),
+        )
 
     def debit(self, analyst: str, cost: Totals, *, population: bool) -> PopulationStanding:
         """After a charge; a replay debits the analyst alone."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from fractions import Fraction
+from functools import cache
 from math import prod
 from typing import Final, NewType
 
@@ -489,9 +489,10 @@ def walk(node: object) -> Iterator[object]:
     waiting = [node]
     while waiting:
         found = waiting.pop()
+        kind: type = type(found)
         if isinstance(found, tuple):
             waiting.extend(part for part in reversed(found) if not isinstance(part, _LEAVES))
-        elif (parts := _parts_of(type(found))) is not None:
+        elif (parts := _parts_of(kind)) is not None:
             yield found
             waiting.extend(getattr(found, name) for name in parts)
 

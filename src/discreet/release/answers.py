@@ -7,7 +7,7 @@ what remains. Everything but the noisy values follows from the question, the car
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
@@ -28,7 +28,7 @@ from discreet.release.columns import Margin, show_intervals, show_values
 from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
-from discreet.release.outlook import left
+from discreet.release.outlook import left, tell_plan
 from discreet.release.presenting import arrange
 from discreet.release.pricing import candidates_of
 
@@ -52,22 +52,42 @@ def interval_level(level: ExactLike) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What is left after this answer, exactly: for the population and for the analyst."""
+    """What is left after this answer, exactly: for the population and for the analyst.
+
+    `more` is how many further charges like this one fit; None where nothing was charged, or a part only.
+    """
 
     population: Balance
     analyst: Balance
+    more: int | None = None
+
+    @property
+    def largest(self) -> Decimal:
+        """The largest single pure question that both would admit."""
+        return min(self.population.epsilon_remaining, self.analyst.epsilon_remaining)
 
     def to_dict(self) -> dict[str, object]:
         """The least of the two first: what this analyst can still spend; then each."""
         least = min(self.population, self.analyst, key=lambda balance: balance.epsilon_remaining)
-        return {**left(least), "population": left(self.population), "analyst": left(self.analyst)}
+        return {
+            **left(least),
+            "population": left(self.population),
+            "analyst": left(self.analyst),
+            "largest_question": {"epsilon": text(self.largest)},
+            **({} if self.more is None else {"more_like_this": self.more}),
+        }
+
+    def __str__(self) -> str:
+        return tell_plan(self.largest, self.more)
 
 
 @dataclass(frozen=True, repr=False)
 class Answer:
     """One answered question. `cards` and `versions` are those of its datasets, by name.
 
-    `asked_hash` identifies the question on the ledger where the plan that was run holds more: bounds that were found.
+    `charge` is what this answer cost the population now, `debited` what it cost each holder, and `cost` what was
+    charged when it was drawn. `asked_hash` identifies the question on the ledger where the plan that was run holds
+    more: bounds that were found.
     """
 
     statement: Statement
@@ -81,6 +101,8 @@ class Answer:
     request_id: str
     warnings: tuple[str, ...] = ()
     asked_hash: str | None = None
+    debited: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    cost: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.statement.presentation.columns)
@@ -142,6 +164,8 @@ class Answer:
             "level": text(self.level),
             "interval_meaning": interval_meaning(self.statement, threshold),
             "charge": dict(self.charge),
+            **({"debited": {holder: dict(paid) for holder, paid in self.debited.items()}} if self.debited else {}),
+            **({"cost": dict(self.cost)} if self.cost else {}),
             "remaining": self.remaining.to_dict(),
             "guarantee": str(self.noisy.guarantee),
             "differentially_private": self.noisy.guarantee.differentially_private,

@@ -25,7 +25,7 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.guarantees.numbers import text
-from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP, Unproven
+from discreet.guarantees.types import CentralGuarantee, Unproven
 from discreet.ledger import Ledger, Receipt, SpendRequest, StoredAnswer
 from discreet.plan.algebra import Plan
 from discreet.plan.calculus import lineage_of
@@ -35,6 +35,7 @@ from discreet.release.answers import Answer, Remaining
 from discreet.release.bounding import Bounded, Searching, answer_bounded, ends_of, price_searching
 from discreet.release.describing import ledger_mechanisms
 from discreet.release.noising import Noisy, draw
+from discreet.release.outlook import amounts, debits
 from discreet.release.pricing import Pricing, price, price_gaussian
 
 __all__ = [
@@ -43,9 +44,12 @@ __all__ = [
     "check_suspension",
     "check_terms",
     "describe_charge",
+    "describe_debits",
     "draw_noisy",
     "dress",
+    "find_stored",
     "open_for",
+    "remaining_after",
     "spend",
     "unproven_reason",
 ]
@@ -165,23 +169,34 @@ def open_for(question: Question) -> Engine:
 def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Receipt | None:
     if question.fresh:
         return None
-    found = _find(question, ledger, charged, question.statement.hash)
-    if found is None:
-        found = _find(question, ledger, charged, first_hash(question.statement))
+    found = find_stored(question.statement, question.datasets, ledger, charged=charged, analyst=question.analyst)
     if found is None:
         return None
     return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
 
 
-def _find(question: Question, ledger: Ledger, charged: CentralGuarantee, known_by: str) -> StoredAnswer | None:
-    return ledger.find_answer(
-        population=question.population,
-        dataset=question.dataset.name,
-        version=question.dataset.version,
-        plan_hash=known_by,
-        at_least=charged,
-        analyst=question.analyst,
-    )
+def find_stored(
+    statement: Statement,
+    datasets: Mapping[str, Dataset],
+    ledger: Ledger,
+    *,
+    charged: CentralGuarantee,
+    analyst: str,
+) -> StoredAnswer | None:
+    """What is given again in place of a new answer: to the same plan on the same version, at least as accurate."""
+    first = datasets[statement.plan.dataset]
+    for known_by in (statement.hash, first_hash(statement)):
+        found = ledger.find_answer(
+            population=first.card.population,
+            dataset=first.name,
+            version=first.version,
+            plan_hash=known_by,
+            at_least=charged,
+            analyst=analyst,
+        )
+        if found is not None:
+            return found
+    return None
 
 
 def _charge(question: Question, priced: Pricing | Searching, ledger: Ledger) -> Receipt:
@@ -290,11 +305,18 @@ def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) ->
         noisy=noisy,
         level=question.level,
         charge=describe_charge(receipt),
-        remaining=Remaining(population=receipt.population_after, analyst=receipt.analyst_after),
+        debited=describe_debits(receipt),
+        cost=amounts(receipt.charge, rho=not receipt.population_cap.pure),
+        remaining=remaining_after(receipt),
         replayed=receipt.replayed,
         request_id=question.request_id,
         warnings=ledger.state(question.population).warnings(),
     )
+
+
+def remaining_after(receipt: Receipt) -> Remaining:
+    """What the charge or replay left."""
+    return Remaining(population=receipt.population_after, analyst=receipt.analyst_after, more=receipt.more_like_this)
 
 
 def describe_charge(receipt: Receipt) -> dict[str, str]:
@@ -302,19 +324,21 @@ def describe_charge(receipt: Receipt) -> dict[str, str]:
 
     Gaussian noise has no epsilon of its own, only rho.
     """
-    charged = receipt.charge
-    delta = Decimal(0) if isinstance(charged, PureDP) else charged.delta
-    charge = {"epsilon": "0"} if receipt.replayed else {}
-    if not receipt.replayed and isinstance(charged, PureDP | ApproxDP):
-        charge["epsilon"] = text(charged.epsilon)
-    charge["delta"] = "0" if receipt.replayed else text(delta)
-    before, after = receipt.population_before, receipt.population_after
-    if before.rho_spent is None or after.rho_spent is None:
+    rho = not receipt.population_cap.pure
+    charge = amounts(None if receipt.replayed else receipt.charge, rho=rho)
+    if not rho:
         return charge
-    spent = Decimal(0) if receipt.replayed else after.rho_spent - before.rho_spent
+    before, after = receipt.population_before, receipt.population_after
     return {
         **charge,
-        "rho": text(spent),
         "epsilon_before": text((after if receipt.replayed else before).epsilon_spent),
         "epsilon_after": text(after.epsilon_spent),
     }
+
+
+def describe_debits(receipt: Receipt) -> dict[str, Mapping[str, str]]:
+    """What this answer cost each holder: a replay, to an analyst who did not have it yet, what it was drawn with."""
+    again = receipt.replayed and (receipt.debited_population or not receipt.debited_analyst)
+    return debits(
+        receipt.charge, population=not receipt.replayed, analyst=not again, rho=not receipt.population_cap.pure
+    )

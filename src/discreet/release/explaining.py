@@ -6,11 +6,13 @@ opened, so an explanation is the same whether the rows are there or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 from discreet.data.card import Card
+from discreet.guarantees.types import CentralGuarantee
+from discreet.ledger.records import StoredAnswer
 from discreet.ledger.standing import PopulationStanding
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.algebra import Extreme
@@ -49,10 +51,11 @@ def explain(
     assumed: Amounts | None = None,
     shares: Sequence[Decimal] | None = None,
     bounded: Bounded | None = None,
+    stored: Callable[[CentralGuarantee], StoredAnswer | None] = lambda _: None,
 ) -> Explanation:
     """What asking would measure, add, charge and leave; refused as the question itself would be.
 
-    That the budget would be exceeded is a note, not a refusal.
+    That the budget would be exceeded is a note, not a refusal. `stored` finds what would be given again instead.
     """
     assumptions = assume(statement, assumed or {})
     card = cards[statement.plan.dataset]
@@ -78,7 +81,7 @@ def explain(
         threshold=_threshold(pricing),
         assumed=assumptions.said,
         notes=tuple(_notes(statement, cards)),
-        outlook=foresee(charged, standing, analyst),
+        outlook=foresee(charged, standing, analyst, stored(charged)),
     )
 
 

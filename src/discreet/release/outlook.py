@@ -2,92 +2,140 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import ZCDP, CentralGuarantee, PureDP
 from discreet.ledger.accounting import Balance, caps, cost_of, require_priceable, weigh
+from discreet.ledger.records import StoredAnswer
 from discreet.ledger.standing import PopulationStanding
 
-__all__ = ["Outlook", "foresee", "left"]
+__all__ = ["Outlook", "amounts", "debits", "foresee", "left", "tell_plan", "tell_replay"]
+
+STORED = "a stored answer, the same as before"
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A charge and where it leads. `refusal` is what the ledger would say when it does not fit."""
+    """A charge and where it leads. `refusal` is what the ledger would say when it does not fit.
+
+    A replay charges the population nothing, and debits an analyst who did not have the answer yet by its `guarantee`,
+    which is what it was drawn with; `asked` is what a new draw would be charged. `more` are further charges like it.
+    """
 
     guarantee: CentralGuarantee
+    asked: CentralGuarantee
     population_name: str
     analyst_name: str
     population: Balance
     analyst: Balance
     population_after: Balance
     analyst_after: Balance
+    more: int
     refusal: str | None
+    debits_population: bool = True
+    debits_analyst: bool = True
 
     @property
     def epsilon_left(self) -> Decimal:
         """The largest pure charge that would still fit afterwards."""
         return min(self.population_after.epsilon_remaining, self.analyst_after.epsilon_remaining)
 
+    @property
+    def replayed(self) -> bool:
+        """Whether a stored answer would be given again."""
+        return not self.debits_population
+
     def cost(self) -> dict[str, str]:
-        """What is charged, exactly: epsilon and delta; under an (epsilon, delta) budget rho as well."""
-        charged: dict[str, str] = {}
-        if not isinstance(self.guarantee, ZCDP):
-            charged["epsilon"] = text(self.guarantee.epsilon)
-        charged["delta"] = "0" if isinstance(self.guarantee, PureDP) else text(self.guarantee.delta)
-        if self.population.rho_remaining is not None:
-            charged["rho"] = text(Decimal(f"{weigh(self.guarantee).rho}E-19"))
-        return charged
+        """What the population is charged, exactly: epsilon and delta; under an (epsilon, delta) budget rho as well."""
+        return amounts(None if self.replayed else self.guarantee, rho=self._rho)
 
     def to_dict(self) -> dict[str, object]:
         """Remaining budgets; `after` is null when the charge would be refused."""
         fits = self.refusal is None
+        after = {
+            "population": left(self.population_after),
+            "analyst": left(self.analyst_after),
+            "largest_question": {"epsilon": text(self.epsilon_left)},
+            "more_like_this": self.more,
+        }
         return {
-            "remaining": {"population": left(self.population), "analyst": left(self.analyst)},
-            "remaining_after": (
-                {"population": left(self.population_after), "analyst": left(self.analyst_after)} if fits else None
+            "replayed": self.replayed,
+            "debited": debits(
+                self.guarantee, population=self.debits_population, analyst=self.debits_analyst, rho=self._rho
             ),
+            "remaining": {"population": left(self.population), "analyst": left(self.analyst)},
+            "remaining_after": after if fits else None,
         }
 
     def lines(self) -> list[str]:
         """The same for people."""
-        cost = ", ".join(f"{name} {amount}" for name, amount in self.cost().items() if amount != "0")
         holders = (
             (f"analyst '{self.analyst_name}'", self.analyst, self.analyst_after),
             (f"population '{self.population_name}'", self.population, self.population_after),
         )
-        lines = [f"cost {cost} ({self.guarantee})"]
+        lines = [self._charged()]
         for holder, now, after in holders:
             then = f", epsilon {text(after.epsilon_remaining)} after it" if self.refusal is None else ""
             lines.append(f"for {holder} epsilon {text(now.epsilon_remaining)} remains{then}")
-        return lines if self.refusal is None else [*lines, self.refusal]
+        if self.refusal is None:
+            return [*lines, f"after it: {tell_plan(self.epsilon_left, self.more)}"]
+        return [*lines, self.refusal]
+
+    @property
+    def _rho(self) -> bool:
+        return self.population.rho_remaining is not None
+
+    def _charged(self) -> str:
+        if not self.replayed:
+            cost = ", ".join(f"{name} {amount}" for name, amount in self.cost().items() if amount != "0")
+            return f"cost {cost} ({self.guarantee})"
+        anew = f"--fresh draws anew for {cost_of(self.asked)}"
+        if not self.debits_analyst:
+            return f"cost nothing: {STORED}; {anew}"
+        return (
+            f"cost {cost_of(self.guarantee)} for analyst '{self.analyst_name}', nothing for the population: {STORED}, "
+            f"which was drawn with that; {anew}"
+        )
 
 
-def foresee(guarantee: CentralGuarantee, standing: PopulationStanding, analyst: str) -> Outlook:
-    """Where a charge would lead. Refused only when no budget of this sort could ever pay for it."""
+def foresee(
+    guarantee: CentralGuarantee, standing: PopulationStanding, analyst: str, stored: StoredAnswer | None = None
+) -> Outlook:
+    """Where a charge would lead, or the replay of a stored answer in its place.
+
+    Refused only when no budget of this sort could ever pay for it.
+    """
     name = standing.terms.population
     require_priceable(caps(standing.terms.budget)[0], guarantee, population=name)
-    after = standing.debit(analyst, weigh(guarantee), population=True)
-    limit = after.overspent(analyst, population=True)
+    charged = guarantee if stored is None else stored.charge
+    debited = stored is None or not stored.free
+    cost = weigh(charged)
+    after = standing.debit(analyst, cost, population=stored is None) if debited else standing
+    limit = after.overspent(analyst, population=stored is None) if debited else None
     population, share = standing.balance(), standing.analyst_balance(analyst)
     refusal = None
     if limit is not None:
         holder, short = (name, population) if limit == "population" else (analyst, share)
         refusal = (
-            f"This costs {cost_of(guarantee)}; {short.describe(cost=guarantee)} remains for {limit} '{holder}': "
+            f"This costs {cost_of(charged)}; {short.describe(cost=charged)} remains for {limit} '{holder}': "
             "asked now, it would be refused."
         )
     return Outlook(
-        guarantee=guarantee,
+        guarantee=charged,
+        asked=guarantee,
         population_name=name,
         analyst_name=analyst,
         population=population,
         analyst=share,
         population_after=after.balance(),
         analyst_after=after.analyst_balance(analyst),
+        more=after.room(analyst, cost),
         refusal=refusal,
+        debits_population=stored is None,
+        debits_analyst=debited,
     )
 
 
@@ -95,3 +143,36 @@ def left(holder: Balance) -> dict[str, str]:
     """What one holder may still spend, as exact text."""
     shown = {"epsilon": text(holder.epsilon_remaining), "delta": text(holder.delta_remaining or Decimal(0))}
     return shown if holder.rho_remaining is None else {**shown, "rho": text(holder.rho_remaining)}
+
+
+def amounts(guarantee: CentralGuarantee | None, *, rho: bool) -> dict[str, str]:
+    """A charge in every currency of the budget, or nothing: Gaussian noise has no epsilon of its own, only rho."""
+    if guarantee is None:
+        return {"epsilon": "0", "delta": "0", **({"rho": "0"} if rho else {})}
+    shown = {} if isinstance(guarantee, ZCDP) else {"epsilon": text(guarantee.epsilon)}
+    shown["delta"] = "0" if isinstance(guarantee, PureDP) else text(guarantee.delta)
+    if rho:
+        shown["rho"] = text(Decimal(f"{weigh(guarantee).rho}E-19"))
+    return shown
+
+
+def debits(guarantee: CentralGuarantee, *, population: bool, analyst: bool, rho: bool) -> dict[str, Mapping[str, str]]:
+    """What each of the two holders pays."""
+    return {
+        "population": amounts(guarantee if population else None, rho=rho),
+        "analyst": amounts(guarantee if analyst else None, rho=rho),
+    }
+
+
+def tell_plan(largest: Decimal, more: int | None) -> str:
+    """What remains, as something to plan with."""
+    told = f"the largest single question is epsilon {text(largest)}"
+    return told if more is None else f"{told}; {more:,} more like this one"
+
+
+def tell_replay(debited: Mapping[str, str]) -> str:
+    """What a stored answer cost the analyst who was given it now."""
+    paid = ", ".join(f"{name} {amount}" for name, amount in debited.items() if amount != "0")
+    if not paid:
+        return f"nothing ({STORED})"
+    return f"the population nothing, you {paid} ({STORED}, and what it was drawn with)"

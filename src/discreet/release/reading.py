@@ -16,12 +16,13 @@ from discreet.data.publictables import PublicTable, read_public_table
 from discreet.data.workspace import Dataset, Workspace
 from discreet.errors import DatasetSuspended, UsageError
 from discreet.guarantees.numbers import LARGEST, ExactLike, exact
-from discreet.ledger import Ledger
+from discreet.guarantees.types import CentralGuarantee
+from discreet.ledger import Ledger, StoredAnswer
 from discreet.plan.questions import read_statement
 from discreet.plan.statement import Statement
 from discreet.release.accuracy import Amounts, read_amounts
 from discreet.release.answers import interval_level
-from discreet.release.asking import check_terms
+from discreet.release.asking import check_terms, find_stored
 from discreet.release.bounding import Bounded, Found
 from discreet.release.pricing import require_bounds
 
@@ -150,9 +151,14 @@ def _solved(asked: Asked, *, most: Decimal) -> Decimal:
     )
 
 
-def explain_asked(asked: Asked, ledger: Ledger) -> Explanation:
+def explain_asked(asked: Asked, ledger: Ledger, *, fresh: bool = False) -> Explanation:
     """What asking would do; refused where asking would be, but for a budget that is too small."""
     from discreet.release.explaining import explain
+
+    def stored(charged: CentralGuarantee) -> StoredAnswer | None:
+        if fresh:
+            return None
+        return find_stored(asked.statement, asked.datasets, ledger, charged=charged, analyst=asked.analyst)
 
     _check(asked.datasets, asked.analyst, ledger)
     return explain(
@@ -165,6 +171,7 @@ def explain_asked(asked: Asked, ledger: Ledger) -> Explanation:
         analyst=asked.analyst,
         assumed=asked.assumed,
         bounded=asked.bounded,
+        stored=stored,
     )
 
 

@@ -23,9 +23,11 @@ from discreet.release.asking import (
     check_suspension,
     check_terms,
     describe_charge,
+    describe_debits,
     draw_noisy,
     dress,
     open_for,
+    remaining_after,
     spend,
 )
 from discreet.release.describing import ledger_mechanisms
@@ -42,6 +44,7 @@ class WorkloadAnswer:
 
     answers: Mapping[str, Answer]
     charge: Mapping[str, str]
+    debited: Mapping[str, Mapping[str, str]]
     guarantee: CentralGuarantee
     remaining: Remaining
     replayed: bool
@@ -54,6 +57,7 @@ class WorkloadAnswer:
         return {
             "answers": {name: answer.to_dict(language) for name, answer in self.answers.items()},
             "charge": dict(self.charge),
+            "debited": {holder: dict(paid) for holder, paid in self.debited.items()},
             "guarantee": str(self.guarantee),
             "remaining": self.remaining.to_dict(),
             "replayed": self.replayed,
@@ -152,12 +156,15 @@ def _dressed(
     for part, question, noisy in zip(plan.parts, questions, drawn, strict=True):
         paid = {"epsilon": part.epsilon, "delta": part.delta}
         own = {name: "0" if receipt.replayed else text(amount) for name, amount in paid.items()}
-        answers[part.reading.task.name] = replace(dress(question, ledger, receipt, noisy), charge=own)
+        dressed = dress(question, ledger, receipt, noisy)
+        left = replace(dressed.remaining, more=None)
+        answers[part.reading.task.name] = replace(dressed, charge=own, debited={}, cost={}, remaining=left)
     return WorkloadAnswer(
         answers=answers,
         charge=describe_charge(receipt),
         guarantee=receipt.charge,
-        remaining=Remaining(population=receipt.population_after, analyst=receipt.analyst_after),
+        debited=describe_debits(receipt),
+        remaining=remaining_after(receipt),
         replayed=receipt.replayed,
         request_id=questions[0].request_id,
         plan_hash=plan.plan_hash,

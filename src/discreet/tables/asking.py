@@ -9,15 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from discreet.data.card import Accounting
 from discreet.data.publictables import read_public_table
 from discreet.data.workspace import Workspace
 from discreet.engines.base import Engine
-from discreet.errors import BudgetExceeded, DatasetSuspended, ParameterInvalid, QueryRefused, Refused, RequestConflict
+from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused, RequestConflict
 from discreet.guarantees.numbers import ExactLike, exact
-from discreet.ledger import Ledger
+from discreet.ledger import Ledger, StoredAnswer
 from discreet.ledger.standing import PopulationStanding
 from discreet.release.answers import Answer, interval_level
-from discreet.release.asking import Question, ask, check_terms
+from discreet.release.asking import Question, ask, check_terms, find_stored
 from discreet.release.outlook import foresee
 from discreet.tables.calibration import Target, check_targets, read_totals
 from discreet.tables.explaining import TableExplanation, explain_table
@@ -36,7 +37,8 @@ OpenEngine = Callable[[Formed], Engine]
 class AskedTable:
     """A table with everything that decides its price and how it is shown.
 
-    With `auto`, Laplace noise takes the place of Gaussian noise where the account has room for that alone.
+    `others` are designs that `auto` may have chosen under other terms: what was drawn by one of them is given again.
+    Where the account has room for Laplace noise alone, that takes the place of Gaussian noise.
     """
 
     design: Design
@@ -44,7 +46,7 @@ class AskedTable:
     analyst: str
     level: Decimal
     suppress_above: Decimal | None
-    auto: bool = False
+    others: tuple[Design, ...] = ()
 
     @property
     def formed(self) -> Formed:
@@ -66,18 +68,41 @@ def read_asked_table(
     """The request read against the card, the public tables and the terms of the budget. Nothing is charged."""
     spent = exact(epsilon, parameter="epsilon")
     formed = form_table(request, workspace)
-    budget = ledger.terms(formed.card.population).budget
+    standing = ledger.standing(formed.card.population)
     targets = tuple(_target(name, formed, workspace) for name in calibrate)
     if targets:
         check_targets(formed.sizes, targets)
+    design, *others = _designs(formed, spent, standing, analyst, _noise(noise))
     return AskedTable(
-        design=design_table(formed, epsilon=spent, budget=budget, noise=_noise(noise)),
+        design=design,
+        others=tuple(others),
         targets=targets,
         analyst=analyst,
         level=interval_level(level),
         suppress_above=None if suppress_above is None else exact(suppress_above, parameter="suppress above"),
-        auto=noise == "auto",
     )
+
+
+def _designs(
+    formed: Formed, epsilon: Decimal, standing: PopulationStanding, analyst: str, noise: NoiseChoice
+) -> Sequence[Design]:
+    """What would be asked, and what might have been under another `accounting`.
+
+    Unless the card says otherwise, `auto` leaves room for whatever Laplace noise would leave room for. It follows from
+    terms alone, and not from what was spent: the same table asked again is the same plan.
+    """
+    budget = standing.terms.budget
+    if noise != "auto" or budget.pure:
+        return [design_table(formed, epsilon=epsilon, budget=budget, noise=noise)]
+    full = design_table(formed, epsilon=epsilon, budget=budget)
+    pure = with_laplace(full)
+    if formed.card.accounting is Accounting.RHO:
+        chosen = full
+    elif standing.totals.losses is None or standing.analyst(analyst).losses is None:
+        chosen = pure  # under the earlier rule no rho leaves as much
+    else:
+        chosen = design_table(formed, epsilon=epsilon, budget=budget, sparing=True)
+    return [chosen, *(one for one in (full, pure) if (one.statement, one.rho) != (chosen.statement, chosen.rho))]
 
 
 def _noise(given: str) -> NoiseChoice:
@@ -111,7 +136,7 @@ def _target(name: str, formed: Formed, workspace: Workspace) -> Target:
     return Target((place,), totals, name)
 
 
-def explain_asked_table(asked: AskedTable, ledger: Ledger) -> TableExplanation:
+def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = False) -> TableExplanation:
     """What asking would do; refused where asking would be, but for a budget that is too small."""
     check_terms(list(asked.formed.cards.values()), ledger)
     ledger.require_analyst(asked.analyst)
@@ -119,20 +144,30 @@ def explain_asked_table(asked: AskedTable, ledger: Ledger) -> TableExplanation:
         if ledger.suspended(name):
             raise DatasetSuspended(dataset=name)
     standing = ledger.standing(asked.formed.card.population)
-    design = _fitting(asked, standing)
-    return explain_table(design, level=asked.level, standing=standing, analyst=asked.analyst)
+    design, stored = _settle(asked, ledger, fresh=fresh)
+    return explain_table(design, level=asked.level, standing=standing, analyst=asked.analyst, stored=stored)
 
 
-def _fitting(asked: AskedTable, standing: PopulationStanding) -> Design:
-    """The design that would be paid: after pure answers there may be epsilon left and no rho."""
+def _settle(asked: AskedTable, ledger: Ledger, *, fresh: bool) -> tuple[Design, StoredAnswer | None]:
+    """The design whose answer is given again, or else the one that is charged.
+
+    Another design's answer only where the analyst has it: it may have cost more than was asked for now.
+    """
+    formed = asked.formed
+    for design in () if fresh else (asked.design, *asked.others):
+        charged = design.price().guarantee
+        found = find_stored(design.statement, formed.datasets, ledger, charged=charged, analyst=asked.analyst)
+        if found is not None and (found.free or design is asked.design):
+            return design, found
+    standing = ledger.standing(formed.card.population)
 
     def fits(design: Design) -> bool:
         return foresee(design.price().guarantee, standing, asked.analyst).refusal is None
 
-    if not asked.auto or asked.design.rho is None or fits(asked.design):
-        return asked.design
-    pure = with_laplace(asked.design)
-    return pure if fits(pure) else asked.design
+    pure = [design for design in asked.others if design.rho is None]
+    if pure and not fits(asked.design) and fits(pure[0]):
+        return pure[0], None
+    return asked.design, None
 
 
 def ask_table(
@@ -145,7 +180,7 @@ def ask_table(
     confirm: Callable[[TableExplanation], bool] | None = None,
 ) -> Table:
     """Charge, draw and read the table; or read it again from a stored answer. `confirm` may still say no."""
-    if confirm is not None and not confirm(explain_asked_table(asked, ledger)):
+    if confirm is not None and not confirm(explain_asked_table(asked, ledger, fresh=fresh)):
         raise Refused("Not asked. Nothing was released or charged.")
 
     def answer(design: Design) -> Answer:
@@ -163,12 +198,15 @@ def ask_table(
         )
         return ask(question, ledger)
 
-    design = asked.design
-    try:
-        answered = answer(design)
-    except (BudgetExceeded, RequestConflict):  # the request may be held by the charge for Laplace noise
-        if not asked.auto or design.rho is None:
-            raise
-        design = with_laplace(design)
-        answered = answer(design)
+    settled, _ = _settle(asked, ledger, fresh=fresh)
+    *tried, last = [settled, *(one for one in (asked.design, *asked.others) if one is not settled)]
+    for design in tried:
+        try:
+            return _read(asked, design, answer(design))
+        except RequestConflict:  # the request may be held by the charge for another of them
+            continue
+    return _read(asked, last, answer(last))
+
+
+def _read(asked: AskedTable, design: Design, answered: Answer) -> Table:
     return read_table(design, answered, level=asked.level, suppress_above=asked.suppress_above, targets=asked.targets)

@@ -87,11 +87,13 @@ class TableDesk:
             confirm=confirm,
         )
 
-    def explain(self, request: TableRequest | AskedTable, *, epsilon: ExactLike | None = None) -> TableExplanation:
+    def explain(
+        self, request: TableRequest | AskedTable, *, epsilon: ExactLike | None = None, fresh: bool = False
+    ) -> TableExplanation:
         """Every strategy with its expected error, and what asking would cost. The data are not opened."""
         if isinstance(request, TableRequest):
             request = self.read(request, epsilon="1" if epsilon is None else epsilon)
-        return explain_asked_table(request, self._ledger)
+        return explain_asked_table(request, self._ledger, fresh=fresh)
 
     # --- not differentially private ---------------------------------------------------------------------------------
 

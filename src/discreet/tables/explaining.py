@@ -12,6 +12,8 @@ from decimal import Decimal
 import numpy as np
 
 from discreet.guarantees.numbers import text
+from discreet.guarantees.types import PureDP
+from discreet.ledger.records import StoredAnswer
 from discreet.ledger.standing import PopulationStanding
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.wording import word_statement
@@ -32,6 +34,7 @@ class TableExplanation:
     """What asking would do. It depends on the request, the cards and the ledger's totals alone.
 
     `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest.
+    `laplace` is where Laplace noise would lead in the place of the Gaussian noise that was chosen.
     """
 
     design: Design
@@ -39,6 +42,7 @@ class TableExplanation:
     level: Decimal
     half_widths: tuple[Mapping[Margin, tuple[float, float]], ...]
     outlook: Outlook
+    laplace: Outlook | None
 
     def to_dict(self) -> dict[str, object]:
         formed = self.design.formed
@@ -76,7 +80,13 @@ class TableExplanation:
         }
 
     def _notes(self) -> list[str]:
-        return [] if self.design.rho is None else [_GAUSSIAN]
+        if self.laplace is None or self.outlook.refusal is not None or self.laplace.refusal is not None:
+            return []
+        now, then = self.outlook.epsilon_left, self.laplace.epsilon_left
+        return [
+            f"Gaussian noise is charged in rho: after it the largest single question is epsilon {text(now)}, and after "
+            f"Laplace noise it would be {text(then)}." + (_LESS if now < then else "")
+        ]
 
     def __str__(self) -> str:
         return self.to_text()
@@ -128,25 +138,31 @@ class TableExplanation:
         return [tell_strategy(formed, component).en, f"{percent(self.level)} intervals: {spans}"]
 
 
-_GAUSSIAN = (
-    "Gaussian noise is charged in rho: no more of the budget than epsilon would take. From then on everything is: a "
-    "later answer with Laplace noise weighs epsilon²/2. --noise laplace keeps to epsilon and errs more."
-)
+_LESS = " --noise laplace leaves that, and errs more."
 
 
 def _span(low: float, high: float) -> str:
     return about(low) if about(low) == about(high) else f"{about(low)} to {about(high)}"
 
 
-def explain_table(design: Design, *, level: Decimal, standing: PopulationStanding, analyst: str) -> TableExplanation:
+def explain_table(
+    design: Design,
+    *,
+    level: Decimal,
+    standing: PopulationStanding,
+    analyst: str,
+    stored: StoredAnswer | None = None,
+) -> TableExplanation:
     """What asking for the table would do; that the budget would be exceeded is a note, not a refusal."""
     pricing = design.price()
+    beside = None if design.rho is None or stored is not None else PureDP(epsilon=design.epsilon)
     return TableExplanation(
         design=design,
         plan=word_statement(design.formed.statement, design.formed.cards),
         level=level,
         half_widths=tuple(_half_widths(design, pricing, level)),
-        outlook=foresee(pricing.guarantee, standing, analyst),
+        outlook=foresee(pricing.guarantee, standing, analyst, stored),
+        laplace=None if beside is None else foresee(beside, standing, analyst),
     )
 
 

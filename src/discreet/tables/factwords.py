@@ -47,7 +47,8 @@ _UNBOUNDED: Final = re.compile(
     r"Releases without a proof were made about '(?P<population>.+)' \((?P<count>\d+) so far\): its epsilon .+"
 )
 _STORED: Final = Labels(
-    "nothing (a stored answer, the same as before)", "rien (réponse déjà diffusée, la même qu’avant)"
+    ", when it was drawn (a stored answer, the same as before)",
+    ", lors du tirage (réponse déjà diffusée, la même qu’avant)",
 )
 _NOTHING: Final = Labels("nothing", "rien")
 
@@ -112,12 +113,11 @@ def tell_warning(warning: str, language: str) -> str:
 
 
 def tell_charge(table: Table, language: str) -> str:
-    """What this answer cost; empty where the release does not say."""
-    charge = table.release.get("charge")
+    """What this answer cost when it was drawn; empty where the release does not say."""
+    replayed = bool(table.release.get("replayed"))
+    charge = table.release.get("cost" if replayed else "charge")
     if not isinstance(charge, Mapping):
         return ""
-    if table.release.get("replayed"):
-        return _STORED.text(language)
     paid = [name for name in ("epsilon", "rho", "delta") if charge.get(name, "0") != "0"]
     told = ", ".join(f"{name} {_write(charge[name], language)}" for name in paid)
     if "epsilon_after" in charge:
@@ -125,7 +125,7 @@ def tell_charge(table: Table, language: str) -> str:
         before, after = (_write(charge[name], language) for name in ("epsilon_before", "epsilon_after"))
         whole = "epsilon de la population" if language == "fr" else "epsilon of the population"
         told += f" ({whole}: {before} → {after})"
-    return told or _NOTHING.text(language)
+    return (told or _NOTHING.text(language)) + (_STORED.text(language) if replayed else "")
 
 
 def tell_level(table: Table, language: str) -> str:

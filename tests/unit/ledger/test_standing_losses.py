@@ -24,7 +24,8 @@ def charge(standing: Standing, guarantee: CentralGuarantee, *, analyst: str = "a
     if earlier:
         before = {holder: {k: v for k, v in one.items() if k != "losses"} for holder, one in before.items()}
     return event(
-        Kind.CHARGE, {"analyst": analyst, "guarantee": encode_guarantee(guarantee), "before": before, "request_id": "one"}
+        Kind.CHARGE,
+        {"analyst": analyst, "guarantee": encode_guarantee(guarantee), "before": before, "request_id": "one"},
     )
 
 

@@ -50,7 +50,8 @@ columns:
 HEADER = "pid,region,smokes,age,grade,height,change,serial,wide,town,guessed,weight"
 POPULATION = "everyone"
 
-WITH_DELTA = CARD.replace("{epsilon: 100000, per_analyst: 60000}", "{epsilon: 10, delta: 1e-6}")
+SPARING = CARD.replace("{epsilon: 100000, per_analyst: 60000}", "{epsilon: 10, delta: 1e-6}")
+WITH_DELTA = f"{SPARING}accounting: rho\n"
 
 
 def person(pid: int) -> dict[str, Any]:

@@ -302,7 +302,7 @@ def test_laplace_and_gaussian_answers_do_not_replay_each_other(generous: Office)
 
 
 def test_epsilon_that_is_left_when_no_rho_is_pays_for_laplace_noise(generous: Office) -> None:
-    generous.session.query("SELECT COUNT(*) AS n FROM people", epsilon=5)
+    generous.session.query("SELECT COUNT(*) AS n FROM people", epsilon="9.8")
     told = generous.session.tables.explain(generous.read("region,age", epsilon="0.1"))
     assert told.design.rho is None
     table = generous.table("region,age", epsilon="0.1", request_id="mine")

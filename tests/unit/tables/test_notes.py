@@ -51,11 +51,18 @@ def test_measures_of_a_mean_are_told_apart(office: Office) -> None:
     assert re.match(r"COUNT\(height\), \d+\.\d% of the budget: ", size)
 
 
-def test_a_stored_answer_says_that_it_cost_nothing_more(office: Office) -> None:
-    office.table("region")
-    again = office.table("region")
-    assert tell_charge(again, "en") == "nothing (a stored answer, the same as before)"
-    assert tell_charge(again, "fr").startswith("rien")
+def test_a_stored_answer_says_what_it_cost_when_it_was_drawn(office: Office) -> None:
+    first, again = office.table("region", epsilon="0.5"), office.table("region", epsilon="0.5")
+    assert again.release["charge"] == {"epsilon": "0", "delta": "0"}
+    assert tell_charge(first, "en") == "epsilon 0.5"
+    assert tell_charge(again, "en") == "epsilon 0.5, when it was drawn (a stored answer, the same as before)"
+    assert tell_charge(again, "fr") == "epsilon 0,5, lors du tirage (réponse déjà diffusée, la même qu’avant)"
+
+
+def test_a_stored_gaussian_table_says_its_rho(generous: Office) -> None:
+    for _ in range(2):
+        gaussian = generous.session.tables.release(generous.read("region,smokes", noise="gaussian"))
+    assert tell_charge(gaussian, "en").startswith(f"rho {gaussian.release['cost']['rho']}, when")  # type: ignore[index]
 
 
 def test_gaussian_noise_says_what_it_does_to_epsilon(generous: Office) -> None:
