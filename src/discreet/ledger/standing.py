@@ -204,22 +204,25 @@ def _debited(standing: Standing, event: Event) -> Standing:
     before = standing.populations[event.population]
     if charged:
         before = before.without(_held_for(before, event.payload))
-    _check_before(event, population=before.totals, analyst=before.analyst(analyst))
+    _check_before(event, encode_before(before, analyst))
     after = before.debit(analyst, cost, population=charged)
     if (limit := after.overspent(analyst, population=charged)) is not None:
         raise ValueError(f"the {limit}'s cap does not hold")
     return _with(standing, event.population, after)
 
 
-def _check_before(event: Event, **before: Totals) -> None:
-    """What an event says of each holder's totals before it. What an earlier release wrote says nothing of losses."""
-    stated = event.payload["before"]
-    if stated.keys() != before.keys():
-        raise ValueError("it names other holders than those it debits")
-    for holder, totals in before.items():
-        told = stated[holder]
-        if decode_totals(told) != (totals if _LOSSES in told else replace(totals, losses=None)):
-            raise ValueError("it names other totals than those before it")
+def _check_before(event: Event, before: Mapping[str, object]) -> None:
+    if event.payload["before"] != _as_told(before, event.payload["before"]):
+        raise ValueError("it names other totals than those before it")
+
+
+def _as_told(before: Mapping[str, object], told: Mapping[str, Any]) -> dict[str, object]:
+    """The same as an earlier release wrote it, wherever an event says nothing of losses."""
+    return {
+        name: _as_told(value, told.get(name, {})) if isinstance(value, Mapping) and name != _LOSSES else value
+        for name, value in before.items()
+        if name != _LOSSES or name in told
+    }
 
 
 def _held_for(standing: PopulationStanding, charge: Mapping[str, Any]) -> Hold | None:
@@ -259,7 +262,7 @@ def _reserve(standing: PopulationStanding, event: Event) -> PopulationStanding:
         return replace(standing, reservations={**standing.reservations, name: after})
     if known is not None or not standing.terms.budget.pure:
         raise ValueError("a reservation has a name of its own and stands under a pure budget")
-    _check_before(event, population=standing.totals)
+    _check_before(event, {"population": encode_totals(standing.totals)})
     made = Reservation.from_fields(payload)
     spent = replace(standing, totals=standing.totals + weigh(made.guarantee))
     if not admits(caps(spent.terms.budget)[0], spent.totals + spent.held()):

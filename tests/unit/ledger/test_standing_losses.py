@@ -23,10 +23,8 @@ def charge(standing: Standing, guarantee: CentralGuarantee, *, analyst: str = "a
     before: dict[str, Any] = encode_before(standing.populations["people"], analyst)
     if earlier:
         before = {holder: {k: v for k, v in one.items() if k != "losses"} for holder, one in before.items()}
-    return event(
-        Kind.CHARGE,
-        {"analyst": analyst, "guarantee": encode_guarantee(guarantee), "before": before, "request_id": "one"},
-    )
+    asked = {"analyst": analyst, "dataset": "visits", "mechanisms": [], "plan_hash": "a" * 64, "request_id": "one"}
+    return event(Kind.CHARGE, {**asked, "guarantee": encode_guarantee(guarantee), "before": before, "version": 1})
 
 
 @pytest.fixture
