@@ -22,6 +22,7 @@ POINTS = (
     "after the event",
     "before the head",
     "before the commit",
+    "holding the anchor",
     "before the anchor",
     "after the anchor",
     "before the answer",

@@ -18,7 +18,7 @@ from typing import Any
 
 from discreet.guarantees.types import PureDP
 from discreet.ledger import LedgerConfig, SpendRequest, open_ledger
-from discreet.ledger.seal import Anchor
+from discreet.ledger.anchor import Anchor, HeldAnchor
 from discreet.ledger.store import Transaction
 
 POINTS: dict[str, tuple[type, str, bool]] = {
@@ -26,8 +26,9 @@ POINTS: dict[str, tuple[type, str, bool]] = {
     "after the event": (Transaction, "insert_event", False),
     "before the head": (Transaction, "replace_head", True),
     "before the commit": (Transaction, "replace_head", False),
-    "before the anchor": (Anchor, "cover", True),
-    "after the anchor": (Anchor, "cover", False),
+    "holding the anchor": (Anchor, "_lock", False),
+    "before the anchor": (HeldAnchor, "cover", True),
+    "after the anchor": (HeldAnchor, "cover", False),
     "before the answer": (Transaction, "insert_answer", True),
     "after the answer": (Transaction, "insert_answer", False),
 }

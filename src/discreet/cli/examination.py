@@ -179,10 +179,10 @@ def _key(workspace: Workspace) -> Check:
 
 
 def _anchor(workspace: Workspace) -> Check:
-    from discreet.ledger.seal import Anchor
+    from discreet.ledger.anchor import Anchor
 
     try:
-        sequence, _ = Anchor(workspace.anchor).read()
+        sequence = Anchor(workspace.anchor).newest().sequence
     except DiscreetError as error:
         return Check("anchor", Status.FAILED, error.message, "see docs/operations.md")
     return Check("anchor", Status.OK, f"{workspace.anchor}, newest head: event {sequence}")

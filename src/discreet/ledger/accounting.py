@@ -45,6 +45,7 @@ __all__ = [
     "loss_limits",
     "require_priceable",
     "rho_cap",
+    "use_up",
     "weigh",
 ]
 
@@ -205,6 +206,18 @@ def admits(cap: Cap, totals: Totals) -> bool:
         return False
     earlier = totals.losses is None
     return totals.rho <= rho_cap(cap, earlier=earlier) or any(room >= 0 for _, room in _rooms(cap, totals))
+
+
+def use_up(cap: Cap, totals: Totals) -> Totals:
+    """Nothing is left under `cap`: all that it allowed counts as one charge, which is what it is known to be at most.
+
+    Where the totals are above the cap, because it was lowered, the charge comes on top of them.
+    """
+    epsilon, delta = from_units(cap.epsilon), from_units(cap.delta)
+    whole = weigh(PureDP(epsilon=epsilon) if cap.pure else ApproxDP(epsilon=epsilon, delta=delta))
+    if not admits(cap, totals):
+        return totals + whole
+    return replace(whole, charges=totals.charges + 1, losses=None if totals.losses is None else whole.losses)
 
 
 def require_priceable(cap: Cap, guarantee: CentralGuarantee, *, population: str) -> None:

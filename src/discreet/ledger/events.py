@@ -70,6 +70,10 @@ class Kind(StrEnum):
     RESERVED = "reserved"
     LINKED = "linked"
     RESERVATION_CLOSED = "reservation-closed"
+    RESTORED = "restored"
+    ANCHORED = "anchored"
+    KEYED = "keyed"
+    MIGRATED = "migrated"
 
 
 _LEASED: Final = ("analyst", "dataset", "version", "request_id", "plan_hash", "guarantee")
@@ -98,6 +102,10 @@ REQUIRED: Final[Mapping[Kind, frozenset[str]]] = {
         Kind.RESERVED: ("reservation", "purpose", "agreement", "guarantee", "before"),
         Kind.LINKED: ("reservation", "agreement", "request", "charge", "sample", "counters"),
         Kind.RESERVATION_CLOSED: ("reservation",),
+        Kind.RESTORED: ("anchor", "spent"),
+        Kind.ANCHORED: ("lost",),
+        Kind.KEYED: ("lost",),
+        Kind.MIGRATED: ("format",),
     }.items()
 }
 """What the payload of each kind must hold; more may stand beside it, and readers pass over what they do not know."""

@@ -14,6 +14,7 @@ from typing import Self
 
 from discreet.errors import (
     DatasetSuspended,
+    LedgerDamaged,
     LedgerUnanchored,
     LedgerUnavailable,
     PopulationConflict,
@@ -22,6 +23,7 @@ from discreet.errors import (
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import BootstrapDP, CentralGuarantee, Unproven
 from discreet.ledger.admission import admit, drop_hold, end_hold, place_hold, refuse_leased, require_room, usable_hold
+from discreet.ledger.anchor import Anchor, AnchorLine
 from discreet.ledger.answers import best_answer, is_free, stored_answer
 from discreet.ledger.book import Book, first_page
 from discreet.ledger.config import LedgerConfig, choose_store
@@ -48,10 +50,10 @@ from discreet.ledger.records import (
     require_version,
     warn_of_markers,
 )
-from discreet.ledger.seal import Anchor, Seal, create_key
-from discreet.ledger.standing import PopulationStanding
-from discreet.ledger.store import AnswerRow, Store, damaged
-from discreet.ledger.verification import verify_chain
+from discreet.ledger.seal import Seal, create_key
+from discreet.ledger.standing import PopulationStanding, Standing
+from discreet.ledger.store import AnswerRow, Head, Store, Transaction, damaged
+from discreet.ledger.verification import require_descent, verify_chain
 
 __all__ = ["Ledger", "create_ledger", "open_ledger"]
 
@@ -124,7 +126,7 @@ class Ledger:
         event, head = first_page(self._seal, workspace_id=workspace_id, who=who)
         self._store.create(event, head)
         if self._anchor is not None:
-            self._anchor.create(sequence=head.sequence, hash=head.hash)
+            self._anchor.create(self._line(head, Standing.from_text(head.standing)))
 
     # Populations, analysts, datasets
 
@@ -379,7 +381,7 @@ class Ledger:
         with self._reading() as book:
             standing = book.population(population)
             events = book.transaction.find_markers(population=population)
-        if len(events) != standing.markers:
+        if len(events) != standing.markers - standing.lost_markers:
             raise damaged("a marker is missing")
         holders = sorted({*standing.analysts, *(hold.analyst for hold in standing.holds.values())})
         return BudgetState(
@@ -426,53 +428,61 @@ class Ledger:
         """The quick look of `open_ledger`: head, end of the chain, anchor."""
         # The anchor is read first: others may be charging, and it must not be newer than the view it is held
         # against.
-        anchored = None if self._anchor is None else self._anchor.read()
+        newest = None if self._anchor is None else self._anchor.newest()
         with self._reading() as book:
-            if anchored is None:
-                return
-            sequence, digest = anchored
-            event = book.transaction.event(sequence)
-            if event is None or event.hash != digest:
-                raise damaged(
-                    "its anchor speaks of a head that is not in the chain; an older copy was put back or its end cut",
-                    sequence=sequence,
-                )
+            if newest is not None:
+                require_descent(book.transaction, newest)
 
     def verify(self, *, anchor: str | None = None) -> Verification:
         """Walk the whole chain; LedgerDamaged names the first event that does not hold.
 
         `anchor` is the hash of a head noted down earlier: it must be in the chain.
         """
-        anchors: dict[str, int | None] = {} if anchor is None else {anchor.strip().lower(): None}
-        if self._anchor is not None:
-            sequence, digest = self._anchor.read()
-            anchors[digest] = sequence
+        noted = None if anchor is None else anchor.strip().lower()
+        lines = [] if self._anchor is None else self._anchor.lines()
         with self._store.reading() as transaction:
-            return verify_chain(transaction, self._seal, anchors=anchors)
+            self._open_book(transaction)
+            return verify_chain(transaction, self._seal, lines=lines, noted=noted)
 
     # Transactions
 
     @contextmanager
     def _reading(self) -> Iterator[Book]:
         with self._store.reading() as transaction:
-            yield self._open_book(Book(transaction, self._seal))
+            yield self._open_book(transaction)
 
     @contextmanager
     def _writing(self) -> Iterator[Book]:
-        """A transaction whose head is anchored before anything it acknowledges can leave."""
-        if self._anchor is not None:
-            self._anchor.require_writable()
-        with self._store.writing() as transaction:
-            book = self._open_book(Book(transaction, self._seal))
-            yield book
-        self._seen = max(self._seen, book.head.sequence)
-        if self._anchor is not None:
+        """A transaction on the only chain the anchor knows, whose head is anchored before anything can leave."""
+        if self._anchor is None:
+            with self._store.writing() as transaction:
+                book = self._open_book(transaction)
+                yield book
+            self._seen = max(self._seen, book.head.sequence)
+            return
+        with self._anchor.hold() as held:
+            with self._store.writing() as transaction:
+                book = self._open_book(transaction)
+                require_descent(transaction, held.newest)
+                yield book
+            self._seen = max(self._seen, book.head.sequence)
             try:
-                self._anchor.cover(sequence=book.head.sequence, hash=book.head.hash)
+                held.cover(self._line(book.head, book.standing))
             except LedgerUnavailable as error:
                 raise LedgerUnanchored(error.message, **error.fields) from None
 
-    def _open_book(self, book: Book) -> Book:
+    def _line(self, head: Head, standing: Standing) -> AnchorLine:
+        return AnchorLine.sealed(self._seal, sequence=head.sequence, hash=head.hash, spent=standing.spent)
+
+    def _open_book(self, transaction: Transaction) -> Book:
+        try:
+            book = Book(transaction, self._seal)
+        except LedgerDamaged:
+            renewed = self._seal.renewed()  # the key may have been replaced since this ledger was opened
+            if renewed is None:
+                raise
+            book = Book(transaction, renewed)
+            self._seal = renewed
         if book.head.sequence < self._seen:
             raise damaged("it is older than what this process has seen", sequence=book.head.sequence)
         self._seen = book.head.sequence

@@ -244,15 +244,17 @@ class Verification:
     charges: int
     answers: int
     anchors: tuple[int, ...]
+    anchored: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """`anchors` are the sequence numbers of the anchored heads that were found in the chain."""
+        """`anchors` are the newest head of the anchor and the one noted down; `anchored` counts all its heads."""
         return {
             "events": self.events,
             "head": self.head,
             "charges": self.charges,
             "answers": self.answers,
             "anchors": list(self.anchors),
+            "anchored": self.anchored,
         }
 
 

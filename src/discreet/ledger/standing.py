@@ -7,13 +7,13 @@ kilobytes instead of every event; `discreet ledger verify` folds the whole chain
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.renyi import ORDERS
-from discreet.ledger.accounting import Balance, Totals, admits, caps, how_many, weigh
+from discreet.ledger.accounting import Balance, Totals, admits, caps, how_many, use_up, weigh
 from discreet.ledger.events import (
     Event,
     Kind,
@@ -40,7 +40,9 @@ _LOSSES: Final = "losses"
 
 
 _KNOWN: Final = frozenset({"analysts", "datasets", "populations", "suspended"})
-_KNOWN_OF_POPULATIONS: Final = frozenset({"analysts", "holds", "markers", "reservations", "terms", "totals"})
+_KNOWN_OF_POPULATIONS: Final = frozenset(
+    {"analysts", "holds", "lost_markers", "markers", "reservations", "terms", "totals"}
+)
 
 
 class StandingUnknown(ValueError):
@@ -60,7 +62,8 @@ class PopulationStanding:
     """One population.
 
     Its terms, what has been spent, by whom, what is held and reserved, and how many releases were not
-    differentially private. Open holds are found by the sequence number of their event, reservations by name.
+    differentially private, `lost_markers` of them in events that a restored ledger lacks. Open holds are found by the
+    sequence number of their event, reservations by name.
     """
 
     terms: PopulationTerms
@@ -69,6 +72,7 @@ class PopulationStanding:
     markers: int = 0
     holds: Mapping[int, Hold] = field(default_factory=dict)
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    lost_markers: int = 0
 
     def analyst(self, name: str) -> Totals:
         return self.analysts.get(name, Totals())
@@ -140,6 +144,11 @@ class Standing:
             }
         )
 
+    @property
+    def spent(self) -> str:
+        """What an anchor remembers beside a head: terms, totals and markers of every population, in canonical JSON."""
+        return canonical_json({name: _encode(standing) for name, standing in self.populations.items()})
+
     @classmethod
     def from_text(cls, text: str) -> Self:
         """StandingUnknown where it tells of something this version does not: it would be lost with the next event."""
@@ -187,6 +196,8 @@ def fold(standing: Standing, event: Event) -> Standing:
         case Kind.REQUESTED | Kind.DECIDED | Kind.PUBLISHED | Kind.WITHDRAWN:
             _check_record(standing, event)
             return standing
+        case Kind.RESTORED:
+            return _restored(standing, payload["spent"])
         case Kind.SUSPENDED:
             return replace(standing, suspended=tuple(sorted({*standing.suspended, payload["dataset"]})))
         case Kind.RESUMED:
@@ -223,6 +234,45 @@ def _as_told(before: Mapping[str, object], told: Mapping[str, Any]) -> dict[str,
         for name, value in before.items()
         if name != _LOSSES or name in told
     }
+
+
+def _restored(standing: Standing, spent: Mapping[str, Any] | None) -> Standing:
+    """What an anchor knew to be spent when an older ledger was put in place; where it knew nothing, all there was."""
+    if spent is None:
+        used = {name: _used_up(one, standing.analysts) for name, one in standing.populations.items()}
+        return replace(standing, populations=used)
+    told = {name: _decode(fields) for name, fields in spent.items()}
+    written = {name: _written_off(standing.populations.get(name), one) for name, one in told.items()}
+    return replace(standing, populations={**standing.populations, **written})
+
+
+def _used_up(standing: PopulationStanding, analysts: Iterable[str]) -> PopulationStanding:
+    whole, share = caps(standing.terms.budget)
+    return replace(
+        standing,
+        totals=use_up(whole, standing.totals),
+        analysts={name: use_up(share, standing.analyst(name)) for name in {*analysts, *standing.analysts}},
+    )
+
+
+def _written_off(known: PopulationStanding | None, told: PopulationStanding) -> PopulationStanding:
+    """What was told stands in the place of what is known, but for open holds, whose events the ledger has."""
+    if known is None:
+        return replace(told, holds={}, lost_markers=told.markers)
+    lost = told.markers - (known.markers - known.lost_markers)
+    if lost < known.lost_markers or not _covers(told.totals, known.totals):
+        raise ValueError("less was written off than had been spent")
+    return replace(
+        told,
+        analysts={**known.analysts, **told.analysts},
+        holds=known.holds,
+        reservations={**known.reservations, **told.reservations},
+        lost_markers=lost,
+    )
+
+
+def _covers(later: Totals, earlier: Totals) -> bool:
+    return all(getattr(later, name) >= getattr(earlier, name) for name in ("charges", "epsilon", "rho", "delta"))
 
 
 def _held_for(standing: PopulationStanding, charge: Mapping[str, Any]) -> Hold | None:
@@ -289,6 +339,8 @@ def _encode(standing: PopulationStanding) -> dict[str, object]:
         aside["holds"] = {str(number): hold.to_fields() for number, hold in standing.holds.items()}
     if standing.reservations:
         aside["reservations"] = {name: one.to_fields() for name, one in standing.reservations.items()}
+    if standing.lost_markers:
+        aside["lost_markers"] = standing.lost_markers
     return aside | {
         "analysts": {name: encode_totals(totals) for name, totals in standing.analysts.items()},
         "markers": standing.markers,
@@ -311,6 +363,7 @@ def _decode(fields: Mapping[str, Any]) -> PopulationStanding:
         markers=fields["markers"],
         holds={int(number): Hold.from_fields(int(number), one) for number, one in fields.get("holds", {}).items()},
         reservations={name: Reservation.from_fields(one) for name, one in fields.get("reservations", {}).items()},
+        lost_markers=fields.get("lost_markers", 0),
     )
 
 

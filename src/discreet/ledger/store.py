@@ -124,6 +124,10 @@ class Transaction:
     def find_markers(self, *, population: str) -> list[Event]:
         return self._many("kind = 'marker' AND population = ?", (population,))
 
+    def find_kind(self, kind: Kind) -> list[Event]:
+        """Every event of a kind that is rare."""
+        return self._many("kind = ?", (kind.value,))
+
     def answer(self, sequence: int) -> AnswerRow | None:
         """The committed answer of a charge, checked against its hash."""
         row = self._run("SELECT sequence, sha256, answer FROM answers WHERE sequence = ?", (sequence,)).fetchone()

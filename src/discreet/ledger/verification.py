@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from discreet.errors import ParameterInvalid
+from discreet.ledger.anchor import AnchorLine, complete
 from discreet.ledger.book import authenticate
 from discreet.ledger.events import GENESIS, Event, Kind
 from discreet.ledger.records import Verification
@@ -12,48 +13,90 @@ from discreet.ledger.seal import Seal
 from discreet.ledger.standing import Standing, fold
 from discreet.ledger.store import Transaction, damaged
 
-__all__ = ["verify_chain"]
+__all__ = ["require_descent", "verify_chain"]
 
 
-def verify_chain(transaction: Transaction, seal: Seal, *, anchors: Mapping[str, int | None]) -> Verification:
+def verify_chain(
+    transaction: Transaction, seal: Seal, *, lines: Sequence[AnchorLine] = (), noted: str | None = None
+) -> Verification:
     """Walk the chain and raise LedgerDamaged at the first event that does not hold.
 
-    `anchors` maps hashes that must be in the chain to their sequence numbers, where these are known.
+    `lines` are all those of its anchor, in their order; `noted` is the hash of a head that must be in the chain.
     """
-    standing, previous, sequence = Standing(), GENESIS, 0
-    charges: set[int] = set()
-    answered: dict[int, str] = {}
-    found: dict[str, int] = {}
+    walk = _Walk(frozenset({*(line.hash for line in lines), *([] if noted is None else [noted])}))
     for event in transaction.events():
-        sequence += 1
-        if event.sequence != sequence:
-            raise damaged("an event is missing", sequence=sequence)
-        if event.previous != previous:
-            raise damaged("it does not follow from the event before it", sequence=sequence)
-        try:
-            standing = fold(standing, event)
-            if event.kind is Kind.ANSWER:
-                _note_answer(event, charges, answered)
-        except (ValueError, KeyError, TypeError, ParameterInvalid):
-            raise damaged("it could not have been admitted", sequence=sequence) from None
-        previous = event.hash
-        if previous in anchors:
-            found[previous] = sequence
-        if event.kind is Kind.CHARGE:
-            charges.add(sequence)
-    if sequence == 0:
+        walk.take(event)
+    if walk.sequence == 0:
         raise damaged("it has no events")
-    if authenticate(transaction.head(), transaction, seal) != standing:
-        raise damaged("the standing beside its head is not what its events add up to", sequence=sequence)
-    _verify_answers(transaction, answered)
-    _verify_anchors(anchors, found, last=sequence)
+    if authenticate(transaction.head(), transaction, seal) != walk.standing:
+        raise damaged("the standing beside its head is not what its events add up to", sequence=walk.sequence)
+    _verify_answers(transaction, walk.answered)
+    if noted is not None and noted not in walk.found:
+        raise damaged("the head that was noted down is not in its chain", sequence=walk.sequence)
+    _verify_lines(list(complete(lines)), walk, seal)
+    newest = [] if not lines else [walk.found[line.hash] for line in lines[-1:] if line.hash in walk.found]
     return Verification(
-        events=sequence,
-        head=previous,
-        charges=len(charges),
-        answers=len(answered),
-        anchors=tuple(sorted(found.values())),
+        events=walk.sequence,
+        head=walk.previous,
+        charges=len(walk.charges),
+        answers=len(walk.answered),
+        anchors=tuple(sorted({*newest, *([] if noted is None else [walk.found[noted]])})),
+        anchored=len(lines),
     )
+
+
+class _Walk:
+    """What has been seen of a chain so far."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        self.standing, self.previous, self.sequence = Standing(), GENESIS, 0
+        self.charges: set[int] = set()
+        self.answered: dict[int, str] = {}
+        self.found: dict[str, int] = {}
+        self.restored: list[Event] = []
+        self.keyed = 0
+        self._wanted = wanted
+
+    def take(self, event: Event) -> None:
+        self.sequence += 1
+        if event.sequence != self.sequence:
+            raise damaged("an event is missing", sequence=self.sequence)
+        if event.previous != self.previous:
+            raise damaged("it does not follow from the event before it", sequence=self.sequence)
+        try:
+            self.standing = fold(self.standing, event)
+            if event.kind is Kind.ANSWER:
+                _note_answer(event, self.charges, self.answered)
+        except (ValueError, KeyError, TypeError, ParameterInvalid):
+            raise damaged("it could not have been admitted", sequence=self.sequence) from None
+        self.previous = event.hash
+        if self.previous in self._wanted:
+            self.found[self.previous] = self.sequence
+        if event.kind is Kind.CHARGE:
+            self.charges.add(self.sequence)
+        elif event.kind is Kind.RESTORED:
+            self.restored.append(event)
+        elif event.kind is Kind.KEYED:
+            self.keyed = self.sequence
+
+
+def require_descent(transaction: Transaction, newest: AnchorLine) -> None:
+    """The newest head of the anchor is in the chain, or was given up when an older ledger was put in its place."""
+    event = transaction.event(newest.sequence)
+    if event is not None and event.hash == newest.hash:
+        return
+    given_up = transaction.find_kind(Kind.RESTORED)
+    if any(_gives_up(one, newest) for one in given_up):
+        return
+    raise damaged(
+        "its anchor speaks of a head that is not in its chain; another copy of the workspace has been used since, an "
+        "older copy was put back, or its end was cut",
+        sequence=newest.sequence,
+    )
+
+
+def _gives_up(restored: Event, line: AnchorLine) -> bool:
+    return bool(restored.payload["anchor"] == {"sequence": line.sequence, "hash": line.hash})
 
 
 def _note_answer(event: Event, charges: set[int], answered: dict[int, str]) -> None:
@@ -70,10 +113,29 @@ def _verify_answers(transaction: Transaction, answered: Mapping[int, str]) -> No
             raise damaged("its stored answer is not the one that was committed", sequence=sequence)
 
 
-def _verify_anchors(anchors: Mapping[str, int | None], found: Mapping[str, int], *, last: int) -> None:
-    for digest, sequence in anchors.items():
-        if digest not in found or sequence not in {None, found[digest]}:
-            raise damaged(
-                "an anchored head is not in its chain, so an older copy was put back or its end was cut",
-                sequence=last if sequence is None else sequence,
-            )
+def _verify_lines(lines: Sequence[AnchorLine], walk: _Walk, seal: Seal) -> None:
+    """Every head of the anchor is in the chain, but for those that a restored ledger gave up; the key vouches for all.
+
+    Lines from before the key was replaced are another key's.
+    """
+    excused = {line for event in walk.restored for line in _given_up(lines, event)}
+    elsewhere = [line for line in lines if walk.found.get(line.hash) != line.sequence and line not in excused]
+    if elsewhere:
+        first = elsewhere[0].sequence
+        cause = "an older copy was put back or its end was cut"
+        if first <= walk.sequence:
+            cause = "the chain forks there, because another copy of the workspace was used beside this one"
+        raise damaged(
+            f"{len(elsewhere)} of the {len(lines)} heads of its anchor are of another chain, the first at event "
+            f"{first}; {cause}",
+            sequence=first,
+        )
+    for line in lines:
+        if line.sequence > walk.keyed and line not in excused and not line.holds(seal):
+            raise damaged("the key does not vouch for what its anchor says", sequence=line.sequence)
+
+
+def _given_up(lines: Sequence[AnchorLine], restored: Event) -> Iterator[AnchorLine]:
+    """The lines that were written after the events which a restored ledger has, up to the one it names."""
+    last = next((place for place, line in enumerate(lines) if _gives_up(restored, line)), -1)
+    return (line for line in lines[: last + 1] if line.sequence >= restored.sequence)

@@ -20,7 +20,7 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.ledger import Ledger
-from discreet.ledger.seal import Anchor
+from discreet.ledger.anchor import Anchor, HeldAnchor
 from discreet.release.asking import ask
 from discreet.release.noising import Noisy
 from tests.unit.release.conftest import CARD, VISITS, Fixed, House, give, make_house, people, stays
@@ -192,7 +192,7 @@ def test_a_refused_charge_tells_the_request_id_and_charges_nothing(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Anchor, "require_writable", refuse)
+        patch.setattr(Anchor, "hold", refuse)
         with pytest.raises(LedgerUnavailable, match="The request id was one"):
             house.ask(SQL)
     assert house.charges == 0
@@ -218,7 +218,7 @@ def test_a_charge_whose_anchor_fails_is_told_as_charged_and_healed_by_its_id(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Anchor, "cover", refuse)
+        patch.setattr(HeldAnchor, "cover", refuse)
         with pytest.raises(ChargedNotAnswered) as caught:
             house.ask(SQL)
     assert house.charges == 1
