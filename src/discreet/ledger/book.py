@@ -38,6 +38,10 @@ class Book:
         self.transaction.replace_head(self.head)
         return event
 
+    def renew(self, seal: Seal) -> None:
+        """What is appended from here on is signed with another key."""
+        self._seal = seal
+
     def population(self, name: str) -> PopulationStanding:
         try:
             return self.standing.populations[name]

@@ -7,7 +7,7 @@ answer leaves. A retry meets its own charge again; the first committed answer is
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import TracebackType
 from typing import Self
@@ -52,7 +52,7 @@ from discreet.ledger.records import (
 )
 from discreet.ledger.seal import Seal, create_key
 from discreet.ledger.standing import PopulationStanding, Standing
-from discreet.ledger.store import AnswerRow, Head, Store, Transaction, damaged
+from discreet.ledger.store import FORMAT, AnswerRow, Head, Store, Transaction, damaged
 from discreet.ledger.verification import require_descent, verify_chain
 
 __all__ = ["Ledger", "create_ledger", "open_ledger"]
@@ -478,15 +478,51 @@ class Ledger:
         try:
             book = Book(transaction, self._seal)
         except LedgerDamaged:
-            renewed = self._seal.renewed()  # the key may have been replaced since this ledger was opened
-            if renewed is None:
-                raise
-            book = Book(transaction, renewed)
-            self._seal = renewed
+            book = self._open_renewed(transaction)
         if book.head.sequence < self._seen:
             raise damaged("it is older than what this process has seen", sequence=book.head.sequence)
         self._seen = book.head.sequence
         return book
+
+    def _open_renewed(self, transaction: Transaction) -> Book:
+        """With the key that replaced this ledger's since it was opened, or is about to; else the damage stands."""
+        for seal in self._seal.renewals():
+            with suppress(LedgerDamaged):
+                book = Book(transaction, seal)
+                self._seal = seal
+                return book
+        return Book(transaction, self._seal)
+
+    # What custodians replace
+
+    def begin_anchor(self, fresh: Anchor, *, lost: bool, who: str) -> None:
+        """Go on with another anchor, as an event that the one before it remembers too."""
+        fresh.require_absent()
+        with self._writing() as book:
+            book.append(Kind.ANCHORED, who=who, payload={"lost": lost})
+        fresh.create(self._line(book.head, book.standing))
+        self._anchor = fresh
+
+    def renew_key(self, seal: Seal, *, lost: bool, who: str) -> None:
+        """Go on with another key, as an event that it signs."""
+        before = self._seal
+        try:
+            with self._writing() as book:
+                book.renew(seal)
+                book.append(Kind.KEYED, who=who, payload={"lost": lost})
+                self._seal = seal
+        except BaseException:
+            self._seal = before
+            raise
+
+    def migrate(self, *, who: str) -> int:
+        """Bring the store to this release's format; which one it had."""
+        with self._writing() as book:
+            before = book.transaction.format()
+            if before != FORMAT:
+                book.transaction.upgrade()
+                book.append(Kind.MIGRATED, who=who, payload={"format": FORMAT})
+            return before
 
     # Steps of a spend
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,8 @@ from discreet.ledger.store import PATIENCE_SECONDS, Head, ProcessConnection, Tra
 
 if TYPE_CHECKING:
     import psycopg
+
+    from discreet.ledger.sqlite import SqliteStore
 
 __all__ = ["PostgresStore", "schema_name"]
 
@@ -78,8 +81,18 @@ class PostgresStore:
                     schema=self._schema,
                 )
             self._connection.get().execute(_SCHEMA.format(schema=self._schema))
-            transaction.insert_event(event)
-            transaction.insert_head(head)
+            transaction.fill([event], [], head)
+
+    def install(self, source: SqliteStore) -> None:
+        """In one transaction; the schema that was here gets another name."""
+        with self._connection.turn(), self._as_refusals(), self._transaction("BEGIN") as transaction:
+            connection = self._connection.get()
+            if self._exists():
+                kept = f"{self._schema[: _LONGEST_SCHEMA - 18]}_replaced_{secrets.token_hex(4)}"
+                connection.execute(f"ALTER SCHEMA {self._schema} RENAME TO {kept}".encode())
+            connection.execute(_SCHEMA.format(schema=self._schema).encode())
+            with source.reading() as other:
+                transaction.fill(other.events(), other.answers(), other.head())
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:

@@ -12,13 +12,16 @@ import re
 import secrets
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from typing import Final
 
 from discreet.errors import LedgerUnavailable
 from discreet.ledger.events import canonical_json
 
-__all__ = ["Seal", "create_key"]
+__all__ = ["Seal", "create_key", "next_key"]
 
 _KEY_BYTES: Final = 32
 _KEY_TEXT: Final = re.compile(rf"[0-9a-f]{{{2 * _KEY_BYTES}}}\n?")
@@ -31,25 +34,35 @@ class Seal:
         self._path = path
         self._key = _read_key(path)
         self._workspace_id = workspace_id
+        self._trusts = False
 
-    def renewed(self) -> Seal | None:
-        """The seal with the key that is in the file now, when it is another one."""
-        seal = Seal(path=self._path, workspace_id=self._workspace_id)
-        return None if hmac.compare_digest(seal._key, self._key) else seal
+    def renewals(self) -> Iterator[Seal]:
+        """The seals with other keys than this one's: what is in the file now, and what is to take its place."""
+        for path in (self._path, _next_path(self._path)):
+            with suppress(LedgerUnavailable):
+                seal = Seal(path=path, workspace_id=self._workspace_id)
+                if not hmac.compare_digest(seal._key, self._key):
+                    yield seal
+
+    def trusting(self) -> Seal:
+        """A seal that signs as this one does and believes what was signed by a key that is lost."""
+        other = copy(self)
+        other._trusts = True
+        return other
 
     def sign(self, *, sequence: int, hash: str, standing: str) -> str:
         """For a head."""
         return self._mac([self._workspace_id, sequence, hash, standing])
 
     def holds(self, mac: str, *, sequence: int, hash: str, standing: str) -> bool:
-        return _same(mac, self.sign(sequence=sequence, hash=hash, standing=standing))
+        return self._trusts or _same(mac, self.sign(sequence=sequence, hash=hash, standing=standing))
 
     def vouch(self, *, sequence: int, hash: str, spent: str | None) -> str:
         """For a line of the anchor."""
         return self._mac(["anchor", self._workspace_id, sequence, hash, spent])
 
     def vouches(self, mac: str, *, sequence: int, hash: str, spent: str | None) -> bool:
-        return _same(mac, self.vouch(sequence=sequence, hash=hash, spent=spent))
+        return self._trusts or _same(mac, self.vouch(sequence=sequence, hash=hash, spent=spent))
 
     def _mac(self, parts: list[object]) -> str:
         return hmac.new(self._key, canonical_json(parts).encode("ascii"), hashlib.sha256).hexdigest()
@@ -72,6 +85,25 @@ def create_key(path: Path) -> None:
         file.write(secrets.token_hex(_KEY_BYTES) + "\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextmanager
+def next_key(path: Path, *, workspace_id: str) -> Iterator[Seal]:
+    """A new key that takes the place of the one in `path` when the block ends well.
+
+    It lies beside it until then: who opens a ledger that was signed with it after a crash finds it there.
+    """
+    following = _next_path(path)
+    following.unlink(missing_ok=True)
+    create_key(following)
+    seal = Seal(path=following, workspace_id=workspace_id)
+    seal._path = path
+    yield seal
+    following.replace(path)
+
+
+def _next_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.next")
 
 
 def _read_key(path: Path) -> bytes:

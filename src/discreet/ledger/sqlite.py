@@ -7,9 +7,10 @@ can starve. The file is opened for reading and writing only: a missing ledger st
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from discreet.errors import LedgerUnavailable, Refused
 from discreet.ledger.events import Event
 from discreet.ledger.filesystem import refuse_network_drive
-from discreet.ledger.store import PATIENCE_SECONDS, Head, ProcessConnection, Transaction, damaged
+from discreet.ledger.store import PATIENCE_SECONDS, AnswerRow, Head, ProcessConnection, Transaction, damaged
 
 __all__ = ["SqliteStore"]
 
@@ -67,7 +68,7 @@ class SqliteStore:
         staged = self._path.with_name(f".{self._path.name}.{os.getpid()}.new")
         with _as_refusals(self._path):
             try:
-                _build(staged, event, head)
+                _build(staged, [event], [], head)
                 _put_in_place(staged, self._path)
             except FileExistsError:
                 raise LedgerUnavailable(
@@ -75,8 +76,7 @@ class SqliteStore:
                     path=str(self._path),
                 ) from None
             finally:
-                for suffix in ("", "-wal", "-shm"):
-                    Path(f"{staged}{suffix}").unlink(missing_ok=True)
+                _remove(staged)
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -89,6 +89,28 @@ class SqliteStore:
             _identify(self._path)
             with _queue(Path(f"{self._path}.lock")), self._transaction("BEGIN IMMEDIATE") as transaction:
                 yield transaction
+
+    def copy_from(self, source: Transaction) -> None:
+        """A new file with all that a transaction shows; refused where one is there."""
+        with _as_refusals(self._path):
+            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            try:
+                _build(self._path, source.events(), source.answers(), source.head())
+            except BaseException:
+                _remove(self._path)
+                raise
+            _sync_folder(self._path.parent)
+
+    def install(self, source: SqliteStore) -> None:
+        """Put the file of another ledger here in one step; what was here is kept beside it."""
+        source.close()
+        with self._connection.turn(), _as_refusals(self._path), _queue(Path(f"{self._path}.lock")):
+            kept = f"{self._path}.replaced-{secrets.token_hex(4)}"
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.rename(f"{self._path}{suffix}", f"{kept}{suffix}")
+            os.rename(source._path, self._path)
+            _sync_folder(self._path.parent)
 
     def close(self) -> None:
         self._connection.close()
@@ -119,21 +141,24 @@ class SqliteStore:
         return _open(self._path, mode="rw")
 
 
-def _build(path: Path, event: Event, head: Head) -> None:
+def _build(path: Path, events: Iterable[Event], answers: Iterable[AnswerRow], head: Head) -> None:
     path.unlink(missing_ok=True)
     connection = _open(path, mode="rwc")
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_SCHEMA)
         connection.execute("BEGIN IMMEDIATE")
-        transaction = Transaction(connection.execute)
-        transaction.insert_event(event)
-        transaction.insert_head(head)
+        Transaction(connection.execute).fill(events, answers, head)
         connection.execute("COMMIT")
     finally:
         connection.close()
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 def _put_in_place(staged: Path, path: Path) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable
 from discreet.ledger.events import Event, Kind, KindUnknown, sha256_hex
+
+if TYPE_CHECKING:
+    from discreet.ledger.sqlite import SqliteStore
 
 __all__ = [
     "COLUMNS",
@@ -69,6 +72,9 @@ class Store(Protocol):
     def writing(self) -> AbstractContextManager[Transaction]:
         """The one writer; waits for its turn, commits when the block ends and rolls back when it raises."""
 
+    def install(self, source: SqliteStore) -> None:
+        """Put a copy of another ledger in this one's place; what was here is kept beside it, out of use."""
+
     def close(self) -> None: ...
 
 
@@ -87,6 +93,14 @@ class Transaction:
     def insert_head(self, head: Head) -> None:
         values = (1, FORMAT, head.sequence, head.hash, head.standing, head.mac)
         self._run("INSERT INTO head (one, format, sequence, hash, standing, mac) VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def fill(self, events: Iterable[Event], answers: Iterable[AnswerRow], head: Head) -> None:
+        """All of a ledger, into an empty one."""
+        for event in events:
+            self.insert_event(event)
+        for answer in answers:
+            self.insert_answer(answer)
+        self.insert_head(head)
 
     def replace_head(self, head: Head) -> None:
         values = (head.sequence, head.hash, head.standing, head.mac)
