@@ -40,7 +40,6 @@ __all__ = [
     "balance",
     "caps",
     "cost_of",
-    "dominated_rho",
     "how_many",
     "loss_limits",
     "require_priceable",
@@ -271,17 +270,6 @@ def balance(cap: Cap, totals: Totals) -> Balance:
 def how_many(cap: Cap, totals: Totals, cost: Totals) -> int:
     """How many more charges of this weight would be admitted, one after the other."""
     return _largest(lambda count: admits(cap, totals + cost.times(count)), near=0) if admits(cap, totals) else 0
-
-
-def dominated_rho(cap: Cap, epsilon: int) -> int:
-    """The largest rho, in 1e-9, whose charge leaves room for whatever a pure charge of epsilon leaves room for.
-
-    0 when there is none. Whatever was charged before: docs/proofs/ledger-filter.md. Not for holders without losses.
-    """
-    limits = [(ORDERS[place], limit) for place, limit in loss_limits(cap)]
-    beside = max((limit - (cap.epsilon - epsilon) * _LOSS_PER_GRID) // order for order, limit in limits)
-    within = min(_loss(epsilon, order) // order for order, _ in limits)
-    return max(0, min(min(beside, within) // _LOSS_PER_GRID, _HALF_SQUARE * epsilon**2 // _RHO_PER_GRID))
 
 
 @lru_cache(maxsize=256)

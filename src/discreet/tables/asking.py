@@ -14,9 +14,9 @@ from discreet.data.publictables import read_public_table
 from discreet.data.workspace import Workspace
 from discreet.engines.base import Engine
 from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused, RequestConflict
+from discreet.guarantees.budget import Budget
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer
-from discreet.ledger.standing import PopulationStanding
 from discreet.release.answers import Answer, interval_level
 from discreet.release.asking import Question, ask, check_terms, find_stored
 from discreet.release.outlook import foresee
@@ -38,7 +38,7 @@ class AskedTable:
     """A table with everything that decides its price and how it is shown.
 
     `others` are designs that `auto` may have chosen under other terms: what was drawn by one of them is given again.
-    Where the account has room for Laplace noise alone, that takes the place of Gaussian noise.
+    Where the account has room for one kind of noise alone, it takes the place of the other.
     """
 
     design: Design
@@ -68,11 +68,11 @@ def read_asked_table(
     """The request read against the card, the public tables and the terms of the budget. Nothing is charged."""
     spent = exact(epsilon, parameter="epsilon")
     formed = form_table(request, workspace)
-    standing = ledger.standing(formed.card.population)
+    budget = ledger.terms(formed.card.population).budget
     targets = tuple(_target(name, formed, workspace) for name in calibrate)
     if targets:
         check_targets(formed.sizes, targets)
-    design, *others = _designs(formed, spent, standing, analyst, _noise(noise))
+    design, *others = _designs(formed, spent, budget, _noise(noise))
     return AskedTable(
         design=design,
         others=tuple(others),
@@ -83,26 +83,17 @@ def read_asked_table(
     )
 
 
-def _designs(
-    formed: Formed, epsilon: Decimal, standing: PopulationStanding, analyst: str, noise: NoiseChoice
-) -> Sequence[Design]:
-    """What would be asked, and what might have been under another `accounting`.
+def _designs(formed: Formed, epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Sequence[Design]:
+    """What would be asked, and what `auto` might have asked under another `accounting`.
 
-    Unless the card says otherwise, `auto` leaves room for whatever Laplace noise would leave room for. It follows from
-    terms alone, and not from what was spent: the same table asked again is the same plan.
+    Gaussian noise ends the adding up of epsilons, so `auto` takes it only where the card says that rho is what counts.
+    That follows from terms and card, and not from what was spent: the same table asked again is the same plan.
     """
-    budget = standing.terms.budget
-    if noise != "auto" or budget.pure:
-        return [design_table(formed, epsilon=epsilon, budget=budget, noise=noise)]
-    full = design_table(formed, epsilon=epsilon, budget=budget)
-    pure = with_laplace(full)
-    if formed.card.accounting is Accounting.RHO:
-        chosen = full
-    elif standing.totals.losses is None or standing.analyst(analyst).losses is None:
-        chosen = pure  # under the earlier rule no rho leaves as much
-    else:
-        chosen = design_table(formed, epsilon=epsilon, budget=budget, sparing=True)
-    return [chosen, *(one for one in (full, pure) if (one.statement, one.rho) != (chosen.statement, chosen.rho))]
+    best = design_table(formed, epsilon=epsilon, budget=budget, noise=noise)
+    if noise != "auto" or best.rho is None:
+        return [best]
+    pure = with_laplace(best)
+    return [best, pure] if formed.card.accounting is Accounting.RHO else [pure, best]
 
 
 def _noise(given: str) -> NoiseChoice:
@@ -145,7 +136,10 @@ def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = Fals
             raise DatasetSuspended(dataset=name)
     standing = ledger.standing(asked.formed.card.population)
     design, stored = _settle(asked, ledger, fresh=fresh)
-    return explain_table(design, level=asked.level, standing=standing, analyst=asked.analyst, stored=stored)
+    other = next((one for one in asked.others if (one.rho is None) != (design.rho is None)), None)
+    return explain_table(
+        design, level=asked.level, standing=standing, analyst=asked.analyst, other=other, stored=stored
+    )
 
 
 def _settle(asked: AskedTable, ledger: Ledger, *, fresh: bool) -> tuple[Design, StoredAnswer | None]:
@@ -164,10 +158,7 @@ def _settle(asked: AskedTable, ledger: Ledger, *, fresh: bool) -> tuple[Design, 
     def fits(design: Design) -> bool:
         return foresee(design.price().guarantee, standing, asked.analyst).refusal is None
 
-    pure = [design for design in asked.others if design.rho is None]
-    if pure and not fits(asked.design) and fits(pure[0]):
-        return pure[0], None
-    return asked.design, None
+    return next((one for one in (asked.design, *asked.others) if fits(one)), asked.design), None
 
 
 def ask_table(

@@ -12,7 +12,6 @@ from decimal import Decimal
 import numpy as np
 
 from discreet.guarantees.numbers import text
-from discreet.guarantees.types import PureDP
 from discreet.ledger.records import StoredAnswer
 from discreet.ledger.standing import PopulationStanding
 from discreet.plan.serialisation import plan_hash
@@ -34,7 +33,7 @@ class TableExplanation:
     """What asking would do. It depends on the request, the cards and the ledger's totals alone.
 
     `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest.
-    `laplace` is where Laplace noise would lead in the place of the Gaussian noise that was chosen.
+    `other` is where the other kind of noise would lead, where both were offered.
     """
 
     design: Design
@@ -42,7 +41,7 @@ class TableExplanation:
     level: Decimal
     half_widths: tuple[Mapping[Margin, tuple[float, float]], ...]
     outlook: Outlook
-    laplace: Outlook | None
+    other: Outlook | None
 
     def to_dict(self) -> dict[str, object]:
         formed = self.design.formed
@@ -80,12 +79,17 @@ class TableExplanation:
         }
 
     def _notes(self) -> list[str]:
-        if self.laplace is None or self.outlook.refusal is not None or self.laplace.refusal is not None:
+        if self.other is None or self.outlook.refusal is not None or self.other.refusal is not None:
             return []
-        now, then = self.outlook.epsilon_left, self.laplace.epsilon_left
+        now, then = text(self.outlook.epsilon_left), text(self.other.epsilon_left)
+        if self.design.rho is not None:
+            return [
+                f"Gaussian noise is charged in rho: after it the largest single question is epsilon {now}; after "
+                f"Laplace noise, which errs more, it would be {then}."
+            ]
         return [
-            f"Gaussian noise is charged in rho: after it the largest single question is epsilon {text(now)}, and after "
-            f"Laplace noise it would be {text(then)}." + (_LESS if now < then else "")
+            f"Gaussian noise would err less, and leave epsilon {then} for the largest single question instead of "
+            f"{now}: --noise gaussian takes it, and auto where the card says accounting: rho."
         ]
 
     def __str__(self) -> str:
@@ -138,9 +142,6 @@ class TableExplanation:
         return [tell_strategy(formed, component).en, f"{percent(self.level)} intervals: {spans}"]
 
 
-_LESS = " --noise laplace leaves that, and errs more."
-
-
 def _span(low: float, high: float) -> str:
     return about(low) if about(low) == about(high) else f"{about(low)} to {about(high)}"
 
@@ -151,18 +152,19 @@ def explain_table(
     level: Decimal,
     standing: PopulationStanding,
     analyst: str,
+    other: Design | None = None,
     stored: StoredAnswer | None = None,
 ) -> TableExplanation:
     """What asking for the table would do; that the budget would be exceeded is a note, not a refusal."""
     pricing = design.price()
-    beside = None if design.rho is None or stored is not None else PureDP(epsilon=design.epsilon)
+    beside = None if other is None or stored is not None else other.price().guarantee
     return TableExplanation(
         design=design,
         plan=word_statement(design.formed.statement, design.formed.cards),
         level=level,
         half_widths=tuple(_half_widths(design, pricing, level)),
         outlook=foresee(pricing.guarantee, standing, analyst, stored),
-        laplace=None if beside is None else foresee(beside, standing, analyst),
+        other=None if beside is None else foresee(beside, standing, analyst),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.numbers import floor_to_grid, from_units, text, to_units
-from discreet.ledger.accounting import RHO_UNIT, caps, dominated_rho, rho_cap
+from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
 from discreet.plan.algebra import Marginal, Measure, Residual, Rows, Total
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import MeasureFace, Statement
@@ -69,18 +69,15 @@ class Design:
         return price(self.statement, cards, epsilon=self.epsilon, shares=self.shares)
 
 
-def design_table(
-    formed: Formed, *, epsilon: Decimal, budget: Budget, noise: NoiseChoice = "auto", sparing: bool = False
-) -> Design:
+def design_table(formed: Formed, *, epsilon: Decimal, budget: Budget, noise: NoiseChoice = "auto") -> Design:
     """The best strategy for every measure by its expected error; all of them with one kind of noise.
 
     Under an (epsilon, delta) budget Gaussian noise is offered too, for no more of the budget than a pure answer at
     epsilon takes, however that is accounted: rho is at most epsilon²/2, which is what it weighs, and at most that part
-    of the budget's rho which epsilon is of its epsilon. `sparing` offers it for so little that whatever the pure answer
-    would leave room for has room after it.
+    of the budget's rho which epsilon is of its epsilon.
     """
     _require_noise(formed, epsilon)
-    rho = _gaussian_weight(epsilon, budget, noise, sparing=sparing)
+    rho = _gaussian_weight(epsilon, budget, noise)
     parts = _parts(formed)
     offers = [_offer(formed, place, part, epsilon, rho) for place, part in enumerate(parts)]
     return _choose(formed, parts, offers, epsilon=epsilon, rho=rho, kinds=NOISES[1:] if noise == "auto" else (noise,))
@@ -164,7 +161,7 @@ def _parts(formed: Formed) -> tuple[Fraction, ...]:
     return (first, 1 - first)
 
 
-def _gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice, *, sparing: bool) -> Decimal | None:
+def _gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Decimal | None:
     if noise == "laplace":
         return None
     if budget.pure:
@@ -175,9 +172,6 @@ def _gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice, *, sp
                 came="gaussian",
             )
         return None
-    if sparing:
-        spared = min(dominated_rho(cap, to_units(epsilon)) for cap in caps(budget))
-        return from_units(spared) if spared else None
     spent = Fraction(epsilon)
     # A unit of epsilon is 1e-9 of it: the part of a cap that a pure answer takes, taken of its rho.
     parts = [rho_cap(cap) * RHO_UNIT * spent / Fraction(cap.epsilon, 10**9) for cap in caps(budget)]

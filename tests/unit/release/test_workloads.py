@@ -294,7 +294,7 @@ def test_the_zcdp_of_all_measures_is_never_rounded_down(delta_house: Session) ->
 
 
 def test_a_retry_that_would_charge_otherwise_meets_its_charge(delta_house: Session) -> None:
-    workload = many(2, "0.3")
+    workload = many(10, "0.3")
     first = delta_house.run(workload, request_id="w")
     delta_house.run(many(100, "2.9"), request_id="others")
     assert delta_house.plan(workload).outlook.guarantee != first.guarantee  # what remains makes the other way better

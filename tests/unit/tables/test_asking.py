@@ -23,13 +23,14 @@ from discreet.errors import (
     UnknownName,
     UsageError,
 )
+from discreet.guarantees.types import PureDP
 from discreet.plan.algebra import Marginal, Plan, Residual, Rows
 from discreet.plan.serialisation import plan_hash
 from discreet.session import Session
 from discreet.tables.asking import ask_table
 from discreet.tables.layout import Margin, every_margin
 from discreet.tables.table import Table
-from tests.unit.tables.office import CARD, PEOPLE, POPULATION, WITH_DELTA, Office, open_office
+from tests.unit.tables.office import CARD, PEOPLE, POPULATION, SPARING, WITH_DELTA, Office, open_office
 
 pytestmark = pytest.mark.slow
 
@@ -310,6 +311,45 @@ def test_epsilon_that_is_left_when_no_rho_is_pays_for_laplace_noise(generous: Of
     assert figures(generous.table("region,age", epsilon="0.1", request_id="mine")) == figures(table)
     with pytest.raises(BudgetExceeded):
         generous.session.tables.release(generous.read("region,age", epsilon="0.1", noise="gaussian"))
+
+
+def test_auto_leaves_what_laplace_noise_would_unless_the_card_says_rho(tmp_path: Path) -> None:
+    with open_office(tmp_path, SPARING) as office:
+        asked = office.read("region,smokes,age", epsilon="0.1")
+        assert asked.design.rho is None
+        assert [one.rho for one in asked.others] == [Decimal("0.005")]
+        told = office.session.tables.explain(asked)
+        assert told.outlook.epsilon_left == Decimal("9.9")
+        assert "Gaussian noise would err less" in told.to_text()
+        table = office.session.tables.release(asked)
+        assert str(table.guarantee) == "pure DP, epsilon = 0.1"
+        assert office.session.budget(POPULATION).population.epsilon_remaining == Decimal("9.9")
+
+
+def test_a_table_answered_under_another_accounting_is_given_again_to_its_payer(tmp_path: Path) -> None:
+    with open_office(tmp_path, SPARING) as office:
+        office.session.add_analyst("ben")
+        gaussian = office.session.tables.release(office.read("region,smokes,age", epsilon="0.1", noise="gaussian"))
+        again = office.table("region,smokes,age", epsilon="0.1")
+        assert figures(again) == figures(gaussian)
+        assert office.session.tables.explain(office.read("region,smokes,age", epsilon="0.1")).outlook.replayed
+        assert office.session.budget(POPULATION).charges == 1
+        other = office.table("region,smokes,age", epsilon="0.1", analyst="ben")
+        assert str(other.guarantee) == "pure DP, epsilon = 0.1", "what ben asked for, not a debit in rho"
+
+
+def test_a_replay_debits_another_analyst_by_what_the_table_was_drawn_with(office: Office) -> None:
+    office.session.add_analyst("ben")
+    office.table("region,smokes", epsilon=2)
+    asked = office.session.tables.read(office.request("region,smokes"), epsilon="0.5", analyst="ben")
+    told = office.session.tables.explain(asked)
+    assert "cost epsilon 2 for analyst 'ben', nothing for the population" in told.to_text()
+    assert "--fresh draws anew for epsilon 0.5" in told.to_text()
+    given: Any = office.session.tables.release(asked).release
+    assert given["debited"] == {"population": {"epsilon": "0", "delta": "0"}, "analyst": {"epsilon": "2", "delta": "0"}}
+    assert given["cost"] == {"epsilon": "2", "delta": "0"}
+    assert office.session.tables.explain(asked, fresh=True).outlook.guarantee == PureDP(epsilon="0.5")
+    assert "cost nothing: a stored answer" in office.session.tables.explain(asked).to_text()
 
 
 def test_a_gaussian_table_that_was_paid_for_is_given_again_when_nothing_is_left(generous: Office) -> None:
