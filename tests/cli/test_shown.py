@@ -14,8 +14,31 @@ COUNT = "SELECT COUNT(*) AS n FROM clinic"
 def test_the_budget_says_what_was_spent_and_what_remains(clinic: Path, run: Run) -> None:
     run("query", "-w", "w", COUNT, "--epsilon", "0.4")
     lines = [line.split() for line in run("budget", "-w", "w").out.splitlines()]
-    assert ["population", "1", "3", "0.4", "2.6"] in lines
-    assert ["analyst", "ana", "1", "1", "0.4", "0.6"] in lines
+    assert ["population", "1", "3", "0.4", "2.6", "26"] in lines
+    assert ["analyst", "ana", "1", "1", "0.4", "0.6", "6"] in lines
+    told = run("budget", "-w", "w", "--format", "json").json()["populations"][0]
+    assert told["population"]["questions_left"] == {"1": 2, "0.5": 5, "0.1": 26, "0.01": 260}
+
+
+def test_an_answer_says_what_can_be_planned_with(clinic: Path, run: Run) -> None:
+    query = ("query", "-w", "w", COUNT, "--epsilon", "0.4")
+    assert "the largest single question is epsilon 0.6; 1 more like this one" in run(*query).out
+    table = ("table", "-w", "w", "clinic", "--by", "town", "--epsilon", "0.2")
+    assert "the largest single question is epsilon 0.4; 2 more like this one" in run(*table).out
+
+
+def test_a_stored_answer_says_what_it_debits(clinic: Path, run: Run) -> None:
+    run("analyst", "add", "-w", "w", "ben")
+    query = ("query", "-w", "w", COUNT, "--epsilon")
+    run(*query, "0.4")
+    assert "charged nothing (a stored answer, the same as before); epsilon 0.6 remains" in run(*query, "0.4").out
+    announced = run(*query, "0.1", "--analyst", "ben", "--explain").out
+    assert "cost epsilon 0.4 for analyst 'ben', nothing for the population" in announced
+    assert "--fresh draws anew for epsilon 0.1" in announced
+    assert "cost epsilon 0.1" in run(*query, "0.1", "--analyst", "ben", "--explain", "--fresh").out
+    given = run(*query, "0.1", "--analyst", "ben").out
+    assert "charged the population nothing, you epsilon 0.4 (a stored answer" in given
+    assert "epsilon 0.6 remains for you, 2.6 for population" in given
 
 
 def test_intervals_have_the_level_that_was_asked_for(clinic: Path, run: Run) -> None:

@@ -136,7 +136,9 @@ def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = Fals
             raise DatasetSuspended(dataset=name)
     standing = ledger.standing(asked.formed.card.population)
     design, stored = _settle(asked, ledger, fresh=fresh)
-    other = next((one for one in asked.others if (one.rho is None) != (design.rho is None)), None)
+    other = next((one for one in (asked.design, *asked.others) if (one.rho is None) != (design.rho is None)), None)
+    if other is None and design.rho is not None:
+        other = with_laplace(design)
     return explain_table(
         design, level=asked.level, standing=standing, analyst=asked.analyst, other=other, stored=stored
     )
