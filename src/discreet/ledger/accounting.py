@@ -197,7 +197,7 @@ def admits(cap: Cap, totals: Totals) -> bool:
 
     Monotone: what holds for the totals holds for every part of them.
     """
-    if 2 * totals.delta > cap.delta:
+    if not _deltas_fit(cap, totals):
         return False
     if totals.additive and totals.epsilon <= cap.epsilon:
         return True
@@ -217,6 +217,11 @@ def use_up(cap: Cap, totals: Totals) -> Totals:
     if not admits(cap, totals):
         return totals + whole
     return replace(whole, charges=totals.charges + 1, losses=None if totals.losses is None else whole.losses)
+
+
+def _deltas_fit(cap: Cap, totals: Totals) -> bool:
+    """Half of delta is for the charges; the other half pays for conversions."""
+    return 2 * totals.delta <= cap.delta
 
 
 def require_priceable(cap: Cap, guarantee: CentralGuarantee, *, population: str) -> None:
@@ -329,7 +334,7 @@ def _converted(rho: int, delta: int, earlier: bool) -> Decimal:
 
 def _largest_pure(cap: Cap, totals: Totals) -> int:
     """The most that one of the ways to admit leaves."""
-    if 2 * totals.delta > cap.delta:
+    if not _deltas_fit(cap, totals):
         return 0
     ways = [cap.epsilon - totals.epsilon] if totals.additive else []
     if not cap.pure:
@@ -340,7 +345,7 @@ def _largest_pure(cap: Cap, totals: Totals) -> int:
 
 
 def _largest_rho(cap: Cap, totals: Totals) -> int:
-    if 2 * totals.delta > cap.delta:
+    if not _deltas_fit(cap, totals):
         return 0
     ways = [rho_cap(cap, earlier=totals.losses is None) - totals.rho]
     ways += [room * int(_LOSS_UNIT / RHO_UNIT) // order for order, room in _rooms(cap, totals)]
