@@ -91,3 +91,4 @@ def _show_answers(answered: "WorkloadAnswer", lang: str) -> None:
         typer.echo("")
     paid = ", ".join(f"{name} {amount}" for name, amount in answered.charge.items() if amount != "0")
     typer.echo(f"charged together: {paid or 'nothing (stored answers, the same as before)'} ({answered.guarantee})")
+    typer.echo(str(answered.remaining))

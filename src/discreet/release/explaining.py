@@ -1,6 +1,6 @@
 """What a question would do, told before it is asked: plan, sensitivities, noise, widths, cost. No row is looked at.
 
-Everything follows from the statement, the cards and the ledger's totals; there is no time in it and no data file is
+Everything follows from the statement, the cards and the ledger; there is no time in it and no data file is
 opened, so an explanation is the same whether the rows are there or not.
 """
 

@@ -144,7 +144,7 @@ class OutputFigures:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What asking would do. It depends on the statement, the cards and the ledger's totals alone."""
+    """What asking would do. It depends on the statement, the cards and the ledger alone."""
 
     plan: tuple[str, ...]
     plan_hash: str

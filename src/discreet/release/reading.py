@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.release.explanation import Explanation
     from discreet.release.workloads import Workload
 
-__all__ = ["Asked", "Shelf", "explain_asked", "plan_workload", "read_asked", "refuse_widths"]
+__all__ = ["Asked", "Shelf", "explain_asked", "plan_workload", "read_asked", "refuse_widths", "require_active"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +156,12 @@ def explain_asked(asked: Asked, ledger: Ledger, *, fresh: bool = False) -> Expla
     from discreet.release.explaining import explain
 
     def stored(charged: CentralGuarantee) -> StoredAnswer | None:
-        if fresh:
-            return None
-        return find_stored(asked.statement, asked.datasets, ledger, charged=charged, analyst=asked.analyst)
+        found = None
+        if not fresh:
+            found = find_stored(asked.statement, asked.datasets, ledger, charged=charged, analyst=asked.analyst)
+        if found is None:
+            require_active(asked.datasets, ledger)
+        return found
 
     _check(asked.datasets, asked.analyst, ledger)
     return explain(
@@ -184,6 +187,7 @@ def plan_workload(workload: Workload, workspace: Workspace, ledger: Ledger, *, a
     readings = [Reading(task, *shelf.read(task.sql)) for task in workload.tasks]
     for reading in readings:
         _check(reading.datasets, analyst, ledger)
+        require_active(reading.datasets, ledger)
     standing = ledger.standing(readings[0].dataset.card.population)
     return apportion(workload, readings, standing=standing, analyst=analyst)
 
@@ -191,6 +195,10 @@ def plan_workload(workload: Workload, workspace: Workspace, ledger: Ledger, *, a
 def _check(datasets: Mapping[str, Dataset], analyst: str, ledger: Ledger) -> None:
     check_terms([dataset.card for dataset in datasets.values()], ledger)
     ledger.require_analyst(analyst)
+
+
+def require_active(datasets: Mapping[str, Dataset], ledger: Ledger) -> None:
+    """Nothing new is drawn from a suspended dataset; what was stored is still given."""
     for name in datasets:
         if ledger.suspended(name):
             raise DatasetSuspended(dataset=name)

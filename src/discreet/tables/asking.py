@@ -13,13 +13,14 @@ from discreet.data.card import Accounting
 from discreet.data.publictables import read_public_table
 from discreet.data.workspace import Workspace
 from discreet.engines.base import Engine
-from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused, RequestConflict
+from discreet.errors import ParameterInvalid, QueryRefused, Refused, RequestConflict
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer
 from discreet.release.answers import Answer, interval_level
 from discreet.release.asking import Question, ask, check_terms, find_stored
 from discreet.release.outlook import foresee
+from discreet.release.reading import require_active
 from discreet.tables.calibration import Target, check_targets, read_totals
 from discreet.tables.explaining import TableExplanation, explain_table
 from discreet.tables.forming import Formed, form_table, may_be_negative
@@ -131,11 +132,10 @@ def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = Fals
     """What asking would do; refused where asking would be, but for a budget that is too small."""
     check_terms(list(asked.formed.cards.values()), ledger)
     ledger.require_analyst(asked.analyst)
-    for name in asked.formed.datasets:
-        if ledger.suspended(name):
-            raise DatasetSuspended(dataset=name)
     standing = ledger.standing(asked.formed.card.population)
     design, stored = _settle(asked, ledger, fresh=fresh)
+    if stored is None:
+        require_active(asked.formed.datasets, ledger)
     other = next((one for one in (asked.design, *asked.others) if (one.rho is None) != (design.rho is None)), None)
     if other is None and design.rho is not None:
         other = with_laplace(design)

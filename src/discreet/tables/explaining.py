@@ -30,7 +30,7 @@ __all__ = ["TableExplanation", "explain_table"]
 
 @dataclass(frozen=True)
 class TableExplanation:
-    """What asking would do. It depends on the request, the cards and the ledger's totals alone.
+    """What asking would do. It depends on the request, the cards and the ledger alone.
 
     `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest.
     `other` is where the other kind of noise would lead, where both were offered.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.guarantees.conversions import largest_rho
 from discreet.guarantees.renyi import ORDERS, allowed_loss, pure_loss
 
-epsilons = st.fractions(min_value=Fraction(1, 10**9), max_value=90)
+epsilons = st.fractions(min_value=Fraction(1, 10**9), max_value=79)
 
 
 @given(epsilons, st.sampled_from(ORDERS))
@@ -37,7 +37,7 @@ def test_losses_grow_with_epsilon_and_with_the_order(epsilon: Fraction, order: i
     assert pure_loss(epsilon=epsilon, order=order // 2) <= loss
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(101), Fraction(10**6)])
+@pytest.mark.parametrize("epsilon", [Fraction(81), Fraction(10**6)])
 def test_enormous_losses_are_epsilon(epsilon: Fraction) -> None:
     assert all(pure_loss(epsilon=epsilon, order=order) == epsilon for order in ORDERS)
 

@@ -56,6 +56,30 @@ def test_the_charge_and_the_shares_are_those_of_the_answer(house: House) -> None
     assert sum(shares) == Decimal("0.6")
 
 
+def test_a_stored_answer_is_announced_with_what_it_debits(house: House) -> None:
+    house.session.add_analyst("ben")
+    house.ask(BY_GROUP, epsilon="0.6", request_id="first")
+    for analyst, epsilon, debited in (("ana", "0.6", "0"), ("ana", "0.5", "0"), ("ben", "0.5", "0.6")):
+        told: dict[str, Any] = house.session.explain(BY_GROUP, epsilon=epsilon, analyst=analyst).to_dict()
+        assert told["replayed"]
+        assert told["charge"] == {"epsilon": "0", "delta": "0"}
+        assert told["debited"]["population"]["epsilon"] == "0"
+        assert told["debited"]["analyst"]["epsilon"] == debited
+    assert not house.session.explain(BY_GROUP, epsilon="0.7", analyst="ana").outlook.replayed, "a better one is drawn"
+    anew = house.session.explain(BY_GROUP, epsilon="0.5", analyst="ben", fresh=True)
+    assert anew.outlook.cost() == {"epsilon": "0.5", "delta": "0"}
+
+
+def test_what_is_stored_is_announced_of_a_suspended_dataset_too(house: House) -> None:
+    answer = house.ask(BY_GROUP, epsilon="0.6", request_id="first")
+    house.session.ledger.suspend("t", population="people", reason="a look", who="ana")
+    assert house.session.explain(BY_GROUP, epsilon="0.6", analyst="ana").outlook.replayed
+    assert house.ask(BY_GROUP, epsilon="0.6", request_id="second").rows == answer.rows
+    for options in ({"epsilon": "0.7"}, {"epsilon": "0.6", "fresh": True}):
+        with pytest.raises(DatasetSuspended):
+            house.session.explain(BY_GROUP, analyst="ana", **options)  # type: ignore[arg-type]
+
+
 def test_the_data_are_never_opened(tmp_path: Path) -> None:
     questions = [BY_GROUP, "SELECT MEDIAN(age) AS m FROM t", "SELECT VAR(age) AS v, SUM(age) FROM t"]
     with make_house(tmp_path, {"t": (people(), CARD)}) as session:
