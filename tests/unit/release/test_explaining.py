@@ -77,7 +77,7 @@ def test_what_is_stored_is_announced_of_a_suspended_dataset_too(house: House) ->
     assert house.ask(BY_GROUP, epsilon="0.6", request_id="second").rows == answer.rows
     for options in ({"epsilon": "0.7"}, {"epsilon": "0.6", "fresh": True}):
         with pytest.raises(DatasetSuspended):
-            house.session.explain(BY_GROUP, analyst="ana", **options)  # type: ignore[arg-type]
+            house.session.explain(BY_GROUP, analyst="ana", **options)
 
 
 def test_the_data_are_never_opened(tmp_path: Path) -> None:
