@@ -128,9 +128,9 @@ def _as_float(value: float) -> float:
 
 def _facts(answer: Answer) -> dict[str, object]:
     told = answer.to_dict()
-    names = ("guarantee", "differentially_private", "charge", "level", "interval_meaning", "unit", "neighbours")
+    names = ("guarantee", "differentially_private", "charge", "cost", "level", "interval_meaning", "unit", "neighbours")
     more = ("population", "dataset", "version", "mechanisms", "plan_hash", "request_id", "warnings")
-    return {name: told[name] for name in (*names, *more)}
+    return {name: told[name] for name in (*names, *more) if name in told}
 
 
 def _metadata(answer: Answer) -> dict[str, str]:
