@@ -81,7 +81,7 @@ def _prepare(ledger: Ledger) -> None:
         unit_type="integer",
     )
     ledger.register(terms)
-    ledger.record_dataset("cchs", "survey", 1, who="custodian")
+    ledger.give_version("cchs", "survey", above=0, who="custodian")
     ledger.add_analyst("ada", who="custodian")
 
 

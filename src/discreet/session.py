@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self
 from discreet.data.card import Card, read_card
 from discreet.data.report import Report, read_report
 from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Dataset, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
+from discreet.data.workspace import Dataset, GiveVersion, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact
@@ -126,11 +126,12 @@ class Session:
         return self._enter(
             read,
             confirm,
-            lambda: add_file(
+            lambda give: add_file(
                 self.workspace,
                 file,
                 read,
                 replace=replace,
+                give=give,
                 encoding=encoding,
                 delimiter=delimiter,
                 progress=progress,
@@ -149,17 +150,26 @@ class Session:
         from discreet.engines.tables import add_table
 
         read = read_card(card)
-        return self._enter(read, confirm, lambda: add_table(self.workspace, source, read, replace=replace))
+        return self._enter(
+            read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
+        )
 
-    def _enter(self, card: Card, confirm: Callable[[PopulationTerms], bool], store: Callable[[], Dataset]) -> Dataset:
-        """Check a card against the ledger, store its rows or where they are, then write both into the ledger."""
+    def _enter(
+        self, card: Card, confirm: Callable[[PopulationTerms], bool], store: Callable[[GiveVersion], Dataset]
+    ) -> Dataset:
+        """Check a card against the ledger, then store its rows or where they are, as the version the ledger gives.
+
+        What fails before its rows are complete leaves nothing on the ledger.
+        """
         terms = card.terms()
         self._check_dataset(card)
         self._check_population(terms, confirm)
-        dataset = store()
-        self.ledger.register(terms, who=default_analyst())
-        self.ledger.record_dataset(card.population, card.dataset, dataset.version, who=default_analyst())
-        return dataset
+
+        def give(present: int) -> int:
+            self.ledger.register(terms, who=default_analyst())
+            return self.ledger.give_version(card.population, card.dataset, above=present, who=default_analyst())
+
+        return store(give)
 
     def add_public_table(
         self,

@@ -8,7 +8,7 @@ from pathlib import Path
 from discreet.data.card import Card
 from discreet.data.paths import allowed_roots, resolve_inside
 from discreet.data.sources import Limits, open_source
-from discreet.data.workspace import Dataset, Workspace, write_whole
+from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on, write_whole
 from discreet.errors import FileRefused, Refused
 
 __all__ = ["add_file", "check_presence"]
@@ -20,6 +20,7 @@ def add_file(
     card: Card,
     *,
     replace: bool,
+    give: GiveVersion = count_on,
     encoding: str | None = None,
     delimiter: str | None = None,
     limits: Limits | None = None,
@@ -27,8 +28,8 @@ def add_file(
 ) -> Dataset:
     """Prepare the file as its card says and make it the dataset's current version.
 
-    The ledger is not touched: whoever calls has registered the population. A crash leaves the old version
-    current.
+    The ledger is not touched, unless `give` asks it for the version's number once everything is prepared. A crash
+    leaves the old version current.
     """
     from discreet.data.prepare import prepare
 
@@ -51,7 +52,7 @@ def add_file(
             )
             write_whole(version / "card.yaml", card.text)
             write_whole(version / "report.json", report.to_json())
-            return workspace.publish(card.dataset, version)
+            return workspace.publish(card.dataset, version, give=give)
         except OSError as error:
             raise FileRefused(
                 f"'{file.name}' could not be stored: {error.strerror or 'the system refused'}. Nothing was changed.",

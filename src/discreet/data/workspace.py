@@ -19,7 +19,7 @@ import re
 import secrets
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,12 +29,23 @@ from discreet.data.card import Card, read_card
 from discreet.data.rowsource import RowSource, read_row_source
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 
-__all__ = ["SCHEMA", "Dataset", "LedgerSettings", "Workspace", "WorkspaceSettings", "find_workspace"]
+__all__ = [
+    "SCHEMA",
+    "Dataset",
+    "GiveVersion",
+    "LedgerSettings",
+    "Workspace",
+    "WorkspaceSettings",
+    "count_on",
+    "find_workspace",
+]
 
 SCHEMA: Final = 1
 _SETTINGS: Final = "workspace.json"
 _VERSION: Final = re.compile(r"v([1-9]\d{0,8})", re.ASCII)
 _PUBLIC_VERSION: Final = re.compile(r"v([1-9]\d{0,8})\.json", re.ASCII)
+# Says the number of a new version, given the highest that is in the folder; called once the version is complete.
+GiveVersion = Callable[[int], int]
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 
@@ -182,9 +193,9 @@ class Workspace:
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.with_suffix(".lock").unlink(missing_ok=True)
 
-    def publish(self, name: str, staged: Path) -> Dataset:
-        """Make a staged folder the next version. Until the last step the old version stays current."""
-        return self._version(name, _advance(self._datasets / name, staged))
+    def publish(self, name: str, staged: Path, *, give: GiveVersion) -> Dataset:
+        """Make a staged folder the next version, whose number `give` says. Until the last step the old one stays."""
+        return self._version(name, _advance(self._datasets / name, staged, give=give))
 
     def models(self, dataset: str) -> tuple[str, ...]:
         """The names of a dataset's trained generators."""
@@ -333,15 +344,20 @@ def _current_version(home: Path) -> int | None:
     return version if isinstance(version, int) and (home / f"v{version}").is_dir() else None
 
 
-def _advance(home: Path, staged: Path, *, keep: bool = True) -> int:
+def count_on(present: int) -> int:
+    """The next number after those present in the folder: for what no ledger keeps."""
+    return present + 1
+
+
+def _advance(home: Path, staged: Path, *, give: GiveVersion = count_on, keep: bool = True) -> int:
     """Make a staged folder the next version of what lives in `home`; without `keep` the ones before it go."""
     home.mkdir(mode=0o700, exist_ok=True)
     with _locked(home.parent / f".{home.name}.lock"):
         numbers = [int(found[1]) for f in home.iterdir() if (found := _VERSION.fullmatch(f.name))]
-        version = max(numbers, default=0) + 1
         for part in staged.iterdir():
             _sync(part)
         _sync(staged)
+        version = give(max(numbers, default=0))
         staged.rename(home / f"v{version}")
         _sync(home)
         write_whole(home / "current.json", json.dumps({"version": version}) + "\n")

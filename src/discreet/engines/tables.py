@@ -8,7 +8,7 @@ from typing import Protocol
 from discreet.data.card import Card
 from discreet.data.ingest import check_presence
 from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Dataset, Workspace, write_whole
+from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on, write_whole
 from discreet.engines.rows import RowTemplates, prepared_rows, unit_check
 from discreet.engines.values import Row
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
@@ -43,10 +43,12 @@ def rows_sql(source: RowSource, card: Card, *, salt: str) -> str:
     return prepared_rows(_templates(source.engine), card, table=source.table, types=source.type_of, salt=salt)
 
 
-def add_table(workspace: Workspace, source: RowSource, card: Card, *, replace: bool) -> Dataset:
+def add_table(
+    workspace: Workspace, source: RowSource, card: Card, *, replace: bool, give: GiveVersion = count_on
+) -> Dataset:
     """Check that a table fits its card and make it the dataset's current version. Nothing is written to its engine.
 
-    The ledger is not touched: whoever calls has registered the population.
+    The ledger is not touched, unless `give` asks it for the version's number once the table was found fit.
     """
     check_presence(workspace, card.dataset, replace=replace)
     reader = open_rows(source)
@@ -69,7 +71,7 @@ def add_table(workspace: Workspace, source: RowSource, card: Card, *, replace: b
         try:
             write_whole(version / "card.yaml", card.text)
             write_whole(version / "source.json", found.to_json())
-            return workspace.publish(card.dataset, version)
+            return workspace.publish(card.dataset, version, give=give)
         except OSError as error:
             told = error.strerror or "the system refused"
             raise _refusal(source, f"could not be registered: {told}; nothing was changed") from None

@@ -22,7 +22,7 @@ def admit(book: Book, request: SpendRequest, hold: Hold | None) -> PopulationSta
     """What a request is measured against: the standing without the hold whose place it takes. Else a refusal."""
     standing = book.population(request.population).without(hold)
     book.require_analyst(request.analyst)
-    book.require_dataset(request.dataset, population=request.population)
+    book.require_dataset(request.dataset, population=request.population, version=request.version)
     if request.dataset in book.standing.suspended:
         raise DatasetSuspended(dataset=request.dataset)
     require_room(standing, request.analyst, request.guarantee, population=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.errors import UnknownName
+from discreet.errors import QueryRefused, UnknownName
 from discreet.ledger.events import GENESIS, Event, Kind, now
 from discreet.ledger.seal import Seal
 from discreet.ledger.standing import PopulationStanding, Standing, StandingUnknown, fold
@@ -65,8 +65,11 @@ class Book:
                 advice=f"The custodian registers analysts: discreet analyst add {name}",
             )
 
-    def require_dataset(self, dataset: str, *, population: str) -> None:
-        """The dataset was recorded under this population, whose budget is therefore the right one."""
+    def require_dataset(self, dataset: str, *, population: str, version: int = 1) -> None:
+        """The dataset was recorded under this population, whose budget is therefore the right one.
+
+        A version that was not given out here may be given out later, for other rows.
+        """
         entry = self.standing.datasets.get(dataset)
         if entry is None or entry.population != population:
             known = [name for name, entry in self.standing.datasets.items() if entry.population == population]
@@ -77,6 +80,25 @@ class Book:
                 known=known,
                 advice="If adding it was cut short, add it again with --replace.",
             )
+        if version > entry.version and version > (newest := self.newest_version(dataset)):
+            raise QueryRefused(
+                f"The ledger has not given out version {version} of '{dataset}': its newest is {newest}. If adding it "
+                "was cut short, add it again with --replace. Nothing was released or charged.",
+                dataset=dataset,
+                version=version,
+            )
+
+    def newest_version(self, dataset: str) -> int:
+        """The largest version of a dataset that was given out; 0 if none was.
+
+        Copies of a folder once counted for themselves, so that the last event need not have the largest number.
+        """
+        entry = self.standing.datasets.get(dataset)
+        if entry is None:
+            return 0
+        events = self.transaction.find_datasets(population=entry.population)
+        given = [int(event.payload["version"]) for event in events if event.payload["dataset"] == dataset]
+        return max([entry.version, *given])
 
 
 def first_page(seal: Seal, *, workspace_id: str, who: str) -> tuple[Event, Head]:

@@ -181,10 +181,14 @@ class Ledger:
         with self._reading() as book:
             return book.standing.analysts
 
-    def record_dataset(self, population: str, dataset: str, version: int, *, who: str) -> None:
-        """Tie a dataset's version to its population. A dataset never moves to another population."""
+    def give_version(self, population: str, dataset: str, *, above: int, who: str) -> int:
+        """Give out the number of a dataset's next version: larger than `above` and than any given out before.
+
+        A number is given once, whichever copies of a folder ask, so that no two of them mean different rows by it.
+        One that is never used is lost and missed by nobody. A dataset never moves to another population.
+        """
         require_name(dataset, what="dataset")
-        require_version(version)
+        require_version(above + 1)
         with self._writing() as book:
             book.population(population)
             known = book.standing.datasets.get(dataset)
@@ -195,9 +199,10 @@ class Ledger:
                     dataset=dataset,
                     population=known.population,
                 )
-            if known is None or known.version != version:
-                payload = {"dataset": dataset, "version": version}
-                book.append(Kind.DATASET, who=who, population=population, payload=payload)
+            version = max(above, book.newest_version(dataset)) + 1
+            payload = {"dataset": dataset, "version": version}
+            book.append(Kind.DATASET, who=who, population=population, payload=payload)
+            return version
 
     def record_view(self, what: str, *, who: str) -> None:
         """A custodian looked at something that analysts may not see."""
@@ -344,7 +349,7 @@ class Ledger:
         with self._writing() as book:
             book.population(population)
             book.require_analyst(analyst)
-            book.require_dataset(dataset, population=population)
+            book.require_dataset(dataset, population=population, version=version)
             payload = {
                 "analyst": analyst,
                 "dataset": dataset,

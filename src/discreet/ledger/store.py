@@ -142,6 +142,9 @@ class Transaction:
         """Every event of a kind that is rare."""
         return self._many("kind = ?", (kind.value,))
 
+    def find_datasets(self, *, population: str) -> list[Event]:
+        return self._many("kind = 'dataset' AND population = ?", (population,))
+
     def answer(self, sequence: int) -> AnswerRow | None:
         """The committed answer of a charge, checked against its hash."""
         row = self._run("SELECT sequence, sha256, answer FROM answers WHERE sequence = ?", (sequence,)).fetchone()

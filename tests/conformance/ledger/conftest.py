@@ -38,7 +38,7 @@ def ledger(config: LedgerConfig) -> Iterator[Ledger]:
     """A ledger with one pure population, one dataset and two analysts."""
     with create_ledger(config) as made:
         made.register(terms())
-        made.record_dataset("cchs", "survey", 1, who="custodian")
+        made.give_version("cchs", "survey", above=0, who="custodian")
         for name in ("ada", "ben"):
             made.add_analyst(name, who="custodian")
         yield made

@@ -100,7 +100,8 @@ def test_receipts_count_what_is_held_for_others(ledger: Ledger, make_request: Re
 
 @pytest.mark.parametrize("other", [{"plan": "b"}, {"version": 2}, {"epsilon": "0.2"}, {"dataset": "more"}])
 def test_only_what_was_held_for_may_use_it(ledger: Ledger, make_request: Request, other: dict[str, Any]) -> None:
-    ledger.record_dataset("cchs", "more", 1, who="custodian")
+    ledger.give_version("cchs", "more", above=0, who="custodian")
+    ledger.give_version("cchs", "survey", above=1, who="custodian")
     ledger.hold(make_request("r1"), who="rita")
     head = ledger.head()
     for attempt in (ledger.spend, lambda request: ledger.hold(request, who="rita")):
@@ -115,7 +116,7 @@ def test_a_held_request_is_not_charged_to_another_population(
     ledger: Ledger, make_request: Request, make_terms: Terms
 ) -> None:
     ledger.register(make_terms(population="other"))
-    ledger.record_dataset("other", "theirs", 1, who="custodian")
+    ledger.give_version("other", "theirs", above=0, who="custodian")
     ledger.hold(make_request("r1"), who="rita")
     with pytest.raises(RequestConflict):
         ledger.spend(make_request("r1", population="other", dataset="theirs"))
@@ -169,7 +170,7 @@ def test_a_hold_is_refused_as_its_charge_would_be(ledger: Ledger, make_request: 
 def test_what_is_held_composes_in_the_filter(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:
     """Held rho closes the way of the additive sum while it is held, and opens it again when it is released."""
     ledger.register(make_terms(population="open", epsilon="3", delta="1e-6"))
-    ledger.record_dataset("open", "open", 1, who="custodian")
+    ledger.give_version("open", "open", above=0, who="custodian")
     where: dict[str, Any] = {"population": "open", "dataset": "open"}
     hold = ledger.hold(make_request("r1", guarantee=ZCDP(rho="0.02"), **where), who="rita")
     with pytest.raises(BudgetExceeded):

@@ -21,7 +21,7 @@ Terms = Callable[..., PopulationTerms]
 def busy(ledger: Ledger, make_request: Request, make_terms: Terms) -> Ledger:
     """Two populations, two analysts, every sort of event that an analyst has."""
     ledger.register(make_terms(population="other"), who="carl")
-    ledger.record_dataset("other", "theirs", 1, who="carl")
+    ledger.give_version("other", "theirs", above=0, who="carl")
     ledger.commit_answer(ledger.spend(make_request("r1")), b"noisy")
     ledger.spend(make_request("r1", analyst="ben", population="other", dataset="theirs", plan="b"))
     stored = ledger.find_answer(population="cchs", dataset="survey", version=1, plan_hash="a" * 64)

@@ -96,6 +96,7 @@ def test_a_request_id_stands_for_one_question(ledger: Ledger, make_request: Requ
     ledger.spend(make_request("r1"))
     with pytest.raises(RequestConflict, match="Request id 'r1' already stands for another question"):
         ledger.spend(make_request("r1", **other))
+    ledger.give_version("cchs", "survey", above=1, who="custodian")
     assert not ledger.spend(make_request("r1", analyst="ben", **other)).replayed
 
 
@@ -123,7 +124,7 @@ def test_what_is_not_central_dp_cannot_be_spent(make_request: Request) -> None:
 def test_an_approximate_budget_takes_both_routes(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:
     for population in ("pure", "mixed"):
         ledger.register(make_terms(population=population, epsilon="3", delta="1e-6"))
-        ledger.record_dataset(population, population, 1, who="custodian")
+        ledger.give_version(population, population, above=0, who="custodian")
     pure = {"population": "pure", "dataset": "pure"}
     for number in range(3):
         receipt = ledger.spend(make_request(f"p{number}", epsilon="1", **pure))
@@ -171,7 +172,7 @@ def test_an_answer_of_a_smaller_delta_does_not_stand_for_a_larger_one(
 ) -> None:
     """A smaller delta hides more keys: whoever pays for a larger one shall see what it shows."""
     ledger.register(make_terms(population="open", delta="1e-6"))
-    ledger.record_dataset("open", "open", 1, who="custodian")
+    ledger.give_version("open", "open", above=0, who="custodian")
     charge = ApproxDP(epsilon="0.1", delta="2e-8")
     receipt = ledger.spend(make_request(population="open", dataset="open", guarantee=charge))
     ledger.commit_answer(receipt, b"noisy")
@@ -287,12 +288,12 @@ def test_a_dataset_is_charged_to_its_own_population(ledger: Ledger, make_request
 
 def test_a_new_version_shares_the_budget(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:
     ledger.spend(make_request("r1", epsilon="0.6"))
-    ledger.record_dataset("cchs", "survey", 2, who="custodian")
+    ledger.give_version("cchs", "survey", above=1, who="custodian")
     with pytest.raises(BudgetExceeded):
         ledger.spend(make_request("r2", epsilon="0.6", version=2))
     ledger.register(make_terms(population="other"))
     with pytest.raises(PopulationConflict, match="belongs to population 'cchs'"):
-        ledger.record_dataset("other", "survey", 3, who="custodian")
+        ledger.give_version("other", "survey", above=2, who="custodian")
 
 
 def test_a_lowered_budget_forgets_nothing(ledger: Ledger, make_request: Request, make_terms: Terms) -> None:

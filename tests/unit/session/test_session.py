@@ -53,6 +53,41 @@ def test_a_new_version_is_asked_by_sessions_that_are_open(house: Path) -> None:
         assert session.query(COUNT, epsilon="1000").rows == after.rows
 
 
+def test_a_version_that_was_given_and_never_used_is_missed_by_nobody(
+    house: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with discreet.open(house) as session:
+        before = session.query(COUNT, epsilon="1000")
+        write_people(house.parent, 900)
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "rename", _killed)
+            with pytest.raises(KeyboardInterrupt):
+                session.add(house.parent / "people.csv", replace=True)
+        assert session.datasets()[0].version == 1
+        assert session.query(COUNT, epsilon="1000").rows == before.rows
+        assert session.query(COUNT, epsilon="1000", fresh=True).replayed is False
+        assert session.add(house.parent / "people.csv", replace=True).version == 3
+        assert session.query(COUNT, epsilon="1000").rows[0]["n"] == pytest.approx(900, abs=3)
+        session.verify()
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_file_that_is_refused_leaves_no_trace_on_the_ledger(house: Path) -> None:
+    folder = house.parent
+    (folder / "others.yaml").write_text(CARD.replace("people", "others").replace("all", "more"), encoding="utf-8")
+    (folder / "others.csv").write_text("nobody\n1\n", encoding="utf-8")
+    (folder / "people.csv").write_text("nobody\n1\n", encoding="utf-8")
+    with discreet.open(house) as session:
+        head = session.ledger.head()
+        for name, again in (("people", True), ("others", False)):
+            with pytest.raises(Refused, match="column"):
+                session.add(folder / f"{name}.csv", replace=again, confirm=lambda _: True)
+        assert session.ledger.head() == head
+
+
 def test_python_may_look_before_it_spends(house: Path) -> None:
     with discreet.open(house) as session:
         told = session.explain(COUNT, epsilon="1", assume={"n": 50})
