@@ -16,11 +16,13 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from discreet.data.card import Card, read_card
+from discreet.data.populations import NewPopulation, find_elsewhere, note_populations
 from discreet.data.report import Report, read_report
 from discreet.data.rowsource import RowSource
 from discreet.data.workspace import Dataset, GiveVersion, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from discreet.tables.desk import TableDesk
     from discreet.tables.table import Table
 
-__all__ = ["Session", "default_analyst", "open_session"]
+__all__ = ["NewPopulation", "Session", "default_analyst", "open_session"]
 
 
 def open_session(path: str | Path | None = None) -> Session:
@@ -114,12 +116,12 @@ class Session:
         *,
         card: Path | None = None,
         replace: bool = False,
-        confirm: Callable[[PopulationTerms], bool] = lambda _: False,
+        confirm: Callable[[NewPopulation], bool] = lambda _: False,
         encoding: str | None = None,
         delimiter: str | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Dataset:
-        """Ingest a file described by a card. `confirm` is asked before a further population gets its own budget."""
+        """Ingest a file described by a card. `confirm` is asked before a population gets a budget of its own."""
         from discreet.data.ingest import add_file
 
         read = read_card(card or card_beside(file))
@@ -144,7 +146,7 @@ class Session:
         *,
         card: Path,
         replace: bool = False,
-        confirm: Callable[[PopulationTerms], bool] = lambda _: False,
+        confirm: Callable[[NewPopulation], bool] = lambda _: False,
     ) -> Dataset:
         """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
         from discreet.engines.tables import add_table
@@ -155,7 +157,7 @@ class Session:
         )
 
     def _enter(
-        self, card: Card, confirm: Callable[[PopulationTerms], bool], store: Callable[[GiveVersion], Dataset]
+        self, card: Card, confirm: Callable[[NewPopulation], bool], store: Callable[[GiveVersion], Dataset]
     ) -> Dataset:
         """Check a card against the ledger, then store its rows or where they are, as the version the ledger gives.
 
@@ -163,9 +165,10 @@ class Session:
         """
         terms = card.terms()
         self._check_dataset(card)
-        self._check_population(terms, confirm)
+        new = self._check_population(terms, confirm)
 
         def give(present: int) -> int:
+            self._note_populations(new)
             self.ledger.register(terms, who=default_analyst())
             return self.ledger.give_version(card.population, card.dataset, above=present, who=default_analyst())
 
@@ -198,6 +201,7 @@ class Session:
             raise CustodianOnly(view="changing the terms of a population")
         terms = read_card(card).terms()
         self.ledger.change(terms, who=default_analyst())
+        self._note_populations(None)
         return terms
 
     def resume(self, dataset: str, *, custodian: bool) -> None:
@@ -471,16 +475,31 @@ class Session:
                 population=home,
             )
 
-    def _check_population(self, terms: PopulationTerms, confirm: Callable[[PopulationTerms], bool]) -> None:
-        if terms.population in self.ledger.populations():
+    def _check_population(
+        self, terms: PopulationTerms, confirm: Callable[[NewPopulation], bool]
+    ) -> NewPopulation | None:
+        """Hold a card's terms against the population's; a population that is new here is confirmed, or refused."""
+        known = self.ledger.populations()
+        if terms.population in known:
             self.ledger.register(terms)  # says what differs, or nothing
-        elif not confirm(terms):
-            raise PopulationConflict(
-                f"'{terms.population}' would be a new population with a budget of its own ({terms.budget}). If these "
-                "people are already in another population of this workspace, their budgets add up: name that "
-                "population in the card instead. To confirm that they are others, add --yes.",
-                population=terms.population,
-            )
+            return None
+        new = NewPopulation(terms, first=not known, elsewhere=find_elsewhere(self.workspace, terms.population))
+        if not confirm(new):
+            raise new.refusal()
+        return new
+
+    def _note_populations(self, new: NewPopulation | None) -> None:
+        """Tell workspaces with keys in the same folder which populations are here, before a new one is registered."""
+        here = [self.ledger.terms(name) for name in self.ledger.populations()]
+        if new is None:
+            with suppress(PathInvalid):  # no population begins, and they could be told as little before
+                note_populations(self.workspace, here)
+            return
+        note_populations(self.workspace, [*here, new.terms])
+        # Of two that begin at the same time, at least one finds the other's note.
+        found = find_elsewhere(self.workspace, new.terms.population)
+        if not set(found) <= set(new.elsewhere):
+            raise replace(new, elsewhere=found).refusal()
 
 
 def ledger_config(workspace: Workspace) -> LedgerConfig:

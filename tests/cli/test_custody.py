@@ -84,6 +84,22 @@ def test_a_further_population_must_be_confirmed(clinic: Path, run: Run, tmp_path
     assert len(run("budget", "-w", "w", "--format", "json").json()["populations"]) == 2
 
 
+def test_the_same_population_in_a_second_workspace_must_be_confirmed(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "clinic.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "clinic.yaml").write_text(CARD, encoding="utf-8")
+    for workspace in ("w", "second"):
+        run("init", workspace)
+    told = run("add", "-w", "w", "clinic.csv")
+    assert "the first of this workspace" in told.err
+    refused = run("add", "-w", "second", "clinic.csv", code=1)
+    assert refused.err.startswith("PopulationConflict")
+    for words in (str(tmp_path / "w"), "epsilon 3", "add up", "--yes"):
+        assert words in " ".join(refused.err.split())
+    assert run("datasets", "-w", "second", "--format", "json").json()["datasets"] == []
+    run("add", "-w", "second", "clinic.csv", "--yes")
+    run("add", "-w", "second", "clinic.csv", "--replace")
+
+
 def test_a_dataset_stays_in_its_population(clinic: Path, run: Run, tmp_path: Path) -> None:
     (tmp_path / "moved.yaml").write_text(CARD.replace("population: patients", "population: more"), encoding="utf-8")
     words = ("add", "-w", "w", "clinic.csv", "--card", "moved.yaml", "--replace", "--yes")

@@ -15,8 +15,8 @@ from discreet.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from discreet.data.populations import NewPopulation
     from discreet.data.rowsource import RowSource
-    from discreet.guarantees.budget import PopulationTerms
     from discreet.session import Session
 
 __all__ = ["register", "show_report"]
@@ -117,7 +117,7 @@ def add(
 
     source = _named_table(file, card, engine=engine, table=table, dsn_env=dsn_env, remote=remote)
     session = open_session(workspace)
-    confirm = _confirmation(session, yes=yes)
+    confirm = _confirmation(yes=yes)
     if source is not None and card is not None:
         dataset = session.add_table(source, card=card, replace=replace, confirm=confirm)
         typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
@@ -163,22 +163,18 @@ def _named_table(
     return RowSource(engine, table=table, dsn_env=dsn_env, remote=remote)
 
 
-def _confirmation(session: "Session", *, yes: bool) -> "Callable[[PopulationTerms], bool]":
-    """How a new population is confirmed: by --yes, at the terminal, or because it is the first of the workspace."""
+def _confirmation(*, yes: bool) -> "Callable[[NewPopulation], bool]":
+    """How a new population is confirmed: by --yes, at the terminal, or by being the first that anybody knows of."""
 
-    def confirm(terms: "PopulationTerms") -> bool:
+    def confirm(new: "NewPopulation") -> bool:
         if yes:
             return True
-        first = not session.populations()
-        question = (
-            f"'{terms.population}' is a new population with its own budget ({terms.budget}). "
-            "Are its people in no other population whose data you publish?"
-        )
         if sys.stdin.isatty() and sys.stderr.isatty():
-            return typer.confirm(question, err=True)
-        if first:
-            show_note(f"New population '{terms.population}', the first of this workspace: {terms.budget}.")
-        return first
+            return typer.confirm(new.question, err=True)
+        alone = new.first and not new.elsewhere
+        if alone:
+            show_note(f"New population '{new.terms.population}', the first of this workspace: {new.terms.budget}.")
+        return alone
 
     return confirm
 
