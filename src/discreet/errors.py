@@ -29,14 +29,17 @@
 
 Messages name the thing, the rule, what came and the next step. They echo public parameters and schema only: never a
 cell, a row, a key or an exact aggregate; and whether an error occurs never depends on confidential rows (errors met
-while a custodian adds a file are the exception, and are shown to the custodian alone).
+while a custodian adds a file are the exception, and are shown to the custodian alone). Whatever came is made `legible`
+here, once for all of them: it steers no terminal, and its middle is cut out where it is long.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import ClassVar
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Final
 
 __all__ = [
     "BudgetExceeded",
@@ -65,19 +68,31 @@ __all__ = [
     "UsageError",
     "WorkloadInvalid",
     "WorkspaceMissing",
+    "legible",
     "nearest",
 ]
 
+LONGEST_LINE: Final = 1_000
+MOST_LINES: Final = 100
+_LONGEST_WORD: Final = 240
+_LONG_WORD: Final = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
+# Controls, marks without a width or that reorder what is seen, halves of characters, and line ends of other alphabets.
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
 
 class DiscreetError(Exception):
-    """Root of the tree. `message` is one or two sentences; `fields` are the typed facts behind it."""
+    """Root of the tree. `message` is one or two sentences, or several lines; `fields` are the typed facts behind it."""
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, /, **fields: str | int | None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.fields: Mapping[str, str | int | None] = fields
+    def __init__(self, message: str | Sequence[str], /, **fields: str | int | None) -> None:
+        lines = [message] if isinstance(message, str) else message
+        more = [f"… and {len(lines) - MOST_LINES:,} more"] if len(lines) > MOST_LINES else []
+        self.message = "\n".join([*map(legible, lines[:MOST_LINES]), *more])
+        super().__init__(self.message)
+        self.fields: Mapping[str, str | int | None] = {
+            name: legible(fact) if isinstance(fact, str) else fact for name, fact in fields.items()
+        }
 
     @property
     def name(self) -> str:
@@ -149,8 +164,8 @@ class CardInvalid(Refused):
     """The card breaks a rule of its own language. `problems` lists every one found, each 'file:line: text'."""
 
     def __init__(self, *, file: str, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(self.problems), file=file, problems=len(self.problems))
+        self.problems = tuple(map(legible, problems))
+        super().__init__(self.problems, file=file, problems=len(self.problems))
 
     def to_dict(self) -> dict[str, object]:
         return {**super().to_dict(), "problems": list(self.problems)}
@@ -252,3 +267,23 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word a typist most likely meant, or None when nothing is close."""
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def legible(text: str) -> str:
+    """The text on one line that steers no terminal: what is not seen is escaped, and long words and lines are cut."""
+    text = _cut(text, LONGEST_LINE)
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(_escape(one) if unicodedata.category(one) in _UNSEEN else one for one in text)
+    return _cut(_LONG_WORD.sub(lambda word: _cut(word[0], _LONGEST_WORD), text), LONGEST_LINE)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _cut(text: str, most: int) -> str:
+    """At most so many characters: the beginning and the end, where a sentence has its thing and its next step."""
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - tail - 1]}…{text[-tail:]}"

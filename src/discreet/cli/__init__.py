@@ -16,13 +16,22 @@ def main() -> None:
     from discreet.cli.startup import start
 
     start()
+    import typer
+    from typer.exceptions import TyperException
+
     from discreet.cli.app import app
     from discreet.cli.opening import close_sessions
-    from discreet.cli.screen import show_error, show_fault
+    from discreet.cli.screen import show_error, show_fault, show_misuse
     from discreet.errors import DiscreetError
 
     try:
-        app(prog_name="discreet")
+        sys.exit(app(prog_name="discreet", standalone_mode=False))
+    except TyperException as misuse:
+        show_misuse(misuse)
+        sys.exit(misuse.exit_code)
+    except typer.Abort:
+        sys.stderr.write("Aborted!\n")
+        sys.exit(1)
     except DiscreetError as error:
         show_error(error, as_json=_wants_json(sys.argv))
         sys.exit(error.exit_code)

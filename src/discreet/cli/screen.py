@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, legible
 from discreet.pages.lettering import borne_decimals, screen_width
+
+if TYPE_CHECKING:
+    from typer.exceptions import TyperException
 
 __all__ = [
     "on_terminal",
@@ -20,6 +24,7 @@ __all__ = [
     "show_estimates",
     "show_fault",
     "show_json",
+    "show_misuse",
     "show_note",
     "show_pairs",
     "show_table",
@@ -114,8 +119,8 @@ def show_pairs(title: str, pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def show_note(text: str) -> None:
-    """A line for the person at the terminal, on standard error."""
-    sys.stderr.write(text + "\n")
+    """Lines for the person at the terminal, on standard error."""
+    sys.stderr.write("\n".join(map(legible, text.split("\n"))) + "\n")
 
 
 def show_banner() -> None:
@@ -130,6 +135,17 @@ def show_error(error: DiscreetError, *, as_json: bool) -> None:
         sys.stderr.write(json.dumps(error.to_dict(), ensure_ascii=False) + "\n")
     else:
         sys.stderr.write(f"{error.name}: {error.message}\n")
+
+
+def show_misuse(misuse: TyperException) -> None:
+    """What Typer says of words it cannot parse; it repeats them as they came."""
+    told = io.StringIO()
+    show = getattr(misuse, "show", None)
+    if show is None:
+        told.write(f"Error: {misuse.format_message()}\n")
+    else:
+        show(file=told)
+    sys.stderr.write("\n".join(map(legible, told.getvalue().split("\n"))))
 
 
 def show_fault(fault: Exception) -> None:

@@ -82,7 +82,7 @@ def read_answers(file: Path, manifest: Manifest, *, encoding: str | None = None)
         tokens, told = _tokens(table[manifest.token])
         faults += told
     if faults:
-        raise FileRefused("\n".join([f"'{file.name}' cannot be used; nothing was written.", *faults]), file=file.name)
+        raise FileRefused([f"'{file.name}' cannot be used; nothing was written.", *faults], file=file.name)
     return Answers(positions, groups, weights, tokens)
 
 
