@@ -29,6 +29,7 @@ from discreet.data.workspace import Dataset, GiveVersion, LedgerSettings, Worksp
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact
+from discreet.guarantees.parameters import came, checked
 from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
 from discreet.ledger.records import check_name, name_request
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["NewPopulation", "Session", "default_analyst", "open_session"]
 
 
+@checked
 def open_session(path: str | Path | None = None) -> Session:
     """The workspace in `path`, else in DISCREET_WORKSPACE, else in the current folder."""
     workspace = Workspace.open(find_workspace(Path(path) if path is not None else None))
@@ -62,6 +64,11 @@ def default_analyst() -> str:
     except (KeyError, OSError):  # containers run under numbers without a name
         user = f"uid{os.getuid()}"
     return re.sub(r"[^A-Za-z0-9._@-]", "-", user).lstrip("._@-")[:63] or "analyst"
+
+
+def _asker(analyst: str | None) -> str:
+    """Who asks, in letters that names may have; an empty name is nobody's, not the default's."""
+    return check_name(default_analyst() if analyst is None else analyst, parameter="analyst")
 
 
 class Session:
@@ -88,6 +95,7 @@ class Session:
     # --- the custodian's side -------------------------------------------------------------------------------------
 
     @classmethod
+    @checked
     def create(
         cls,
         path: Path,
@@ -110,6 +118,7 @@ class Session:
         session.add_analyst(analyst)
         return session
 
+    @checked
     def add(
         self,
         file: Path,
@@ -140,6 +149,7 @@ class Session:
             ),
         )
 
+    @checked
     def add_table(
         self,
         source: RowSource,
@@ -151,6 +161,8 @@ class Session:
         """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
         from discreet.engines.tables import add_table
 
+        if not isinstance(source, RowSource):
+            raise ParameterInvalid(parameter="source", rule="must be a RowSource", came=came(source))
         read = read_card(card)
         return self._enter(
             read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
@@ -174,6 +186,7 @@ class Session:
 
         return store(give)
 
+    @checked
     def add_public_table(
         self,
         file: Path,
@@ -191,10 +204,12 @@ class Session:
             self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
         )
 
+    @checked
     def add_analyst(self, name: str) -> None:
         """Register an analyst; only registered analysts are answered."""
         self.ledger.add_analyst(check_name(name, parameter="analyst name"), who=default_analyst())
 
+    @checked
     def change_population(self, card: Path, *, custodian: bool) -> PopulationTerms:
         """Let a card's terms replace those its population has: an event on the ledger."""
         if not custodian:
@@ -204,12 +219,14 @@ class Session:
         self._note_populations(None)
         return terms
 
+    @checked
     def resume(self, dataset: str, *, custodian: bool) -> None:
         """Lift the suspension of a dataset after the custodian has looked."""
         if not custodian:
             raise CustodianOnly(view="lifting a suspension")
         self.ledger.resume(self.workspace.dataset(dataset).name, who=default_analyst())
 
+    @checked
     def report(self, dataset: str, *, custodian: bool) -> Report:
         """What ingest coerced, counted. Depends on the rows: for the custodian, and logged."""
         if not custodian:
@@ -224,12 +241,14 @@ class Session:
         self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=default_analyst())
         return read_report(found.report)
 
+    @checked
     def verify(self, *, anchor: str | None = None) -> Verification:
         """Walk the whole ledger."""
         return self.ledger.verify(anchor=anchor)
 
     # --- the analyst's side ---------------------------------------------------------------------------------------
 
+    @checked
     def query(
         self,
         sql: str,
@@ -256,7 +275,7 @@ class Session:
             sql,
             self.workspace,
             self.ledger,
-            analyst=analyst or default_analyst(),
+            analyst=_asker(analyst),
             epsilon=epsilon,
             delta=delta,
             within=within,
@@ -283,6 +302,7 @@ class Session:
             refuse_widths(asked, self.ledger)
             raise
 
+    @checked
     def ask_unproven(
         self,
         sql: str,
@@ -305,11 +325,12 @@ class Session:
             epsilon=epsilon,
             model=model,
             sample_size=sample_size,
-            analyst=analyst or default_analyst(),
+            analyst=_asker(analyst),
             request_id=request_id,
             open_engine=self._engine,
         )
 
+    @checked
     def explain(
         self,
         sql: str,
@@ -329,7 +350,7 @@ class Session:
             sql,
             self.workspace,
             self.ledger,
-            analyst=analyst or default_analyst(),
+            analyst=_asker(analyst),
             epsilon=epsilon,
             delta=delta,
             within=within,
@@ -338,19 +359,21 @@ class Session:
         )
         return explain_asked(asked, self.ledger, fresh=fresh)
 
+    @checked
     def plan(
         self, workload: Workload | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None
     ) -> Apportionment:
         """How a workload's budget is shared, what it reaches and leaves. Nothing is charged; `epsilon` is the total."""
         from discreet.release.reading import plan_workload
-        from discreet.release.workloads import read_workload
+        from discreet.release.workloads import take_workload
 
-        found = read_workload(workload) if isinstance(workload, Path) else workload
+        found = take_workload(workload)
         if epsilon is not None:
             found = replace(found, epsilon=exact(epsilon, parameter="epsilon"))
-        asking = analyst or found.analyst or default_analyst()
+        asking = _asker(found.analyst if analyst is None else analyst)
         return plan_workload(found, self.workspace, self.ledger, analyst=asking)
 
+    @checked
     def run(
         self,
         workload: Workload | Path,
@@ -373,8 +396,9 @@ class Session:
         """Where tables are asked for with all their options, explained, examined and compared."""
         from discreet.tables.desk import TableDesk
 
-        return TableDesk(self.workspace, self.ledger, lambda formed: self._engine(formed.datasets), default_analyst())
+        return TableDesk(self.workspace, self.ledger, lambda formed: self._engine(formed.datasets), _asker(None))
 
+    @checked
     def table(
         self,
         dataset: str,
@@ -429,12 +453,14 @@ class Session:
 
         return list_public_tables(self.workspace)
 
+    @checked
     def public_table(self, name: str) -> PublicTable:
         """A public table in its current version, or UnknownName with the nearest one."""
         from discreet.data.publictables import read_public_table
 
         return read_public_table(self.workspace, name)
 
+    @checked
     def describe(self, dataset: str, language: str = "en") -> dict[str, object]:
         """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
         from discreet.data.faces import describe_card
@@ -448,6 +474,7 @@ class Session:
             "budget": self.budget(card.population).to_dict(),
         }
 
+    @checked
     def budget(self, population: str) -> BudgetState:
         """What was spent on a population and what remains."""
         return self.ledger.state(population)

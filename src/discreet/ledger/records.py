@@ -10,6 +10,7 @@ from typing import Final
 
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees.parameters import came
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
 from discreet.ledger.accounting import Balance, Cap, Totals, how_many, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
@@ -33,9 +34,10 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}", re.ASCII)
 
 def check_name(name: str, *, parameter: str) -> str:
     """A name that a person gives to an analyst or a request, or ParameterInvalid."""
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         rule = "must be letters, digits and . _ @ - (at most 63, no spaces)"
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=ascii(name[:40]))
+        told = ascii(name[:40]) if isinstance(name, str) else came(name)
+        raise ParameterInvalid(parameter=parameter, rule=rule, came=told)
     return name
 
 

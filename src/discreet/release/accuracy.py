@@ -17,6 +17,7 @@ from typing import Final
 
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.guarantees.numbers import shown
+from discreet.guarantees.parameters import came
 from discreet.plan.algebra import Extreme, Measure, Quantile, Total, walk
 from discreet.plan.outputs import (
     Arithmetic,
@@ -52,6 +53,9 @@ WEIGHED: Final = "weights"
 _AMOUNT: Final = re.compile(
     r"\s*([^\s,=].*?)\s*=\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?)\s*(?:,|$)", re.ASCII
 )
+_AMOUNT_ALONE: Final = re.compile(
+    r"\s*[+-]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60}|\d{1,60}/0*[1-9]\d{0,59})(?:[eE][+-]?\d{1,2})?\s*", re.ASCII
+)
 _LONGEST: Final = 2_000
 
 
@@ -60,12 +64,24 @@ class Depends(Exception):
 
 
 def read_amounts(given: str | int | Mapping[str, object] | None, *, option: str) -> Amounts:
-    """'n=1000, weights=25000' or the same as a mapping; a bare number means n."""
+    """'n=1000, weights=25000' or the same as a mapping; a bare number means n. Sizes are positive."""
+    found = _read(given, option)
+    for name in (COUNTED, WEIGHED):
+        if name in found:
+            _require_positive(name, found[name], option)
+    return found
+
+
+def _read(given: str | int | Mapping[str, object] | None, option: str) -> dict[str, Fraction]:
     if given is None:
         return {}
     if isinstance(given, Mapping):
         return {str(name): _amount(value, option) for name, value in given.items()}
-    if isinstance(given, int) or re.fullmatch(r"\s*\d+\s*", given, re.ASCII):
+    if isinstance(given, int):
+        return {COUNTED: _amount(given, option)}
+    if not isinstance(given, str):
+        raise ParameterInvalid(parameter=option, rule="reads NAME=NUMBER[,NAME=NUMBER]", came=came(given))
+    if re.fullmatch(r"\s*[+-]?\d{1,60}\s*", given, re.ASCII):
         return {COUNTED: _amount(given, option)}
     found: dict[str, Fraction] = {}
     place = 0
@@ -81,10 +97,16 @@ def read_amounts(given: str | int | Mapping[str, object] | None, *, option: str)
 def _amount(value: object, option: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | Fraction):
         raise ParameterInvalid(parameter=option, rule="takes numbers", came=type(value).__name__)
-    try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise ParameterInvalid(parameter=option, rule="takes finite numbers", came=shown(value)) from None
+    written = _AMOUNT_ALONE.fullmatch(shown(value).strip("'"))  # a huge one is told in words, and has no digits
+    if written is None:
+        raise ParameterInvalid(parameter=option, rule="takes finite numbers", came=shown(value))
+    return Fraction(written[0])
+
+
+def _require_positive(name: str, amount: Fraction, option: str) -> None:
+    if amount <= 0:
+        rule = f"takes sizes above 0, as in {name}=1000"
+        raise ParameterInvalid(parameter=option, rule=rule, came=f"{name}={word_number(amount)}")
 
 
 # --- what is assumed ------------------------------------------------------------------------------------------------
@@ -115,6 +137,8 @@ def assume(statement: Statement, amounts: Amounts) -> Assumptions:
                 continue
             known = [*(n for n, shows in columns.items() if not isinstance(shows, KeyShown)), COUNTED, WEIGHED]
             raise UnknownName(sort="assumed quantity", name=name, where="the statement", known=known)
+        if any(not _carries_values(statement.plan.measures[place]) for place in named):
+            _require_positive(name, amount, "assume")
         if name in columns:
             outputs[name] = amount
         measures.update({place: amount / statement.measures[place].step for place in named})

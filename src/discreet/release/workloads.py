@@ -18,9 +18,19 @@ from discreet.data.nodereader import NodeReader
 from discreet.data.yamltext import MappingNode, Node, SequenceNode, parse_yaml, read_yaml_text
 from discreet.errors import ParameterInvalid, WorkloadInvalid
 from discreet.guarantees.numbers import exact
+from discreet.guarantees.parameters import came
 from discreet.release.accuracy import Amounts
 
-__all__ = ["MOST_QUESTIONS", "QUESTION_KEYS", "WORKLOAD_KEYS", "Task", "Workload", "parse_workload", "read_workload"]
+__all__ = [
+    "MOST_QUESTIONS",
+    "QUESTION_KEYS",
+    "WORKLOAD_KEYS",
+    "Task",
+    "Workload",
+    "parse_workload",
+    "read_workload",
+    "take_workload",
+]
 
 MOST_QUESTIONS: Final = 1_000
 
@@ -83,6 +93,17 @@ class Workload:
 def read_workload(path: Path) -> Workload:
     """The workload in a file, or WorkloadInvalid with every problem."""
     return parse_workload(read_yaml_text(path, sort="workload", invalid=WorkloadInvalid), file=path.name)
+
+
+def take_workload(given: object) -> Workload:
+    """A workload, or the one in the file of this path."""
+    if isinstance(given, str | Path):
+        return read_workload(Path(given))
+    if not isinstance(given, Workload):
+        raise ParameterInvalid(
+            parameter="workload", rule="must be a workload, or the path of its file", came=came(given)
+        )
+    return given
 
 
 def parse_workload(text: str, *, file: str) -> Workload:

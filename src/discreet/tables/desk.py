@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from discreet.data.workspace import Workspace
 from discreet.errors import CustodianOnly, ParameterInvalid
 from discreet.guarantees.numbers import ExactLike
+from discreet.guarantees.parameters import checked
 from discreet.ledger import Ledger
-from discreet.ledger.records import name_request
+from discreet.ledger.records import check_name, name_request
 from discreet.tables.asking import AskedTable, OpenEngine, ask_table, explain_asked_table, read_asked_table
 from discreet.tables.explaining import TableExplanation
 from discreet.tables.forming import Formed, form_table
@@ -38,6 +39,7 @@ class TableDesk:
         self._open_engine = open_engine
         self._analyst = analyst
 
+    @checked
     def read(
         self,
         request: TableRequest,
@@ -54,7 +56,7 @@ class TableDesk:
             request,
             self._workspace,
             self._ledger,
-            analyst=analyst or self._analyst,
+            analyst=self._asker(analyst),
             epsilon=epsilon,
             level=level,
             noise=noise,
@@ -62,6 +64,7 @@ class TableDesk:
             calibrate=calibrate,
         )
 
+    @checked
     def release(
         self,
         request: TableRequest | AskedTable,
@@ -87,6 +90,7 @@ class TableDesk:
             confirm=confirm,
         )
 
+    @checked
     def explain(
         self, request: TableRequest | AskedTable, *, epsilon: ExactLike | None = None, fresh: bool = False
     ) -> TableExplanation:
@@ -97,6 +101,7 @@ class TableDesk:
 
     # --- not differentially private ---------------------------------------------------------------------------------
 
+    @checked
     def bootstrap(
         self,
         request: TableRequest,
@@ -124,7 +129,7 @@ class TableDesk:
             method=method,
             membership_public=membership_public,
             pool=drawn,
-            analyst=analyst or self._analyst,
+            analyst=self._asker(analyst),
             request_id=name_request(request_id),
         )
 
@@ -134,6 +139,7 @@ class TableDesk:
 
         return bootstrap_log(self._workspace)
 
+    @checked
     def examine(
         self,
         request: TableRequest,
@@ -163,9 +169,10 @@ class TableDesk:
             gamma=gamma,
             membership_public=membership_public,
             pool=self._pool(formed, pool, pool_kind),
-            who=analyst or self._analyst,
+            who=self._asker(analyst),
         )
 
+    @checked
     def compare(
         self,
         request: TableRequest,
@@ -187,10 +194,13 @@ class TableDesk:
             self._ledger,
             epsilons=epsilons,
             open_engine=self._open_engine,
-            analyst=analyst or self._analyst,
+            analyst=self._asker(analyst),
             trials=trials,
             progress=progress,
         )
+
+    def _asker(self, analyst: str | None) -> str:
+        return self._analyst if analyst is None else check_name(analyst, parameter="analyst")
 
     def _pool(self, formed: Formed, file: Path | None, kind: str) -> Pool | None:
         from discreet.tables.bootstrap.observed import outline

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from discreet.data.card import Card, Column, Kind, Labels
 from discreet.data.columns import edge_fault
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.guarantees.numbers import ExactLike, text
+from discreet.guarantees.parameters import came
 from discreet.tables.layout import Margin, every_margin
 
 __all__ = ["MOST_KEYS", "TOTAL", "Band", "TableRequest", "read_edges", "table_request"]
@@ -189,7 +190,7 @@ def table_request(
     sampling: str | None = None,
 ) -> TableRequest:
     """A request as people write it: columns with commas between them, margins by name, `total` for all summed up."""
-    cut = {name: tuple(_edge(edge) for edge in numbers) for name, numbers in (edges or {}).items()}
+    cut = {name: tuple(map(_edge, _several(numbers, "edges"))) for name, numbers in _mapping(edges).items()}
     return TableRequest(
         dataset=dataset,
         by=_names(by),
@@ -198,7 +199,11 @@ def table_request(
         weighted=weighted,
         where=where,
         edges=cut,
-        margins=None if margins is True else () if margins is False else tuple(_kept(one) for one in margins),
+        margins=None
+        if margins is True
+        else ()
+        if margins is False
+        else tuple(map(_kept, _several(margins, "margins"))),
         sampling=sampling,
     )
 
@@ -213,8 +218,23 @@ def _edge(given: ExactLike) -> Decimal:
 
 
 def _names(given: Sequence[str] | str) -> tuple[str, ...]:
-    parts = given.split(",") if isinstance(given, str) else given
+    parts = given.split(",") if isinstance(given, str) else _several(given, "columns")
+    for name in parts:
+        if not isinstance(name, str):
+            raise ParameterInvalid(parameter="columns", rule="must be named by text", came=came(name))
     return tuple(name.strip() for name in parts if name.strip())
+
+
+def _several(given: object, parameter: str) -> Sequence[Any]:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise ParameterInvalid(parameter=parameter, rule="must be a list", came=came(given))
+    return given
+
+
+def _mapping(edges: object) -> Mapping[str, Any]:
+    if not isinstance(edges, Mapping | None):
+        raise ParameterInvalid(parameter="edges", rule="must be lists of edges by column", came=came(edges))
+    return edges or {}
 
 
 def _kept(given: Sequence[str] | str) -> tuple[str, ...]:

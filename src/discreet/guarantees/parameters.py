@@ -1,0 +1,99 @@
+"""What callers hand in is of the sort that a signature says, or refused in our words before anything is read.
+
+`checked` goes by annotations: texts, truth values, whole numbers, paths and functions. Numbers that must be exact,
+names and mappings have rules of their own, where they are read.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees.numbers import shown
+
+__all__ = ["came", "checked"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, called only with what its signature promises; a path may also come as text."""
+    signature = inspect.signature(function)
+    rules = {name: rule for name, one in signature.parameters.items() if (rule := _rule(str(one.annotation)))}
+
+    @wraps(function)
+    def call(*words: P.args, **named: P.kwargs) -> R:
+        try:
+            given = signature.bind(*words, **named)
+        except TypeError as error:  # one too many, or an unknown one: Python's own words say which
+            raise TypeError(f"{function.__name__}(): {error}") from None
+        for name, rule in rules.items():
+            if name in given.arguments:
+                given.arguments[name] = rule(given.arguments[name], name.replace("_", " "))
+        return function(*given.args, **given.kwargs)
+
+    return call
+
+
+def came(value: object) -> str:
+    """What a caller gave, for a message: None, or its sort and, where that is short, itself."""
+    if value is None:
+        return "None"
+    if isinstance(value, str | int | float):
+        return f"{type(value).__name__} {shown(value)}"
+    return type(value).__name__
+
+
+def _text(value: object, parameter: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterInvalid(parameter=parameter, rule="must be text", came=came(value))
+    return value
+
+
+def _truth(value: object, parameter: str) -> bool:
+    # Whatever is not empty would count as true, "no" among it.
+    if not isinstance(value, bool):
+        raise ParameterInvalid(parameter=parameter, rule="must be True or False", came=came(value))
+    return value
+
+
+def _whole(value: object, parameter: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterInvalid(parameter=parameter, rule="must be a whole number", came=came(value))
+    return value
+
+
+def _path(value: object, parameter: str) -> Path:
+    if not isinstance(value, str | Path) or not str(value):
+        raise ParameterInvalid(parameter=parameter, rule="must be the path of a file or folder", came=came(value))
+    if "\0" in str(value):
+        raise ParameterInvalid(parameter=parameter, rule="holds no NUL character", came=came(str(value)))
+    return Path(value)
+
+
+def _function(value: object, parameter: str) -> Any:
+    if not callable(value):
+        raise ParameterInvalid(parameter=parameter, rule="must be a function", came=came(value))
+    return value
+
+
+_RULES: Final[dict[str, Callable[[object, str], Any]]] = {
+    "str": _text,
+    "bool": _truth,
+    "int": _whole,
+    "Path": _path,
+    "str | Path": _path,
+}
+
+
+def _rule(annotation: str) -> Callable[[object, str], Any] | None:
+    sort = annotation.removesuffix(" | None")
+    rule = _function if sort.startswith("Callable[") else _RULES.get(sort)
+    if rule is None or sort == annotation:
+        return rule
+    return lambda value, parameter: None if value is None else rule(value, parameter)
