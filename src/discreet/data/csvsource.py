@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
+from discreet.data.paths import open_regular
 from discreet.data.sources import Limits, Source, clean_name
 from discreet.errors import FileRefused, UsageError
 
@@ -90,7 +91,10 @@ class CsvSource(Source):
             raise self.refusal("has a first line that cannot be read as column names") from None
 
     def _open(self) -> _Utf8Stream:
-        raw: Any = self.file.open("rb")
+        try:
+            raw: Any = open_regular(self.file)
+        except OSError as error:
+            raise self.refusal(f"cannot be read: {error.strerror}") from None
         expanded = self.limits.expanded_bytes
         if self.file.name.lower().endswith(".gz"):
             expanded = min(expanded, self.file.stat().st_size * self.limits.ratio + _RATIO_SLACK)

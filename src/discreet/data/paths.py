@@ -1,14 +1,53 @@
-"""Paths a caller may name: regular files inside the allowed roots, with symbolic links followed first."""
+"""Paths a caller may name: regular files inside the allowed roots, with symbolic links followed first.
+
+A pipe would be waited for, a device may never end: `open_regular` is how every file that somebody names is read.
+"""
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from discreet.errors import PathInvalid
 
-__all__ = ["allowed_roots", "resolve_inside"]
+__all__ = ["allowed_roots", "open_regular", "read_regular", "resolve_inside"]
+
+_UNWAITING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def open_regular(path: Path) -> io.BufferedReader:
+    """A regular file, open for reading, or OSError at once: pipes, sockets, folders and devices are not opened.
+
+    What is opened is looked at again, since it may have been put there meanwhile.
+    """
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "a path holds no NUL character")
+    _require_regular(path.stat(), path)
+    descriptor = os.open(path, _UNWAITING)
+    try:
+        _require_regular(os.fstat(descriptor), path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def read_regular(path: Path) -> bytes:
+    """All of a small regular file, or OSError."""
+    with open_regular(path) as stream:
+        return stream.read()
+
+
+def _require_regular(found: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def allowed_roots() -> tuple[Path, ...]:

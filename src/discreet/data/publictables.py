@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.data.columns import LARGEST_UNITS, Kind, canonical_code, is_reserved, is_well_named
+from discreet.data.paths import read_regular
 from discreet.errors import Refused, UnknownName, UsageError
 from discreet.guarantees.numbers import text as plain_text
 
@@ -224,7 +225,7 @@ def read_public_table(workspace: Workspace, name: str, version: int | None = Non
         )
     number = version or workspace.public_version(name) or 1
     try:
-        found = json.loads(workspace.public_file(name, number).read_text("utf-8"))
+        found = json.loads(read_regular(workspace.public_file(name, number)))
         if found["schema"] != SCHEMA:
             raise Refused(
                 f"public table '{name}' has schema {found['schema']}; this version of Discreet reads schema {SCHEMA}.",

@@ -9,6 +9,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from discreet.data.paths import read_regular
+
 __all__ = ["ColumnReport", "Report", "WeightReport", "read_report"]
 
 
@@ -55,7 +57,7 @@ class Report:
 
 def read_report(path: Path) -> Report:
     """The report beside a prepared dataset."""
-    found = json.loads(path.read_text("utf-8"))
+    found = json.loads(read_regular(path))
     weight = found.pop("weight")
     return Report(
         **{

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.data.paths import read_regular
 from discreet.errors import Refused, UsageError
 
 __all__ = ["ENGINES", "RowSource", "read_row_source"]
@@ -94,7 +95,7 @@ def read_row_source(folder: Path) -> RowSource:
     if not file.exists():
         return RowSource("duckdb", path=folder / "data.parquet")
     try:
-        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        found: dict[str, Any] = json.loads(read_regular(file))
         types = tuple((str(name), str(kind)) for name, kind in found.pop("types").items())
         return RowSource(**found, types=types)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, UsageError):

@@ -88,7 +88,7 @@ def open_source(
     limits = limits or Limits()
     name = file.name.lower()
     if not file.is_file():
-        raise FileRefused(f"'{file.name}' is not a file.", file=file.name)
+        raise FileRefused(f"'{file.name}' is not a regular file.", file=file.name)
     size = file.stat().st_size
     if size == 0:
         raise FileRefused(f"'{file.name}' is empty.", file=file.name)

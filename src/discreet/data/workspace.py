@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.data.card import Card, read_card
+from discreet.data.paths import read_regular
 from discreet.data.rowsource import RowSource, read_row_source
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 
@@ -136,7 +137,7 @@ class Workspace:
     def open(cls, path: Path) -> Workspace:
         """The workspace in a folder, or WorkspaceMissing."""
         try:
-            found = json.loads((path / _SETTINGS).read_text("utf-8"))
+            found = json.loads(read_regular(path / _SETTINGS))
         except (FileNotFoundError, NotADirectoryError):
             raise WorkspaceMissing(
                 f"'{path}' is not a workspace. Make one with: discreet init {path}", path=str(path)
@@ -338,7 +339,7 @@ def _current_names(folder: Path) -> tuple[str, ...]:
 
 def _current_version(home: Path) -> int | None:
     try:
-        version = json.loads((home / "current.json").read_text("utf-8"))["version"]
+        version = json.loads(read_regular(home / "current.json"))["version"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return version if isinstance(version, int) and (home / f"v{version}").is_dir() else None

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import yaml
 
+from discreet.data.paths import open_regular
 from discreet.errors import CardInvalid, PathInvalid
 
 __all__ = [
@@ -77,7 +78,7 @@ class _Fault(Exception):
 def read_yaml_text(path: Path, *, sort: str, invalid: type[CardInvalid] = CardInvalid) -> str:
     """The text of a card, or of another `sort` of file; PathInvalid, or `invalid` with what is wrong."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             data = stream.read(SIZE_LIMIT + 1)
     except OSError as error:
         raise PathInvalid(f"{sort} '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None

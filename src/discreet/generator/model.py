@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.data.paths import read_regular
 from discreet.data.workspace import write_whole
 from discreet.errors import FileRefused, ParameterInvalid, Refused, UsageError
 from discreet.generator.coding import Block, Coding, Encoded
@@ -182,7 +183,7 @@ def _bytes(file: Path, most: int) -> bytes:
     try:
         if file.stat().st_size > most:
             raise _refusal(file.name, f"has more than {most} bytes")
-        return file.read_bytes()
+        return read_regular(file)
     except OSError:
         raise _refusal(file.name, "is absent or cannot be read") from None
 

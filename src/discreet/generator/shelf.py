@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from discreet.data.paths import open_regular, read_regular
 from discreet.errors import FileRefused, ParameterInvalid, Refused, UnknownName
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _read(workspace: Workspace, dataset: str, name: str) -> Shelved | None:
     """The model of a name that is there, or None when it cannot be one."""
     try:
         folder = workspace.model_folder(dataset, name)
-        origin = Origin(**json.loads((folder / _ORIGIN).read_text("utf-8")))
+        origin = Origin(**json.loads(read_regular(folder / _ORIGIN)))
     except (Refused, OSError, ValueError, TypeError):
         return None
     # A folder that was copied from another dataset's shelf is no model of this one.
@@ -190,7 +191,7 @@ def _read(workspace: Workspace, dataset: str, name: str) -> Shelved | None:
 
 def _hash_file(path: Path) -> str:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         raise FileRefused(f"'{path.name}' cannot be read; add the dataset or train the model again.") from None

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.data.columns import Column
+from discreet.data.paths import open_regular
 from discreet.errors import FileRefused, PathInvalid
 from discreet.local.assignment import randomiser_for
 from discreet.local.manifest import Manifest, Missing, WeightScale
@@ -95,7 +96,7 @@ def _read_lines(file: Path) -> Iterator[bytes | None]:
     """The lines without their ends, None for one that is too long; blank ones are passed over."""
     count = 0
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             while line := stream.readline(LINE_LIMIT + 1):
                 if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
                     while (rest := stream.readline(LINE_LIMIT)) and not rest.endswith(b"\n"):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.data.paths import open_regular, read_regular
 from discreet.errors import ExtraMissing, ManifestInvalid, PathInvalid, SignatureInvalid, UsageError
 from discreet.local.assignment import randomiser_for
 from discreet.local.manifest import Manifest
@@ -181,7 +182,7 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             data = stream.read(_SIZE_LIMIT + 1)
     except OSError as error:
         raise PathInvalid(f"manifest '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
@@ -227,7 +228,7 @@ def _read_private(path: Path) -> Ed25519PrivateKey:
     serialization, ed25519 = _cryptography()
     try:
         mode = path.stat().st_mode
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError:
         raise PathInvalid(
             f"the signing key '{path.name}' cannot be read. Make one with: discreet local keys --out {path.name}",
@@ -248,7 +249,8 @@ def _read_private(path: Path) -> Ed25519PrivateKey:
 def _read_public(path: Path) -> str:
     """A public key as hexadecimal digits, from PEM or from those digits."""
     try:
-        data = path.read_bytes()[:10_000]
+        with open_regular(path) as stream:
+            data = stream.read(10_000)
     except OSError as error:
         raise PathInvalid(f"the public key '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
     digits = data.strip().decode("ascii", errors="replace").lower()

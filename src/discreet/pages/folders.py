@@ -23,6 +23,8 @@ def _is_ours(folder: Path, kind: str, results: str, files: Collection[str]) -> b
     names = {found.name for found in folder.iterdir()}
     if not names:
         return True
+    if not (folder / results).is_file():  # a pipe would be waited for
+        return False
     try:
         about = json.loads((folder / results).read_text(encoding="utf-8"))
     except (OSError, ValueError):

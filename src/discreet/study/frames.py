@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.data.card import Card, parse_card, read_card
-from discreet.data.paths import allowed_roots, resolve_inside
+from discreet.data.paths import allowed_roots, open_regular, resolve_inside
 from discreet.data.prepare import ORDER_COLUMN
 from discreet.data.report import Report, read_report
 from discreet.errors import PathInvalid, Refused
@@ -64,7 +64,7 @@ def digest_data(config: StudyConfig, folder: Path) -> str:
         files = [found.data.parent / "card.yaml", found.data]
     digest = hashlib.sha256()
     for file in files:
-        with resolve_inside(file, allowed_roots()).open("rb") as stream:
+        with open_regular(resolve_inside(file, allowed_roots())) as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()
 

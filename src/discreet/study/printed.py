@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,6 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.data.paths import open_regular
 from discreet.errors import FileRefused, PathInvalid
 from discreet.study.outcomes import Query
 
@@ -95,11 +97,13 @@ def read_theirs(file: Path) -> Theirs:
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
     try:
-        raw = file.read_bytes()[:_LARGEST]
-        packed = file.suffix == ".gz"
-        text = (gzip.GzipFile(fileobj=io.BytesIO(raw)).read(_LARGEST) if packed else raw).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError):
+        with open_regular(file) as plain:
+            raw = (gzip.GzipFile(fileobj=plain) if file.suffix == ".gz" else plain).read(_LARGEST + 1)
+        text = raw.decode("utf-8")
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error):
         raise FileRefused(f"'{file.name}' cannot be read as CSV.", file=file.name) from None
+    if len(raw) > _LARGEST:
+        raise FileRefused(f"'{file.name}' is larger than {_LARGEST // 10**6} MB, unpacked.", file=file.name)
     reader = csv.DictReader(io.StringIO(text, newline=""))
     missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
     if missing:

@@ -22,6 +22,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
+from discreet.data.paths import read_regular
 from discreet.errors import PathInvalid, Refused
 from discreet.study.tables import TABLES
 
@@ -157,7 +158,7 @@ def _about(path: Path) -> Mapping[str, Any] | None:
 
 def _read_key(file: Path) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(file.read_text("utf-8"))
+        found = json.loads(read_regular(file))
         return {"config_hash": found["config_hash"], "versions": found["versions"]}
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -38,7 +38,7 @@ def test_delimiters_and_line_ends(tmp_path: Path, delimiter: str, line_end: str)
 @pytest.mark.parametrize("name", ["absent.csv", "folder.csv"])
 def test_what_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(FileRefused, match="is not a file"):
+    with pytest.raises(FileRefused, match="is not a regular file"):
         open_source(tmp_path / name)
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.data.paths import read_regular
 from discreet.errors import FileRefused
 from discreet.generator.rows import Rows, read_rows
 from discreet.generator.settings import Settings
@@ -71,7 +72,7 @@ def find_generator(dataset: Dataset, home: Path, settings: Settings) -> Shelved 
     """The generator that an earlier run left in `home`, when it is of these rows and settings."""
     folder = home / dataset.name
     try:
-        made = json.loads((folder / _MADE).read_text("utf-8"))
+        made = json.loads(read_regular(folder / _MADE))
         if made["asked"] != _asked(read_rows(dataset), settings):
             return None
         shelved = Shelved(dataset.name, folder, Origin(**made["origin"]))

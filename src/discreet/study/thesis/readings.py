@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.data.paths import open_regular
 from discreet.errors import ExtraMissing, FileRefused, PathInvalid
 from discreet.study.thesis.arff import KidneyReading, canonical_names, read_arff
 from discreet.study.thesis.queries import QUERIES
@@ -215,8 +216,8 @@ def _read_diabetes(file: Path) -> Table:
 def _bytes(file: Path) -> bytes:
     """The file, unpacked, or FileRefused: a damaged one, or one that unpacks without end."""
     try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-            raw = stream.read(_LARGEST + 1)
+        with open_regular(file) as plain:
+            raw = (gzip.GzipFile(fileobj=plain) if file.suffix == ".gz" else plain).read(_LARGEST + 1)
     except (OSError, EOFError, zlib.error):
         raise FileRefused(f"'{file.name}' cannot be read; it may be damaged. Fetch it again.", file=file.name) from None
     if len(raw) > _LARGEST:

@@ -17,6 +17,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final
 
+from discreet.data.paths import open_regular
 from discreet.errors import FileRefused, PathInvalid
 from discreet.tables.bootstrap.sensitivity import CellSummary
 
@@ -116,7 +117,7 @@ def read_farms(file: Path) -> Farms:
     """The farms of a CSV or CSV.gz file, under any capitalisation; PathInvalid or FileRefused say what is wrong."""
     if not file.is_file():
         raise PathInvalid(
-            f"'{file}' is not a file. Give RiceFarms as CSV or CSV.gz, or leave --data out.", path=str(file)
+            f"'{file}' is not a regular file. Give RiceFarms as CSV or CSV.gz, or leave --data out.", path=str(file)
         )
     rows: dict[Cell, list[int]] = {cell: [] for cell in CELLS}
     for status, varieties, output in _records(file):
@@ -154,7 +155,7 @@ def _records(file: Path) -> Iterator[tuple[str, str, str]]:
 
 def _text(file: Path) -> str:
     try:
-        with file.open("rb") as plain:
+        with open_regular(file) as plain:
             stream = gzip.GzipFile(fileobj=plain) if file.suffix.lower() == ".gz" else plain
             raw = stream.read(_LARGEST + 1)
         if len(raw) > _LARGEST:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from discreet.data.card import Card
-from discreet.data.paths import allowed_roots, resolve_inside
+from discreet.data.paths import allowed_roots, open_regular, resolve_inside
 from discreet.data.sources import open_source
 from discreet.data.workspace import Workspace
 from discreet.engines.embedded import EmbeddedEngine
@@ -75,7 +75,7 @@ def read_pool(file: Path, card: Card, plan: Plan, workspace: Workspace, *, kind:
 
 def _digest(file: Path) -> str:
     digest = hashlib.sha256()
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
