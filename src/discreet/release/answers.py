@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from discreet.data.card import Card
 from discreet.engines.base import Cell
@@ -27,6 +27,7 @@ from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, show_intervals, show_values
 from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
+from discreet.release.listing import Listing
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
 from discreet.release.outlook import left, tell_plan
 from discreet.release.presenting import arrange
@@ -36,10 +37,14 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from discreet.release.manycells import ManyCells
+
 __all__ = ["Answer", "Remaining", "interval_level"]
 
 Shown = int | float | str | None
 Number = int | float | None
+
+MANY_CELLS: Final = 5_000
 
 
 def interval_level(level: ExactLike) -> Decimal:
@@ -122,22 +127,20 @@ class Answer:
         return self.versions[self.plan.dataset]
 
     @cached_property
-    def rows(self) -> list[dict[str, Shown]]:
-        """One object per cell shown; categories as codes, the NULL key as None."""
+    def rows(self) -> Listing[Shown]:
+        """One object per cell shown, made when it is looked at; categories as codes, the NULL key as None."""
         columns = {column.name: self._column(column.shows) for column in self.statement.presentation.columns}
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return Listing(columns, len(self._places))
 
     @cached_property
-    def intervals(self) -> list[dict[str, list[Number]]]:
+    def intervals(self) -> Listing[list[Number]]:
         """The same shape as rows, for the noisy columns: [low, high], None where there is no bound."""
         columns = {
             column.name: self._intervals(column.shows)
             for column in self.statement.presentation.columns
             if not isinstance(column.shows, KeyShown)
         }
-        if not columns:
-            return [{} for _ in self._places]
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return Listing(columns, len(self._places))
 
     def labels(self, language: str) -> dict[str, dict[str, str]]:
         """Code to label for every category column of the answer."""
@@ -151,9 +154,9 @@ class Answer:
     def to_dict(self, language: str = "en") -> dict[str, object]:
         """Every field of the JSON answer; docs/answers.md says what each means."""
         return {
-            "rows": self.rows,
+            "rows": list(self.rows),
             "labels": self.labels(language),
-            "intervals": self.intervals,
+            "intervals": list(self.intervals),
             **self.facts(),
         }
 
@@ -220,25 +223,43 @@ class Answer:
         return list(product(*(key.cells or () for key in self.plan.keys)))
 
     @cached_property
+    def _count(self) -> int:
+        return self.plan.cell_count if self.noisy.keys is None else len(self.noisy.keys)
+
+    @cached_property
     def _columns(self) -> list[tuple[int, ...]]:
         """The noisy values of every measure, each by cell."""
         return [measure.values for measure in self._measures]
 
     @cached_property
-    def _places(self) -> list[int]:
-        return arrange(self.statement.presentation, self._cells, self._columns)
+    def _many(self) -> ManyCells | None:
+        """The same as arrays, where there are so many cells that loading what they need takes less time."""
+        if self._count <= MANY_CELLS or self.noisy.keys is not None:
+            return None
+        from discreet.release.manycells import ManyCells
+
+        return ManyCells.of(self.statement, self._columns)
+
+    @cached_property
+    def _places(self) -> Sequence[int]:
+        found = None if self._many is None else self._many.arrange()
+        return arrange(self.statement.presentation, self._cells, self._columns) if found is None else found
 
     def _column(self, shows: KeyShown | Output) -> Sequence[Shown]:
+        found = None if self._many is None else self._many.column(shows, self._places)
+        if found is not None:
+            return found
         if isinstance(shows, KeyShown):
             face = self.statement.keys[shows.key]
             return [face.shown(self._cells[place][shows.key]) for place in self._places]
         return show_values(shows, self._columns, self._places)
 
-    def _intervals(self, output: Output) -> list[list[Number]]:
+    def _intervals(self, output: Output) -> Sequence[list[Number]]:
         margins = self._margins(sorted(measures_used(output)))
         if margins is None:
             return [[None, None] for _ in self._places]
-        return show_intervals(output, self._columns, self._places, margins)
+        found = None if self._many is None else self._many.intervals(output, self._places, margins)
+        return show_intervals(output, self._columns, self._places, margins) if found is None else found
 
     def _margins(self, used: Sequence[int]) -> dict[int, Margin] | None:
         """How far the measures of an output may be off, all at once; None when no interval is wide enough."""

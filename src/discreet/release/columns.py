@@ -1,7 +1,8 @@
-"""Columns of an answer, all cells at once: what `evaluation` says of one cell, written for a hundred thousand.
+"""Columns of an answer, all cells at once: what `evaluation` says of one cell, written for some thousand.
 
 Single measures and averages, which nearly every statement shows, are worked out in whole numbers, without a fraction
-for each cell; everything else goes cell by cell. Both give the same numbers, bit for bit.
+for each cell; everything else goes cell by cell. Both give the same numbers, bit for bit. Beyond some thousand cells
+`columnarrays` does the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from math import lcm
 from discreet.plan.outputs import Mean, Noted, Output
 from discreet.release.evaluation import enclose, evaluate, is_whole, round_out, shown, shown_interval
 
-__all__ = ["Margin", "show_intervals", "show_values"]
+__all__ = ["Average", "Margin", "Number", "show_intervals", "show_values"]
 
 Number = int | float | None
 Measures = Sequence[Sequence[int]]
@@ -48,7 +49,7 @@ def show_values(output: Output, measures: Measures, places: Sequence[int]) -> li
                 return [values[place] * over for place in places]
             return [values[place] * over / under for place in places]
         case Mean(total, size):
-            totals, sizes, average = measures[total], measures[size], _Average.of(output)
+            totals, sizes, average = measures[total], measures[size], Average.of(output)
             ratios = [average.at(totals[place], sizes[place]) for place in places]
             return [over / under for over, under in ratios]
     whole = is_whole(output)
@@ -70,7 +71,7 @@ def show_intervals(
                 for low, high in boxes[measure]
             ]
         case Mean(total, size):
-            average = _Average.of(output)
+            average = Average.of(output)
             pairs = zip(boxes[total], boxes[size], strict=True)
             return [average.interval(totals, sizes) for totals, sizes in pairs]
     whole = is_whole(output)
@@ -81,7 +82,7 @@ def show_intervals(
 
 
 @dataclass(frozen=True, slots=True)
-class _Average:
+class Average:
     """A `Mean` over common denominators: one of sizes and floor, and `unit` of everything else."""
 
     unit: int
@@ -93,7 +94,7 @@ class _Average:
     floor: int
 
     @classmethod
-    def of(cls, mean: Mean) -> _Average:
+    def of(cls, mean: Mean) -> Average:
         parts = (mean.total_step, mean.centre, mean.low, mean.high)
         unit = lcm(*(part.denominator for part in parts))
         shared = lcm(mean.size_step.denominator, mean.floor.denominator)

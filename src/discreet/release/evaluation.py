@@ -28,6 +28,7 @@ __all__ = [
     "is_whole",
     "joint_level",
     "measures_with_noise",
+    "prints_exactly",
     "reach",
     "round_out",
     "shown",
@@ -290,12 +291,12 @@ def round_out(numerator: int, denominator: int, *, up: bool) -> int | float:
         return -(-numerator // denominator) if up else numerator // denominator
     over, under = nearest.as_integer_ratio()
     beyond = over * denominator - numerator * under
-    if beyond == 0 or (beyond > 0) == up or _prints_exactly(numerator, denominator):
+    if beyond == 0 or (beyond > 0) == up or prints_exactly(numerator, denominator):
         return nearest
     return math.nextafter(nearest, math.inf if up else -math.inf)
 
 
-def _prints_exactly(numerator: int, denominator: int) -> bool:
+def prints_exactly(numerator: int, denominator: int) -> bool:
     """Whether the nearest float prints as this very ratio: decimals of at most 15 digits do."""
     digits, rest = divmod(abs(numerator) * _NINE_PLACES, denominator)
     if rest:

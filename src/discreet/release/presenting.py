@@ -20,14 +20,14 @@ __all__ = ["arrange", "holds"]
 _COMPARE: Final = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def arrange(presentation: Presentation, cells: Sequence[Cell], measures: Sequence[Sequence[int]]) -> list[int]:
+def arrange(presentation: Presentation, cells: Sequence[Cell], measures: Sequence[Sequence[int]]) -> Sequence[int]:
     """The places of the cells to show, in the order asked; cells that compare equal keep the order of the keys.
 
     `measures` holds the noisy values of every measure, each by cell.
     """
-    places = list(range(len(cells)))
     if presentation.having is None and not presentation.order:
-        return _cut(places, presentation)
+        return _cut(range(len(cells)), presentation)
+    places = list(range(len(cells)))
     values = list(zip(*measures, strict=True))
     having = presentation.having
     if having is not None:
@@ -37,7 +37,7 @@ def arrange(presentation: Presentation, cells: Sequence[Cell], measures: Sequenc
     return _cut(places, presentation)
 
 
-def _cut(places: list[int], presentation: Presentation) -> list[int]:
+def _cut(places: Sequence[int], presentation: Presentation) -> Sequence[int]:
     end = None if presentation.limit is None else presentation.offset + presentation.limit
     return places[presentation.offset : end]
 

@@ -1,0 +1,86 @@
+"""The cells of an answer as arrays: keys by arithmetic on their places, outputs by `columnarrays`.
+
+What is not worked out in arrays gives None, and whoever asked goes cell by cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+
+from discreet.plan.outputs import KeyShown, Output
+from discreet.plan.statement import Statement
+from discreet.release.columnarrays import (
+    CellByCell,
+    Whole,
+    arrange_many,
+    interval_columns,
+    to_array,
+    value_column,
+)
+from discreet.release.columns import Margin, Number
+from discreet.release.listing import Chosen, Pairs
+
+__all__ = ["ManyCells"]
+
+
+@dataclass(frozen=True)
+class ManyCells:
+    """Every cell of closed keys, the last key varying fastest; `measures` hold the noisy values of each."""
+
+    statement: Statement
+    measures: Sequence[Whole]
+    count: int
+
+    @classmethod
+    def of(cls, statement: Statement, measures: Sequence[Sequence[int]]) -> ManyCells | None:
+        """The cells, or None where a value does not fit 64 bits."""
+        try:
+            arrays = [to_array(values) for values in measures]
+        except CellByCell:
+            return None
+        return cls(statement, arrays, statement.plan.cell_count)
+
+    def arrange(self) -> Sequence[int] | None:
+        """The places of the cells to show, in the order asked."""
+        try:
+            return arrange_many(self.statement.presentation, self._key, self.measures, self.count)
+        except CellByCell:
+            return None
+
+    def column(self, shows: KeyShown | Output, places: Sequence[int]) -> Sequence[Any] | None:
+        """What is shown of the cells at these places."""
+        if isinstance(shows, KeyShown):
+            cells, where = self._key(shows.key)
+            face = self.statement.keys[shows.key]
+            return Chosen([face.shown(cell) for cell in cells], self._at(where, places))
+        try:
+            return cast("Sequence[Any]", value_column(shows, self._shown(places), len(places)))
+        except CellByCell:
+            return None
+
+    def intervals(
+        self, output: Output, places: Sequence[int], margins: Mapping[int, Margin]
+    ) -> Sequence[list[Number]] | None:
+        try:
+            low, high = interval_columns(output, self._shown(places), margins, places)
+        except CellByCell:
+            return None
+        return Pairs(cast("Sequence[Number]", low), cast("Sequence[Number]", high))
+
+    def _key(self, place: int) -> tuple[Sequence[int | str | None], Whole]:
+        cells = self.statement.plan.keys[place].cells or ()
+        inner = prod(len(later.cells or ()) for later in self.statement.plan.keys[place + 1 :])
+        return cells, np.arange(self.count) // inner % len(cells)
+
+    def _shown(self, places: Sequence[int]) -> list[Whole]:
+        return [self._at(values, places) for values in self.measures]
+
+    def _at(self, values: Whole, places: Sequence[int]) -> Whole:
+        if isinstance(places, range):
+            return values[places.start : places.stop]
+        return values[np.asarray(places, dtype=np.int64)]
