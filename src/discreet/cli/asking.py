@@ -1,5 +1,7 @@
 """The analyst's commands: what there is, what may be asked, what is left."""
 
+import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -20,7 +22,7 @@ from discreet.cli.options import (
     WorkspaceOption,
     YesOption,
 )
-from discreet.cli.screen import on_terminal, show_estimates, show_json, show_note, show_pairs, show_table
+from discreet.cli.screen import on_terminal, show_columns, show_estimates, show_json, show_note, show_pairs, show_table
 from discreet.errors import Refused, UsageError
 from discreet.guarantees.numbers import text
 
@@ -247,11 +249,11 @@ def query(
         confirm=_confirm if on_terminal() and not yes else None,
     )
     if output is AnswerFormat.JSON:
-        show_json(answer.to_dict(lang))
+        show_json(answer.fields(lang))
     elif output is AnswerFormat.CSV:
-        from discreet.release.exports import to_csv
+        from discreet.release.exports import csv_parts
 
-        typer.echo(to_csv(answer, lang), nl=False)
+        sys.stdout.writelines(csv_parts(answer, lang))
     else:
         show_answer(answer, lang)
 
@@ -329,6 +331,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
     """An answer as a table: labels, values with as many decimals as their intervals bear, and what it all means."""
     from discreet.plan.outputs import KeyShown
     from discreet.release.describing import word_bounds
+    from discreet.release.listing import ends_of, parts_of
     from discreet.release.outlook import tell_replay
 
     labels = answer.labels(lang)
@@ -336,16 +339,17 @@ def show_answer(answer: "Answer", lang: str) -> None:
     headings: list[tuple[str, str]] = []
     columns: list[list[str]] = []
     for column in answer.statement.presentation.columns:
-        values = [row[column.name] for row in answer.rows]
+        values = [value for part in parts_of(answer.rows.columns[column.name]) for value in part]
         if isinstance(column.shows, KeyShown):
             named = labels.get(column.name, {})
             headings.append((column.name, "left"))
             columns.append([nothing if value is None else named.get(str(value), str(value)) for value in values])
         else:
-            ends = [tuple(row[column.name]) for row in answer.intervals]
+            both = ends_of(answer.intervals.columns[column.name])
+            ends = list(zip(*(chain.from_iterable(parts_of(end)) for end in both), strict=True))
             headings += [(column.name, "right"), (f"{answer.level:%} interval".replace(".00%", "%"), "right")]
             columns += show_estimates(values, ends, decimals=_places(column.shows, answer))
-    facts = answer.to_dict(lang)
+    facts = answer.facts()
     paid = tell_replay(answer.debited.get("analyst", {})) if answer.replayed else f"epsilon {answer.charge['epsilon']}"
     if not answer.replayed and answer.charge["delta"] != "0":
         paid += f" and delta {answer.charge['delta']}"
@@ -361,7 +365,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
         *word_bounds(answer.bounds),
         *answer.warnings,
     ]
-    show_table("", headings, [list(row) for row in zip(*columns, strict=True)], footer=footer)
+    show_columns("", headings, columns, footer=footer)
 
 
 def _places(output: "Output", answer: "Answer") -> int | None:

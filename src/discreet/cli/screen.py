@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "on_terminal",
     "show_banner",
+    "show_columns",
     "show_error",
     "show_estimates",
     "show_fault",
@@ -33,6 +34,7 @@ __all__ = [
 _GAP: Final = "   "
 _WIDE: Final = Context(prec=400)
 _NARROWEST: Final = 12
+_STRETCH: Final = 4_096
 
 
 def on_terminal() -> bool:
@@ -67,8 +69,20 @@ def show_estimates(
 
 
 def show_json(value: object) -> None:
-    """Exactly what Python would give, as JSON."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Exactly what Python would give, as JSON; rows that are made when they are looked at, a stretch at a time."""
+    if not isinstance(value, dict) or not any(hasattr(part, "to_json") for part in value.values()):
+        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        return
+    for place, (name, part) in enumerate(value.items()):
+        sys.stdout.write(f"{',' if place else '{'}\n  {json.dumps(name, ensure_ascii=False)}: ")
+        if hasattr(part, "to_json") and len(part):
+            sys.stdout.write("[\n")
+            sys.stdout.writelines(part.to_json())
+            sys.stdout.write("\n  ]")
+        else:
+            plain = list(part) if hasattr(part, "to_json") else part
+            sys.stdout.write(json.dumps(plain, indent=2, ensure_ascii=False).replace("\n", "\n  "))
+    sys.stdout.write("\n}\n")
 
 
 def show_table(
@@ -79,24 +93,53 @@ def show_table(
     footer: Sequence[str] = (),
 ) -> None:
     """A table; each column is (heading, 'left' or 'right'). Lines of the footer follow it, whole."""
+    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
+    show_columns(title, columns, cells, footer=footer)
+
+
+def show_columns(
+    title: str,
+    columns: Sequence[tuple[str, str]],
+    cells: Sequence[Sequence[str]],
+    *,
+    footer: Sequence[str] = (),
+) -> None:
+    """The same from the cells of each column; lines leave as they are made."""
     headings = [heading for heading, _ in columns]
-    widths = _widths([headings, *rows])
+    widths = _widths([[heading, *column] for heading, column in zip(headings, cells, strict=True)])
     lines = [title] if title else []
-    for place, row in enumerate([headings, *rows]):
-        lines += _lines(row, columns, widths)
-        if place == 0:
-            lines.append("─" * (sum(widths) + len(_GAP) * (len(widths) - 1)))
-    sys.stdout.write("\n".join([*lines, *footer]) + "\n")
+    lines += [*_lines(headings, columns, widths), "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))]
+    sys.stdout.write("\n".join(lines) + "\n")
+    for start in range(0, len(cells[0]) if cells else 0, _STRETCH):
+        sys.stdout.write(_stretch([column[start : start + _STRETCH] for column in cells], columns, widths))
+    sys.stdout.write("".join(f"{line}\n" for line in footer))
 
 
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
     """As wide as the cells; where that is wider than the screen, the widest column gives way and wraps."""
-    widths = [max(screen_width(cell) for cell in column) for column in zip(*rows, strict=True)]
+    widths = [max(map(len if "".join(column).isascii() else screen_width, column)) for column in columns]
     room = shutil.get_terminal_size((120, 24)).columns - len(_GAP) * (len(widths) - 1)
     while sum(widths) > room and max(widths) > _NARROWEST:
         widest = widths.index(max(widths))
         widths[widest] = max(_NARROWEST, widths[widest] - (sum(widths) - room), sorted(widths)[-2] - 1)
     return widths
+
+
+def _stretch(cells: Sequence[Sequence[str]], columns: Sequence[tuple[str, str]], widths: Sequence[int]) -> str:
+    """The lines of some rows; column by column where no cell wraps."""
+    if not all(_is_plain(column, width) for column, width in zip(cells, widths, strict=True)):
+        return "".join(f"{line}\n" for row in zip(*cells, strict=True) for line in _lines(row, columns, widths))
+    padded = [
+        [cell.rjust(width) for cell in column] if side == "right" else [cell.ljust(width) for cell in column]
+        for column, (_, side), width in zip(cells, columns, widths, strict=True)
+    ]
+    return "".join([_GAP.join(row).rstrip() + "\n" for row in zip(*padded, strict=True)])
+
+
+def _is_plain(column: Sequence[str], width: int) -> bool:
+    together = "".join(column)
+    fits = together.isascii() and together.isprintable() and max(map(len, column)) <= width
+    return fits and list(map(str.strip, column)) == list(column)
 
 
 def _lines(row: Sequence[str], columns: Sequence[tuple[str, str]], widths: Sequence[int]) -> list[str]:

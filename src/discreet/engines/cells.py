@@ -12,7 +12,7 @@ from discreet.engines.statements import Rendering
 from discreet.engines.values import Row, Value
 from discreet.plan.algebra import Extreme, Marginal, Measure, Plan, Quantile, Residual
 
-__all__ = ["arrange", "collect", "gives_histogram", "listed_cells", "take_margin"]
+__all__ = ["arrange", "collect", "gives_histogram", "listed_cells", "load_arranging", "take_margin"]
 
 _INT64: Final = 1 << 63
 
@@ -31,6 +31,12 @@ def arrange(plan: Plan, rendering: Rendering, numbers: Iterable[Row], histograms
             column = [_whole(counted[cell][place]) if cell in counted else 0 for cell in cells]
             columns.append(take_margin(plan, measure, column))
     return Measured(tuple(columns), tuple(cells) if plan.open else None)
+
+
+def load_arranging(plan: Plan) -> None:
+    """Import what `take_margin` needs: before a charge."""
+    if any(isinstance(measure, Marginal | Residual) for measure in plan.measures):
+        import numpy  # noqa: F401
 
 
 def take_margin(plan: Plan, measure: Measure, column: list[int]) -> list[int]:

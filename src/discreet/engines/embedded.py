@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from discreet.engines.base import Measured
-from discreet.engines.cells import arrange
+from discreet.engines.cells import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.statements import Table, render
 from discreet.plan.algebra import Plan
@@ -46,14 +46,22 @@ class EmbeddedEngine:
         self._database: duckdb.DuckDBPyConnection | None = None
 
     def prepare(self, plan: Plan) -> None:
-        """Open the engine, and refuse what cannot be written in SQL: all that can be known before a charge."""
+        """Open the engine, load what reading its answer takes, and refuse what cannot be written in SQL.
+
+        All that can be known before a charge.
+        """
         render(plan, self._dialect, self._tables)
-        self._open()
+        load_arranging(plan)
+        with self._open().cursor() as cursor:
+            if _has_many_cells(plan):
+                from discreet.engines.cellarrays import load_arrays
+
+                load_arrays(cursor)
 
     def measure(self, plan: Plan) -> Measured:
         rendering = render(plan, self._dialect, self._tables)
         with self._open().cursor() as cursor:
-            if not plan.open and plan.cell_count > _MANY_CELLS:
+            if _has_many_cells(plan):
                 from discreet.engines.cellarrays import arrange_arrays
 
                 return arrange_arrays(plan, rendering, cursor)
@@ -72,6 +80,10 @@ class EmbeddedEngine:
             self._database = open_database(self._paths)
             self._owner = os.getpid()
         return self._database
+
+
+def _has_many_cells(plan: Plan) -> bool:
+    return not plan.open and plan.cell_count > _MANY_CELLS
 
 
 def open_database(paths: tuple[str, ...]) -> duckdb.DuckDBPyConnection:

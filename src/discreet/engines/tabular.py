@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from discreet.data.card import Card
 from discreet.engines.base import Measured
-from discreet.engines.cells import arrange
+from discreet.engines.cells import arrange, load_arranging
 from discreet.engines.dialects import Dialect
 from discreet.engines.statements import Table, render
 from discreet.engines.tables import RowReader
@@ -40,6 +40,7 @@ class TabularEngine:
     def prepare(self, plan: Plan) -> None:
         """Connect, and refuse what cannot be written in SQL: all that can be known before a charge."""
         render(plan, self._dialect, self._tables)
+        load_arranging(plan)
         self.close()
         self._waiting.reader = self._connect()
 

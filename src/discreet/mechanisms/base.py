@@ -24,6 +24,10 @@ class Mechanism(ABC):
     def parameters(self) -> dict[str, str]:
         """The exact parameters as text, for the ledger."""
 
+    def load(self, count: int | None = None) -> None:
+        """Import whatever so many draws need, or any number: before a charge, since nothing may fail after it."""
+        return
+
 
 class AdditiveMechanism(Mechanism):
     """Adds independent, symmetric integer noise to each value."""

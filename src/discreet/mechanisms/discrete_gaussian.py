@@ -69,8 +69,21 @@ class DiscreteGaussian(AdditiveMechanism):
         total = 2 * math.fsum(weights) - 1
         return 2 * math.fsum(k * weight for k, weight in enumerate(weights)) / total
 
+    def load(self, count: int | None = None) -> None:
+        from discreet.noise import entropy, gaussian  # noqa: F401
+
+        if count is None or self._takes_table(count):
+            from discreet.noise import gaussiantable  # noqa: F401
+        if count is None or not self._takes_table(count):
+            from discreet.mechanisms.measurement import load_measurement
+
+            load_measurement(family="gaussian", scale=float(self.scale))
+
+    def _takes_table(self, count: int) -> bool:
+        return self.scale <= _LARGEST_TABLE and count >= _LONG + 2 * self.scale
+
     def _draw(self, count: int) -> list[int]:
-        if self.scale <= _LARGEST_TABLE and count >= _LONG + 2 * self.scale:
+        if self._takes_table(count):
             return self._draw_from_table(count)
         from discreet.mechanisms.measurement import draw_noise
 

@@ -1,8 +1,8 @@
 """Noise drawn by OpenDP, many draws at once: the Gaussian's, and a second Laplace for comparison.
 
-OpenDP is imported when the first noise is drawn, because the import takes longer than most commands. Its
-measurements ask for a process-wide feature flag; the flag is raised only while a measurement is built and put
-back as it was found.
+OpenDP is imported by those who draw from it, because the import takes longer than most commands: before a charge, by
+`load_measurement`, since an import that fails after it would cost budget. Its measurements ask for a process-wide
+feature flag; the flag is raised only while a measurement is built and put back as it was found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
-__all__ = ["HIGHEST", "LOWEST", "Family", "draw_noise"]
+__all__ = ["HIGHEST", "LOWEST", "Family", "draw_noise", "load_measurement"]
 
 Family = Literal["laplace", "gaussian"]
 # What OpenDP gives when a draw lies at or beyond the ends of 64 bits.
@@ -20,6 +20,13 @@ LOWEST: Final = -(1 << 63)
 HIGHEST: Final = (1 << 63) - 1
 _SMALLEST_SHARE: Final = 2048
 _building: Final = threading.Lock()
+
+
+def load_measurement(*, family: Family, scale: float) -> None:
+    """Import OpenDP and make a measurement once, with all that it loads on the way."""
+    from concurrent.futures import thread  # noqa: F401
+
+    _build(family, scale)([0])
 
 
 def draw_noise(count: int, *, family: Family, scale: float) -> list[int]:

@@ -67,8 +67,8 @@ def read_amounts(given: str | int | Mapping[str, object] | None, *, option: str)
     """'n=1000, weights=25000' or the same as a mapping; a bare number means n. Sizes are positive."""
     found = _read(given, option)
     for name in (COUNTED, WEIGHED):
-        if name in found:
-            _require_positive(name, found[name], option)
+        if name in found and option == "assume":
+            _require_positive(name, found[name])
     return found
 
 
@@ -103,10 +103,10 @@ def _amount(value: object, option: str) -> Fraction:
     return Fraction(written[0])
 
 
-def _require_positive(name: str, amount: Fraction, option: str) -> None:
+def _require_positive(name: str, amount: Fraction) -> None:
     if amount <= 0:
         rule = f"takes sizes above 0, as in {name}=1000"
-        raise ParameterInvalid(parameter=option, rule=rule, came=f"{name}={word_number(amount)}")
+        raise ParameterInvalid(parameter="assume", rule=rule, came=f"{name}={word_number(amount)}")
 
 
 # --- what is assumed ------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def assume(statement: Statement, amounts: Amounts) -> Assumptions:
             known = [*(n for n, shows in columns.items() if not isinstance(shows, KeyShown)), COUNTED, WEIGHED]
             raise UnknownName(sort="assumed quantity", name=name, where="the statement", known=known)
         if any(not _carries_values(statement.plan.measures[place]) for place in named):
-            _require_positive(name, amount, "assume")
+            _require_positive(name, amount)
         if name in columns:
             outputs[name] = amount
         measures.update({place: amount / statement.measures[place].step for place in named})

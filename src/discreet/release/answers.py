@@ -153,12 +153,11 @@ class Answer:
 
     def to_dict(self, language: str = "en") -> dict[str, object]:
         """Every field of the JSON answer; docs/answers.md says what each means."""
-        return {
-            "rows": list(self.rows),
-            "labels": self.labels(language),
-            "intervals": list(self.intervals),
-            **self.facts(),
-        }
+        return {**self.fields(language), "rows": list(self.rows), "intervals": list(self.intervals)}
+
+    def fields(self, language: str = "en") -> dict[str, object]:
+        """The same, with rows and intervals as they are kept: for whoever writes them out one after another."""
+        return {"rows": self.rows, "labels": self.labels(language), "intervals": self.intervals, **self.facts()}
 
     def facts(self) -> dict[str, object]:
         """What is said of any release: level, charge, guarantee, mechanisms, dataset, and what must be warned of."""

@@ -34,7 +34,7 @@ from discreet.plan.statement import Statement
 from discreet.release.answers import Answer, Remaining
 from discreet.release.bounding import Bounded, Searching, answer_bounded, ends_of, price_searching
 from discreet.release.describing import ledger_mechanisms
-from discreet.release.noising import Noisy, draw
+from discreet.release.noising import Noisy, draw, load_noise
 from discreet.release.outlook import amounts, debits
 from discreet.release.pricing import Pricing, price, price_gaussian
 
@@ -100,7 +100,7 @@ def ask(question: Question, ledger: Ledger) -> Answer:
     engine = None
     if receipt is None:
         check_suspension([question], ledger)
-        engine = open_for(question)
+        engine = open_for(question, priced)
         receipt = _charge(question, priced, ledger)
     try:
         stored = receipt.answer
@@ -149,8 +149,9 @@ def check_suspension(questions: Sequence[Question], ledger: Ledger) -> None:
             raise DatasetSuspended(dataset=name)
 
 
-def open_for(question: Question) -> Engine:
-    """An engine that is ready for the question; what fails here costs nothing."""
+def open_for(question: Question, priced: Pricing | Searching) -> Engine:
+    """An engine that is ready for the question, and all that its noise needs; what fails here costs nothing."""
+    _load(question.statement.plan, priced)
     try:
         engine = question.open_engine()
         if isinstance(engine, Prepared):
@@ -163,6 +164,22 @@ def open_for(question: Question) -> Engine:
             f"the engine that holds the rows of '{question.dataset.name}' cannot be reached. Nothing was charged; ask "
             "again later, or ask the custodian.",
             dataset=question.dataset.name,
+        ) from None
+
+
+def _load(plan: Plan, priced: Pricing | Searching) -> None:
+    """Import what the noise needs; where that is missing, nothing has been charged."""
+    try:
+        if isinstance(priced, Searching):
+            for search in priced.searches:
+                search.mechanism.load(search.plan.cell_count)
+            load_noise(priced.farthest.plan, priced.pricing)
+        else:
+            load_noise(plan, priced)
+    except (ImportError, OSError) as error:
+        raise Refused(
+            f"the noise cannot be drawn here: {error.name if isinstance(error, ImportError) else 'a file'} cannot be "
+            "loaded. Nothing was charged; install Discreet again, then look with: discreet doctor"
         ) from None
 
 

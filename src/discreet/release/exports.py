@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
@@ -12,12 +14,13 @@ from discreet.plan.outputs import KeyShown
 from discreet.plan.statement import KeyFace
 from discreet.release.answers import Answer
 from discreet.release.evaluation import is_whole
+from discreet.release.listing import ends_of, parts_of
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["neutralise", "quote", "to_arrow", "to_csv", "to_pandas"]
+__all__ = ["csv_parts", "neutralise", "quote", "to_arrow", "to_csv", "to_pandas"]
 
 _DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
@@ -44,29 +47,51 @@ def to_csv(answer: Answer, language: str = "en") -> str:
 
     A release that is not differentially private says so in a column of its own, on every line.
     """
+    return "".join(csv_parts(answer, language))
+
+
+def csv_parts(answer: Answer, language: str = "en") -> Iterator[str]:
+    """The same, some thousand lines at a time."""
     guarantee = answer.noisy.guarantee
     said = {} if guarantee.differentially_private else {"guarantee": str(guarantee)}
-    columns = dict(_text_columns(answer, language))
-    lines = [[neutralise(name) for name in (*columns, *said)]]
-    lines += ([*cells, *said.values()] for cells in zip(*columns.values(), strict=True))
+    columns = list(_text_columns(answer, language))
+    yield _lines([[neutralise(name)] for name in (*(name for name, _, _ in columns), *said)])
+    for parts in zip(*(parts_of(column) for _, column, _ in columns), strict=True):
+        texts = [list(map(written, part)) for part, (_, _, written) in zip(parts, columns, strict=True)]
+        yield _lines([*texts, *([fact] * len(parts[0]) for fact in said.values())])
+
+
+def _lines(columns: Sequence[Sequence[str]]) -> str:
     # A line of one empty field would be read as no line at all.
-    return "".join((",".join(map(quote, line)) or '""') + "\n" for line in lines)
+    quoted = [list(map(quote, column)) if _QUOTED.search("".join(column)) else column for column in columns]
+    return "".join((",".join(line) or '""') + "\n" for line in zip(*quoted, strict=True))
 
 
-def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, list[str]]]:
+def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, Sequence[Any], Callable[[Any], str]]]:
+    """Names, columns, and how a value of each is written."""
     labels = answer.labels(language)
     for column in answer.statement.presentation.columns:
-        name = column.name
-        values = ["" if row[name] is None else str(row[name]) for row in answer.rows]
+        name, values = column.name, answer.rows.columns[column.name]
         if not isinstance(column.shows, KeyShown):
-            yield name, values
-            for place, side in enumerate(("low", "high")):
-                ends = [interval[name][place] for interval in answer.intervals]
-                yield f"{name}_{side}", ["" if end is None else str(end) for end in ends]
+            yield name, values, _number
+            for side, ends in zip(("low", "high"), ends_of(answer.intervals.columns[name]), strict=True):
+                yield f"{name}_{side}", ends, _number
             continue
-        yield name, [neutralise(value) for value in values]
+        yield name, values, _key
         if name in labels:
-            yield f"{name}_label", [neutralise(labels[name].get(value, "")) for value in values]
+            yield f"{name}_label", values, partial(_label, labels[name])
+
+
+def _number(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _key(value: object) -> str:
+    return neutralise(_number(value))
+
+
+def _label(labels: Mapping[str, str], value: object) -> str:
+    return neutralise(labels.get(_number(value), ""))
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -79,11 +104,11 @@ def to_arrow(answer: Answer) -> pyarrow.Table:
     columns: dict[str, Any] = {}
     for column in answer.statement.presentation.columns:
         name, shows = column.name, column.shows
-        values = [row[name] for row in answer.rows]
+        values = list(chain.from_iterable(parts_of(answer.rows.columns[name])))
         if isinstance(shows, KeyShown):
             columns[name] = pyarrow.array(values, type=_key_type(answer.statement.keys[shows.key], values))
             continue
-        low, high = ([interval[name][place] for interval in answer.intervals] for place in (0, 1))
+        low, high = (list(chain.from_iterable(parts_of(end))) for end in ends_of(answer.intervals.columns[name]))
         for full_name, numbers in ((name, values), (f"{name}_low", low), (f"{name}_high", high)):
             columns[full_name] = _numbers(numbers, whole=is_whole(shows))
     return pyarrow.table(columns, metadata=_metadata(answer))
@@ -127,7 +152,7 @@ def _as_float(value: float) -> float:
 
 
 def _facts(answer: Answer) -> dict[str, object]:
-    told = answer.to_dict()
+    told = answer.facts()
     names = ("guarantee", "differentially_private", "charge", "cost", "level", "interval_meaning", "unit", "neighbours")
     more = ("population", "dataset", "version", "mechanisms", "plan_hash", "request_id", "warnings")
     return {name: told[name] for name in (*names, *more) if name in told}

@@ -5,11 +5,12 @@ A million rows as objects take a gigabyte; as columns, some dozen megabytes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar, overload
 
-__all__ = ["Chosen", "Listing", "Pairs", "parts_of"]
+__all__ = ["Chosen", "Listing", "Pairs", "ends_of", "parts_of"]
 
 T = TypeVar("T")
 
@@ -50,6 +51,18 @@ class Listing(Sequence[dict[str, T]], Generic[T]):
             return NotImplemented if not isinstance(other, Sequence) else False
         return all(one == another for one, another in zip(self, other, strict=True))
 
+    def to_json(self) -> Iterator[str]:
+        """The lines of a JSON list of these rows, two spaces deep and two for each level, a stretch at a time."""
+        fields = [f"      {_quoted(name)}: {_slots(column)}" for name, column in self.columns.items()]
+        row = "    {\n" + ",\n".join(fields) + "\n    }" if fields else "    {}"
+        if not fields:
+            yield from (f",\n{row}" if place else row for place in range(self._count))
+            return
+        flat = [end for column in self.columns.values() for end in _flat(column)]
+        for place, part in enumerate(zip(*(parts_of(column) for column in flat), strict=True)):
+            told = ",\n".join(map(row.__mod__, zip(*map(_in_json, part), strict=True)))
+            yield f",\n{told}" if place else told
+
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
@@ -64,6 +77,36 @@ def parts_of(column: Sequence[T], start: int = 0, stop: int | None = None) -> It
     for place in range(start, end, _PART):
         part: Any = column[place : min(end, place + _PART)]
         yield part.tolist() if hasattr(part, "tolist") else part
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False).replace("%", "%%")
+
+
+def _slots(column: Sequence[object]) -> str:
+    return "[\n        %s,\n        %s\n      ]" if _paired(column) else "%s"
+
+
+def _flat(column: Any) -> Sequence[Sequence[Any]]:
+    return ends_of(column) if _paired(column) else (column,)
+
+
+def ends_of(column: Sequence[Sequence[T]]) -> tuple[Sequence[T], Sequence[T]]:
+    """A column of pairs as two columns."""
+    if isinstance(column, Pairs):
+        return column.ends
+    return [pair[0] for pair in column], [pair[1] for pair in column]
+
+
+def _paired(column: Sequence[object]) -> bool:
+    return isinstance(column, Pairs) or (len(column) > 0 and isinstance(column[0], list))
+
+
+def _in_json(part: Sequence[object]) -> list[str]:
+    if any(isinstance(value, str) for value in part):
+        known = {value: json.dumps(value, ensure_ascii=False) for value in set(part)}
+        return [known[value] for value in part]
+    return json.dumps(list(part))[1:-1].split(", ")  # numbers alone: no comma is part of one
 
 
 class Pairs(Sequence[list[T]]):

@@ -28,7 +28,7 @@ from discreet.plan.statement import Statement
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
 from discreet.release.ranking import choose
 
-__all__ = ["Noisy", "NoisyMeasure", "SearchedBounds", "draw", "slices_of"]
+__all__ = ["Noisy", "NoisyMeasure", "SearchedBounds", "draw", "load_noise", "slices_of"]
 
 SCHEMA: Final = 3
 _FIRST_FORMS: Final = 2
@@ -186,6 +186,15 @@ def _mechanism(stored: Mapping[str, str]) -> UsedMechanism:
 
 
 # --- drawing --------------------------------------------------------------------------------------------------------
+
+
+def load_noise(plan: Plan, pricing: Pricing) -> None:
+    """Import whatever `draw` will need: how many draws there are is known, but for open keys."""
+    for measure, priced in zip(plan.measures, pricing.measures, strict=True):
+        slices = len(priced.mechanisms)
+        count = None if plan.open else reduced(plan, measure).cell_count // slices
+        for mechanism in {one for one in priced.mechanisms if one is not None}:
+            mechanism.load(count)
 
 
 def draw(plan: Plan, pricing: Pricing, measured: Measured, *, unproven: str | None = None) -> Noisy:

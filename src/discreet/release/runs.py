@@ -80,7 +80,7 @@ def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_e
     for question in questions:
         check_terms(list(question.cards.values()), ledger)
     check_suspension(questions, ledger)
-    engines = [open_for(question) for question in questions]
+    engines = [open_for(one, part.pricing) for one, part in zip(questions, plan.parts, strict=True)]
     receipt = _spend(plan, ledger, analyst, request_id)
     try:
         stored = receipt.answer

@@ -282,6 +282,11 @@ def _prepare_generated(request: _Request, shelved: Shelved, engine: Engine) -> C
 
 
 def _prepare_replacement(request: _Request, shelved: Shelved, engine: Engine) -> Callable[[], Strategy]:
+    # What the rows made are written and read with, before the marker.
+    import pyarrow.parquet  # noqa: F401
+
+    import discreet.generator.rows  # noqa: F401
+
     subject, card = request.subject, request.dataset.card
     model = shelved.load()
     require_columns(columns_read(subject, request.cards), model.shapes, card)

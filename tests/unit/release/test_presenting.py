@@ -81,7 +81,7 @@ def test_order_is_stable_and_puts_null_where_it_is_told(order: tuple[Order, ...]
 
 
 def test_limit_and_offset_cut_last() -> None:
-    assert arrange(Presentation((), limit=2), CELLS, MEASURES) == [0, 1]
-    assert arrange(Presentation((), limit=0), CELLS, MEASURES) == []
-    assert arrange(Presentation((), offset=3), CELLS, MEASURES) == [3]
+    assert list(arrange(Presentation((), limit=2), CELLS, MEASURES)) == [0, 1]
+    assert list(arrange(Presentation((), limit=0), CELLS, MEASURES)) == []
+    assert list(arrange(Presentation((), offset=3), CELLS, MEASURES)) == [3]
     assert arrange(Presentation((), order=(Order(N),), limit=2, offset=1), CELLS, MEASURES) == [3, 0]

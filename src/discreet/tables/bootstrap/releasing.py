@@ -106,6 +106,7 @@ def release_bootstrap(
         if ledger.suspended(formed.dataset.name):
             raise DatasetSuspended(dataset=formed.dataset.name)
         make_ready(engine, request.outline.plan, dataset=formed.dataset.name)
+        DiscreteLaplace.calibrate(sensitivity=1, epsilon=request.epsilon).load()
         marker = _mark(request, ledger)
         entry = _entry(request, marker, _draw(request, engine, ledger))
         log.append(entry)
