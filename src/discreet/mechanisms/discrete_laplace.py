@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Self
 
 from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact
 from discreet.guarantees.types import PureDP
@@ -19,10 +19,6 @@ from discreet.mechanisms.base import AdditiveMechanism, exact_level
 from discreet.mechanisms.scale import check_scale, check_sensitivity, round_up
 
 __all__ = ["DiscreteLaplace"]
-
-# From here on loading numpy costs less than it saves: the same law, from the same bytes.
-_LONG: Final = 20_000
-_LARGEST_ARRAY: Final = 1 << 52
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +59,8 @@ class DiscreteLaplace(AdditiveMechanism):
     def load(self, count: int | None = None) -> None:
         from discreet.noise import bits, entropy  # noqa: F401
 
-        if (count is None or count >= _LONG) and self.scale <= _LARGEST_ARRAY:
-            from discreet.noise import laplace_array  # noqa: F401
-
     def _draw(self, count: int) -> list[int]:
         from discreet.noise.bits import discrete_laplace_many
         from discreet.noise.entropy import SystemEntropy
 
-        if count >= _LONG and self.scale <= _LARGEST_ARRAY:
-            from discreet.noise.laplace_array import discrete_laplace_array
-
-            drawn: list[int] = discrete_laplace_array(SystemEntropy(), scale=self.scale, count=count).tolist()
-            return drawn
         return discrete_laplace_many(SystemEntropy(), scale=self.scale, count=count)

@@ -204,7 +204,7 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
     for name in ("no.csv.gz", "cut.csv.gz", "bytes.csv"):
         with pytest.raises(FileRefused, match="cannot be read"):
             read_farms(tmp_path / name)
-    with pytest.raises(PathInvalid, match="is not a file"):
+    with pytest.raises(PathInvalid, match="is not a regular file"):
         read_farms(tmp_path)
 
 
