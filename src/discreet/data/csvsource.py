@@ -26,7 +26,7 @@ ENCODINGS: Final = ("utf-8", "latin-1", "cp1252", "iso8859-15", "utf-16", "cp850
 
 _HEAD_BYTES: Final = 1 << 20
 _BLOCK_BYTES: Final = 4 << 20
-_RATIO_SLACK: Final = 1 << 20
+_RATIO_SLACK: Final = 4 << 20
 _RAGGED_LIMIT: Final = 10_000
 
 
@@ -74,6 +74,9 @@ class CsvSource(Source):
                     ),
                 )
                 for batch in reader:
+                    # Arrow has read on meanwhile: what it read too far is refused before what came earlier is used.
+                    if stream.refused is not None:
+                        raise stream.refused
                     yield batch.rename_columns(list(names))
             except (OSError, pa.ArrowInvalid) as error:
                 raise self._explained(error, ragged) from None
@@ -95,11 +98,8 @@ class CsvSource(Source):
             raw: Any = open_regular(self.file)
         except OSError as error:
             raise self.refusal(f"cannot be read: {error.strerror}") from None
-        expanded = self.limits.expanded_bytes
-        if self.file.name.lower().endswith(".gz"):
-            expanded = min(expanded, self.file.stat().st_size * self.limits.ratio + _RATIO_SLACK)
-            raw = gzip.GzipFile(fileobj=raw)
-        return _Utf8Stream(raw, self._encoding, expanded, self.file.name)
+        packed = raw if self.file.name.lower().endswith(".gz") else None
+        return _Utf8Stream(raw, self._encoding, self.limits, self.file.name, packed=packed)
 
     def _split_head(self, stream: _Utf8Stream) -> tuple[str, bytes]:
         """The header as text, and the bytes read beyond it."""
@@ -157,31 +157,44 @@ class _Ragged:
 
 
 class _Utf8Stream:
-    """Bytes of a file as UTF-8, unpacked and counted on the way."""
+    """Bytes of a file as UTF-8, unpacked and measured on the way.
 
-    def __init__(self, raw: BinaryIO, encoding: str, expanded: int, name: str) -> None:
-        self._raw = raw
-        self._left = expanded
+    A packed file is held against the part of it that was read so far, so that a bomb is refused where it begins to
+    swell and not when all of it has been unpacked. `refused` is why reading ended.
+    """
+
+    def __init__(self, raw: BinaryIO, encoding: str, limits: Limits, name: str, *, packed: BinaryIO | None) -> None:
+        self._raw: Any = raw if packed is None else gzip.GzipFile(fileobj=packed)
+        self._packed = packed
+        self._limits = limits
+        self._unpacked = 0
         self._name = name
+        self.refused: FileRefused | None = None
         self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
 
     def __enter__(self) -> _Utf8Stream:
         return self
 
     def __exit__(self, *_: object) -> None:
-        inner = getattr(self._raw, "fileobj", None)
         self._raw.close()
-        if inner is not None:
-            inner.close()
+        if self._packed is not None:
+            self._packed.close()
 
     def read(self, size: int) -> bytes:
+        try:
+            return self._read(size)
+        except FileRefused as refused:
+            self.refused = refused
+            raise
+
+    def _read(self, size: int) -> bytes:
         while True:
             try:
-                data = self._raw.read(size)
+                data: bytes = self._raw.read(size)
             except (EOFError, zlib.error, gzip.BadGzipFile):
                 raise FileRefused(f"'{self._name}' is a damaged gzip file.", file=self._name) from None
-            self._left -= len(data)
-            if self._left < 0:
+            self._unpacked += len(data)
+            if self._unpacked > self._most():
                 raise FileRefused(
                     f"'{self._name}' unpacks to far more than its size allows; unpack it yourself and look.",
                     file=self._name,
@@ -196,6 +209,11 @@ class _Utf8Stream:
                 ) from None
             if text or not data:
                 return text.encode("utf-8")
+
+    def _most(self) -> int:
+        if self._packed is None:
+            return self._limits.expanded_bytes
+        return min(self._limits.expanded_bytes, self._packed.tell() * self._limits.ratio + _RATIO_SLACK)
 
 
 class _Rest(io.RawIOBase):

@@ -11,6 +11,7 @@ from discreet.data.sources import Limits, Source, clean_name
 __all__ = ["ParquetSource", "flatten_column"]
 
 _BATCH_ROWS: Final = 1 << 16
+_BATCH_BYTES: Final = 1 << 30
 
 
 class ParquetSource(Source):
@@ -46,17 +47,33 @@ class ParquetSource(Source):
         from pyarrow import parquet
 
         raw = [self._raw_names[self._names.index(name)] for name in names]
-        rows = 0
+        rows = unpacked = 0
+        texts = [name for name in raw if pa.types.is_string(self.schema.field(name).type)]
         try:
-            with parquet.ParquetFile(self.file) as opened:
+            # A dictionary says a long text once for very many rows: it is measured before it is written out.
+            with parquet.ParquetFile(self.file, read_dictionary=texts) as opened:
                 for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=raw, use_threads=False):
                     rows += batch.num_rows
                     if rows > self.limits.rows:
                         raise self.refusal(f"has more than {self.limits.rows:,} rows")
+                    wide = sum(map(_written_bytes, batch.columns))
+                    unpacked += wide
+                    if unpacked > self.limits.expanded_bytes or wide > _BATCH_BYTES:
+                        raise self.refusal("unpacks to far more than its size allows")
                     arrays = [flatten_column(batch.column(name), name, self) for name in raw]
                     yield pa.RecordBatch.from_arrays(arrays, names=list(names))
         except (pa.ArrowException, OSError):
             raise self.refusal("cannot be read as Parquet: it is damaged or cut short") from None
+
+
+def _written_bytes(array: Any) -> int:
+    """How many bytes a column takes once its dictionary is written out; without doing so."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(array.type) or not types.is_string(array.type.value_type):
+        return int(array.nbytes)
+    lengths = compute.cast(compute.binary_length(array.dictionary), "int64")
+    return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
 
 
 def flatten_column(array: Any, name: str, source: Source) -> Any:

@@ -49,8 +49,16 @@ class StatSource(Source):
             _, self._meta = self._read(str(file), metadataonly=True, **self._options)
         except self._errors:
             raise self.refusal(f"cannot be read as {self._suffix}") from None
+        self._check_size()
         self._raw_names = list(self._meta.column_names)
         self._names = tuple(clean_name(name) for name in self._raw_names)
+
+    def _check_size(self) -> None:
+        """A packed file says in its heading how many rows of which width it unpacks to."""
+        self._width = max(1, sum(self._meta.variable_storage_width.values()))
+        expanded = (self._meta.number_rows or 0) * self._width
+        if expanded > self.limits.expanded_bytes:
+            raise self.refusal(f"unpacks to {expanded:,} bytes; the limit is {self.limits.expanded_bytes:,}")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import random
+import threading
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.data import csvsource
 from discreet.data.sources import Limits, Source, choose_columns, open_source
 from discreet.errors import ExtraMissing, FileRefused, UsageError
 
@@ -96,6 +100,73 @@ def test_a_bomb_is_refused_while_it_unpacks(tmp_path: Path) -> None:
     plain = gzip.compress(b"a,b\n" + b"0,0\n" * 1_000)
     with pytest.raises(FileRefused, match="unpacks to far more"):
         columns(source(tmp_path, plain, "x.csv.gz", limits=Limits(expanded_bytes=1_000)), "a")
+
+
+def test_a_bomb_is_refused_where_it_swells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not when all that its size would allow has been unpacked."""
+    packed = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = (
+        packed.compress(b"a,b\n") + b"".join(packed.compress(b"0,0\n" * 250_000) for _ in range(200)) + packed.flush()
+    )
+    padded = bomb + gzip.compress(random.Random(1).randbytes(2_000_000))  # the size alone would allow ten times as much
+    unpacked = 0
+    inner = gzip.GzipFile.read
+
+    def read(self: gzip.GzipFile, size: int | None = -1) -> bytes:
+        nonlocal unpacked
+        data = inner(self, size)
+        unpacked += len(data)
+        return data
+
+    monkeypatch.setattr(gzip.GzipFile, "read", read)
+    with pytest.raises(FileRefused, match="unpacks to far more"):
+        columns(source(tmp_path, padded, "x.csv.gz"), "a")
+    assert unpacked < 64 * 2**20
+
+
+def test_what_was_read_ahead_is_not_used_once_the_limit_is_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"a,b\n" + b"".join(b"%d,%d\n" % (row, row * 7919) for row in range(3_000_000))
+    opened = source(tmp_path, text, "x.csv", limits=Limits(expanded_bytes=len(text) - 1))
+    passed = threading.Event()
+    inner = csvsource._Utf8Stream.read
+
+    def read(self: csvsource._Utf8Stream, size: int) -> bytes:
+        try:
+            return inner(self, size)
+        finally:
+            if self.refused is not None:
+                passed.set()
+
+    monkeypatch.setattr(csvsource._Utf8Stream, "read", read)
+    batches = iter(opened.batches(["a"]))
+    with pytest.raises(FileRefused, match="unpacks to far more"):
+        while not passed.wait(0.3):  # Arrow reads only so far ahead
+            next(batches)
+        next(batches)
+        pytest.fail("what was read before was used all the same")
+
+
+def test_a_dictionary_is_measured_before_it_is_written_out(tmp_path: Path) -> None:
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 60_000, pa.int32()), pa.array(["x" * 100_000]))
+    file = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": long}), file)
+    assert file.stat().st_size < 500_000
+    with pytest.raises(FileRefused, match="unpacks to far more"):
+        columns(open_source(file), "a")
+    with pytest.raises(FileRefused, match="unpacks to"):
+        columns(open_source(file, limits=Limits(expanded_bytes=10**7)), "a")
+
+
+def test_a_statistics_file_says_what_it_unpacks_to(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pandas = pytest.importorskip("pandas")
+    file = tmp_path / "x.zsav"
+    pyreadstat.write_sav(pandas.DataFrame({"a": ["x" * 100] * 2_000}), str(file), compress=True)
+    assert open_source(file).names == ("a",)
+    with pytest.raises(FileRefused, match="unpacks to"):
+        open_source(file, limits=Limits(expanded_bytes=100_000))
 
 
 def test_ragged_rows_are_counted_and_refused(tmp_path: Path) -> None:
