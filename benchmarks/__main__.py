@@ -10,7 +10,20 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
-NAMES = ("coldstart", "sample", "noise", "ledger", "ingest", "query", "shuffle", "study", "tables", "cube", "generated")
+NAMES = (
+    "coldstart",
+    "sample",
+    "noise",
+    "ledger",
+    "ingest",
+    "query",
+    "cells",
+    "shuffle",
+    "study",
+    "tables",
+    "cube",
+    "generated",
+)
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`
 COMPARED = ("privatebounds", "generator")  # take a folder of data
 
