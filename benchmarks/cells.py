@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    pass
+    from discreet.release import Answer
 
 __all__ = ["run"]
 

@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import DiscreetError, legible
@@ -49,6 +50,8 @@ def show_estimates(
 
     Whole numbers have none; intervals are rounded outwards.
     """
+    if all(type(number) is int for number in chain(values, chain.from_iterable(intervals))):
+        return [f"{value:,}" for value in values], [f"{low:,} to {high:,}" for low, high in intervals]
     widths = [high - low for low, high in intervals if low is not None and high is not None]
     if all(value is None or isinstance(value, int) for value in values):
         decimals = 0
