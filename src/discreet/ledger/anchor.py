@@ -8,14 +8,17 @@ write one after the other, and each of them sees what the others wrote.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from discreet.data.paths import read_regular
 from discreet.errors import LedgerDamaged, LedgerUnavailable
 from discreet.ledger.seal import Seal
 
@@ -103,7 +106,7 @@ class Anchor:
     def newest(self) -> AnchorLine:
         """The newest head that was anchored, without waiting."""
         with _as_unusable(self.path):
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = _open_regular(self.path, os.O_RDONLY)
             try:
                 return _newest(_read_tail(descriptor), self.path)
             finally:
@@ -112,13 +115,13 @@ class Anchor:
     def lines(self) -> list[AnchorLine]:
         """Every head that was anchored, as it was written. A torn line, as a crash leaves it, is passed over."""
         with _as_unusable(self.path):
-            return list(_parse(self.path.read_bytes()))
+            return list(_parse(read_regular(self.path)))
 
     def _lock(self) -> int:
         """The file, open and locked; again where somebody put another one in its place while this one waited."""
         while True:
             with _as_unusable(self.path):
-                descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+                descriptor = _open_regular(self.path, os.O_RDWR | os.O_APPEND)
                 try:
                     _wait_for(descriptor)
                     there, held = os.stat(self.path), os.fstat(descriptor)
@@ -128,6 +131,15 @@ class Anchor:
             if (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino):
                 return descriptor
             os.close(descriptor)
+
+
+def _open_regular(path: Path, flags: int) -> int:
+    """A pipe or a device in the place of the file is refused at once, not waited for."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return descriptor
 
 
 def _wait_for(descriptor: int) -> None:

@@ -18,6 +18,7 @@ from copy import copy
 from pathlib import Path
 from typing import Final
 
+from discreet.data.paths import read_regular
 from discreet.errors import LedgerUnavailable
 from discreet.ledger.events import canonical_json
 
@@ -109,7 +110,7 @@ def _next_path(path: Path) -> Path:
 def _read_key(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
-        content = path.read_text(encoding="ascii", errors="replace")
+        content = read_regular(path).decode("ascii", errors="replace")
     except OSError as error:
         raise _key_unusable(path, os.strerror(error.errno or 0)) from None
     if sys.platform != "win32" and stat.S_IMODE(mode) & 0o077:
