@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from discreet.data.card import Card
 from discreet.engines.base import Cell
@@ -41,10 +41,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Remaining", "interval_level"]
 
+T = TypeVar("T")
+
 Shown = int | float | str | None
 Number = int | float | None
 
 MANY_CELLS: Final = 5_000
+_MOST_OBJECTS: Final = 100_000
 
 
 def interval_level(level: ExactLike) -> Decimal:
@@ -127,14 +130,24 @@ class Answer:
         return self.versions[self.plan.dataset]
 
     @cached_property
-    def rows(self) -> Listing[Shown]:
-        """One object per cell shown, made when it is looked at; categories as codes, the NULL key as None."""
+    def rows(self) -> Sequence[dict[str, Shown]]:
+        """One object per cell shown; categories as codes, the NULL key as None. Of very many, made when looked at."""
+        return _as_list(self.listed_rows)
+
+    @cached_property
+    def intervals(self) -> Sequence[dict[str, list[Number]]]:
+        """The same shape as rows, for the noisy columns: [low, high], None where there is no bound."""
+        return _as_list(self.listed_intervals)
+
+    @cached_property
+    def listed_rows(self) -> Listing[Shown]:
+        """The rows as columns, for whoever writes them out one after another."""
         columns = {column.name: self._column(column.shows) for column in self.statement.presentation.columns}
         return Listing(columns, len(self._places))
 
     @cached_property
-    def intervals(self) -> Listing[list[Number]]:
-        """The same shape as rows, for the noisy columns: [low, high], None where there is no bound."""
+    def listed_intervals(self) -> Listing[list[Number]]:
+        """The intervals as columns."""
         columns = {
             column.name: self._intervals(column.shows)
             for column in self.statement.presentation.columns
@@ -157,7 +170,12 @@ class Answer:
 
     def fields(self, language: str = "en") -> dict[str, object]:
         """The same, with rows and intervals as they are kept: for whoever writes them out one after another."""
-        return {"rows": self.rows, "labels": self.labels(language), "intervals": self.intervals, **self.facts()}
+        return {
+            "rows": self.listed_rows,
+            "labels": self.labels(language),
+            "intervals": self.listed_intervals,
+            **self.facts(),
+        }
 
     def facts(self) -> dict[str, object]:
         """What is said of any release: level, charge, guarantee, mechanisms, dataset, and what must be warned of."""
@@ -275,3 +293,8 @@ class Answer:
         )
         slices = None if measure.key is None else slices_of(self.plan, measure.key, self.noisy.keys)
         return Margin(halves, slices, ends)
+
+
+def _as_list(rows: Listing[T]) -> Sequence[dict[str, T]]:
+    """Plain objects, unless they would take more memory than a reader expects."""
+    return list(rows) if len(rows) <= _MOST_OBJECTS else rows

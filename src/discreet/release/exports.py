@@ -71,10 +71,10 @@ def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, Sequence
     """Names, columns, and how a value of each is written."""
     labels = answer.labels(language)
     for column in answer.statement.presentation.columns:
-        name, values = column.name, answer.rows.columns[column.name]
+        name, values = column.name, answer.listed_rows.columns[column.name]
         if not isinstance(column.shows, KeyShown):
             yield name, values, _number
-            for side, ends in zip(("low", "high"), ends_of(answer.intervals.columns[name]), strict=True):
+            for side, ends in zip(("low", "high"), ends_of(answer.listed_intervals.columns[name]), strict=True):
                 yield f"{name}_{side}", ends, _number
             continue
         yield name, values, _key
@@ -104,11 +104,11 @@ def to_arrow(answer: Answer) -> pyarrow.Table:
     columns: dict[str, Any] = {}
     for column in answer.statement.presentation.columns:
         name, shows = column.name, column.shows
-        values = list(chain.from_iterable(parts_of(answer.rows.columns[name])))
+        values = list(chain.from_iterable(parts_of(answer.listed_rows.columns[name])))
         if isinstance(shows, KeyShown):
             columns[name] = pyarrow.array(values, type=_key_type(answer.statement.keys[shows.key], values))
             continue
-        low, high = (list(chain.from_iterable(parts_of(end))) for end in ends_of(answer.intervals.columns[name]))
+        low, high = (list(chain.from_iterable(parts_of(end))) for end in ends_of(answer.listed_intervals.columns[name]))
         for full_name, numbers in ((name, values), (f"{name}_low", low), (f"{name}_high", high)):
             columns[full_name] = _numbers(numbers, whole=is_whole(shows))
     return pyarrow.table(columns, metadata=_metadata(answer))

@@ -67,8 +67,7 @@ class Listing(Sequence[dict[str, T]], Generic[T]):
 
     def __repr__(self) -> str:
         first = ", ".join(map(repr, islice(self, 3)))
-        more = f", … {self._count - 3:,} more" if self._count > 3 else ""
-        return f"[{first}{more}]"
+        return f"[{first}, … {self._count - 3:,} more]" if self._count > 3 else f"[{first}]"
 
 
 def parts_of(column: Sequence[T], start: int = 0, stop: int | None = None) -> Iterator[Sequence[T]]:
