@@ -339,11 +339,12 @@ def show_answer(answer: "Answer", lang: str) -> None:
     headings: list[tuple[str, str]] = []
     columns: list[list[str]] = []
     for column in answer.statement.presentation.columns:
-        values = [value for part in parts_of(answer.listed_rows.columns[column.name]) for value in part]
+        values = list(chain.from_iterable(parts_of(answer.listed_rows.columns[column.name])))
         if isinstance(column.shows, KeyShown):
             named = labels.get(column.name, {})
             headings.append((column.name, "left"))
-            columns.append([nothing if value is None else named.get(str(value), str(value)) for value in values])
+            texts = {one: nothing if one is None else named.get(str(one), str(one)) for one in set(values)}
+            columns.append([texts[value] for value in values])
         else:
             both = ends_of(answer.listed_intervals.columns[column.name])
             ends = list(zip(*(chain.from_iterable(parts_of(end)) for end in both), strict=True))

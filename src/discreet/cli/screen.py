@@ -50,7 +50,7 @@ def show_estimates(
 
     Whole numbers have none; intervals are rounded outwards.
     """
-    if all(type(number) is int for number in chain(values, chain.from_iterable(intervals))):
+    if {*map(type, values), *map(type, chain.from_iterable(intervals))} == {int}:
         return [f"{value:,}" for value in values], [f"{low:,} to {high:,}" for low, high in intervals]
     widths = [high - low for low, high in intervals if low is not None and high is not None]
     if all(value is None or isinstance(value, int) for value in values):
