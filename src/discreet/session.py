@@ -526,6 +526,7 @@ class Session:
         # Of two that begin at the same time, at least one finds the other's note.
         found = find_elsewhere(self.workspace, new.terms.population)
         if not set(found) <= set(new.elsewhere):
+            note_populations(self.workspace, here)
             raise replace(new, elsewhere=found).refusal()
 
 

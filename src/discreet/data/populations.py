@@ -31,7 +31,7 @@ _LONGEST: Final = 200
 _SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Elsewhere:
     """A note that speaks of a population of the same name, or (without a budget) one that cannot be read."""
 
@@ -66,7 +66,7 @@ class NewPopulation:
         name = self.terms.population
         begin = f"'{name}' would be a new population with a budget of its own ({self.terms.budget}). "
         if any(found.budget is not None for found in self.elsewhere):
-            next_step = "Budgets of the same people add up: if these are they, add the file in that workspace instead. "
+            next_step = "Budgets of the same people add up: if they are the same, add them to that workspace instead. "
         elif self.elsewhere:
             next_step = "Budgets of the same people add up: restore that file or, if it is no note, take it away. "
         else:

@@ -80,7 +80,7 @@ def test_a_second_workspace_is_asked_about_the_same_name(keys: Path, tmp_path: P
         shutil.rmtree(tmp_path / "one")  # what was answered there stays answered
     with pytest.raises(PopulationConflict) as refused:
         add(tmp_path, "two", answer=False)
-    for words in (f"'{tmp_path / 'one'}'", "epsilon 2;", "add up", "in that workspace", "--yes"):
+    for words in (f"'{tmp_path / 'one'}'", "epsilon 2;", "add up", "to that workspace", "--yes"):
         assert words in refused.value.message
     with open_session(tmp_path / "two") as session:
         assert session.populations() == ()
@@ -206,6 +206,8 @@ def test_of_two_that_begin_together_one_hears_of_the_other(keys: Path, tmp_path:
         with pytest.raises(PopulationConflict, match="has a population of this name already"):
             session.add(tmp_path / "people.csv", confirm=meanwhile)
         assert session.populations() == ()
+    assert json.loads(note_of(tmp_path, "one").read_text(encoding="utf-8"))["populations"] == []
+    assert [found.place for found in add(tmp_path, "one")[0].elsewhere] == [str(tmp_path / "two")]
 
 
 def test_a_population_does_not_begin_untold(keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
