@@ -24,7 +24,7 @@ from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import BootstrapDP, CentralGuarantee, Unproven
 from discreet.ledger.admission import admit, drop_hold, end_hold, place_hold, refuse_leased, require_room, usable_hold
 from discreet.ledger.anchor import Anchor, AnchorLine
-from discreet.ledger.answers import best_answer, is_free, stored_answer
+from discreet.ledger.answers import Wanted, best_answer, is_free, leased_charge, stored_answer
 from discreet.ledger.book import Book, first_page
 from discreet.ledger.config import LedgerConfig, choose_store
 from discreet.ledger.events import Event, Kind, encode_guarantee, encode_terms, require_name, sha256_hex
@@ -272,6 +272,7 @@ class Ledger:
             committed = book.transaction.answer(receipt.sequence)
             if committed is not None:
                 return committed.answer
+            book.transaction.require_unanswered(receipt.sequence)
             digest = sha256_hex(answer)
             book.transaction.insert_answer(AnswerRow(receipt.sequence, digest, answer))
             payload = {"charge": receipt.sequence, "sha256": digest}
@@ -287,23 +288,23 @@ class Ledger:
         plan_hash: str,
         at_least: CentralGuarantee | None = None,
         analyst: str | None = None,
+        request_id: str | None = None,
     ) -> StoredAnswer | None:
         """The best committed answer to the same plan on the same version, at least as accurate as `at_least`.
 
         With `analyst`, one that costs this analyst nothing goes first, then the cheapest that is good enough;
-        without, the most accurate.
+        without, the most accurate. Before all others goes what the analyst's `request_id` stands for already.
         """
         with self._reading() as book:
             return best_answer(
                 book.transaction,
-                where={"dataset": dataset, "plan_hash": plan_hash, "version": version},
-                population=population,
-                at_least=at_least,
+                Wanted(population, dataset, version, plan_hash, at_least),
                 analyst=analyst,
+                request_id=request_id,
             )
 
     def replay(self, stored: StoredAnswer, *, analyst: str, request_id: str) -> Receipt:
-        """Give a committed answer again, bit for bit.
+        """Give a committed answer again, bit for bit, and lease the request id to it.
 
         Free for whoever paid for it or had it replayed before; another analyst's own cap is debited (and may
         refuse), never the population's budget. What was held for the request is released.
@@ -321,9 +322,11 @@ class Ledger:
             drop_hold(book, stored, analyst=analyst, request_id=request_id)
             before = book.population(charge.population)
             lease = held
-            if held is None and not is_free(book.transaction, charge, analyst=analyst):
-                require_room(before, analyst, stored.charge, population=False)
-                payload = replay_payload(charge, before, analyst=analyst, request_id=request_id)
+            if lease is None:
+                free = is_free(book.transaction, charge, analyst=analyst)
+                if not free:
+                    require_room(before, analyst, stored.charge, population=False)
+                payload = replay_payload(charge, before, analyst=analyst, request_id=request_id, free=free)
                 lease = book.append(Kind.REPLAY, who=analyst, population=charge.population, payload=payload)
             return make_receipt(charge, before, lease=lease, replayed=True, answer=answer, analyst=analyst)
 
@@ -429,6 +432,10 @@ class Ledger:
         with self._reading() as book:
             return book.head.sequence, book.head.hash
 
+    def upgrade(self) -> None:
+        """Give a ledger of an earlier release the indexes of this one; it works without, only slower."""
+        self._store.upgrade()
+
     def check(self) -> None:
         """The quick look of `open_ledger`: head, end of the chain, anchor."""
         # The anchor is read first: others may be charging, and it must not be newer than the view it is held
@@ -447,7 +454,9 @@ class Ledger:
         lines = [] if self._anchor is None else self._anchor.lines()
         with self._store.reading() as transaction:
             self._open_book(transaction)
-            return verify_chain(transaction, self._seal, lines=lines, noted=noted)
+            found = verify_chain(transaction, self._seal, lines=lines, noted=noted)
+        self._store.inspect()
+        return found
 
     # Transactions
 
@@ -535,10 +544,10 @@ class Ledger:
         """Meet one's own charge again, or find that the request id stands for something else."""
         if not same_request(held, request):
             raise request_conflict(request.request_id)
-        charge = held if held.kind is Kind.CHARGE else book.transaction.event(held.payload["charge"])
-        if charge is None:
-            raise damaged("a replay's charge is not in the chain", sequence=held.sequence)
+        charge = leased_charge(book.transaction, held)
         answer = book.transaction.answer(charge.sequence)
+        if answer is None:
+            book.transaction.require_unanswered(charge.sequence)
         if answer is None and request.dataset in book.standing.suspended:
             raise DatasetSuspended(dataset=request.dataset)
         standing = book.population(request.population)

@@ -16,6 +16,7 @@ from discreet.ledger.accounting import cost_of
 from discreet.ledger.book import Book
 from discreet.ledger.events import Event, Kind, decode_guarantee, decode_terms, encode_terms
 from discreet.ledger.holds import read_time
+from discreet.ledger.standing import is_free_replay
 from discreet.ledger.store import Store
 
 __all__ = ["LogEntry", "LogFilter", "TermsChange", "describe_event", "read_history", "read_log", "read_moment"]
@@ -23,7 +24,7 @@ __all__ = ["LogEntry", "LogFilter", "TermsChange", "describe_event", "read_histo
 PAGE: Final = 500
 _LONGEST: Final = 200
 _SHOWN_APART: Final = frozenset(
-    {"analyst", "dataset", "version", "request_id", "guarantee", "before", "mechanisms", "terms", "plan_hash"}
+    {"analyst", "dataset", "version", "request_id", "guarantee", "before", "mechanisms", "terms", "plan_hash", "free"}
 )
 _COUNTED: Final = {
     Kind.CHARGE: "",
@@ -126,7 +127,7 @@ class LogEntry:
 def describe_event(event: Event, *, reasons: bool) -> LogEntry:
     """An event for people and machines; why a dataset was suspended only with `reasons`, which custodians may see."""
     payload = event.payload
-    cost = payload["guarantee"] if event.kind in _COUNTED else None
+    cost = payload["guarantee"] if event.kind in _COUNTED and not is_free_replay(event) else None
     return LogEntry(
         sequence=event.sequence,
         when=event.when,

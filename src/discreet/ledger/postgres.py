@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing, LedgerUnavailable, Refused
 from discreet.ledger.events import Event, sha256_hex
-from discreet.ledger.store import PATIENCE_SECONDS, Head, ProcessConnection, Transaction, damaged
+from discreet.ledger.store import PATIENCE_SECONDS, Dialect, Head, ProcessConnection, Transaction, damaged
 
 if TYPE_CHECKING:
     import psycopg
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresStore", "schema_name"]
 
+_DIALECT: Final = Dialect(
+    charge="substring(body from '\"charge\":([0-9]+)')",
+    field="(CAST(body AS json) #>> '{{payload,{}}}')",
+)
 _SCHEMA: Final = """
 CREATE SCHEMA {schema};
 SET LOCAL search_path = {schema};
@@ -49,6 +53,16 @@ CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON events EXECUTE
 CREATE TRIGGER answers_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON answers EXECUTE FUNCTION stay();
 CREATE TRIGGER head_stays BEFORE DELETE OR TRUNCATE ON head EXECUTE FUNCTION stay();
 """
+_INDEXED: Final = (
+    ("events", "sequence", "true"),
+    ("events", "hash", "true"),
+    ("events", "analyst, request_id", "request_id IS NOT NULL"),
+    ("events", "plan_hash", "plan_hash IS NOT NULL"),
+    ("events", "population", "kind = 'marker'"),
+    ("events", _DIALECT.charge, "kind = 'answer'"),
+    ("answers", "sequence", "true"),
+)
+"""What is indexed: table, key, and of which rows."""
 _LONGEST_SCHEMA: Final = 63
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -81,6 +95,7 @@ class PostgresStore:
                     schema=self._schema,
                 )
             self._connection.get().execute(_SCHEMA.format(schema=self._schema))
+            transaction.upgrade()
             transaction.fill([event], [], head)
 
     def install(self, source: SqliteStore) -> None:
@@ -91,6 +106,7 @@ class PostgresStore:
                 kept = f"{self._schema[: _LONGEST_SCHEMA - 18]}_replaced_{secrets.token_hex(4)}"
                 connection.execute(f"ALTER SCHEMA {self._schema} RENAME TO {kept}".encode())
             connection.execute(_SCHEMA.format(schema=self._schema).encode())
+            transaction.upgrade()
             with source.reading() as other:
                 transaction.fill(other.events(), other.answers(), other.head())
 
@@ -111,6 +127,39 @@ class PostgresStore:
         with self._connection.turn(), self._as_refusals(), self._transaction(begin) as transaction:
             yield transaction
 
+    def upgrade(self) -> None:
+        with self.writing() as transaction:
+            transaction.upgrade()
+
+    def inspect(self) -> None:
+        """Every index against its table: the same rows in the same order, whichever way they are read.
+
+        That is all that can be asked without extensions. A server with page checksums also finds torn pages, because
+        every row is read; one without them does not, and amcheck and pg_checksums look deeper.
+        """
+        with self.reading():
+            connection = self._connection.get()
+
+            def read(ways: dict[str, str]) -> list[object]:
+                for way, whether in ways.items():
+                    connection.execute(f"SET LOCAL enable_{way} = {whether}".encode())
+                found: list[object] = []
+                for table, key, rows in _INDEXED:
+                    order = f"{key}, sequence"
+                    ranked = f"SELECT sequence, row_number() OVER (ORDER BY {order}) AS rank FROM {table} WHERE {rows}"
+                    # The order of an index is read by rank, so that rows it has lost or misplaced show.
+                    query = f"SELECT count(*), sum(sequence), sum(sequence * rank) FROM ({ranked}) AS ranked"
+                    found.append(connection.execute(query.encode()).fetchone())
+                return found
+
+            by_table = read(dict.fromkeys(("indexscan", "indexonlyscan", "bitmapscan"), "off") | {"seqscan": "on"})
+            by_index = read(dict.fromkeys(("indexscan", "indexonlyscan", "bitmapscan"), "on") | {"seqscan": "off"})
+            if by_table != by_index:
+                raise damaged("an index of PostgreSQL does not hold what its table does")
+            lost = "SELECT 1 FROM answers LEFT JOIN events USING (sequence) WHERE events.sequence IS NULL LIMIT 1"
+            if connection.execute(lost.encode()).fetchone() is not None:
+                raise damaged("an answer stands for an event that is not there")
+
     def close(self) -> None:
         self._connection.close()
 
@@ -123,7 +172,7 @@ class PostgresStore:
 
         try:
             connection.execute(begin.encode())
-            yield Transaction(run)
+            yield Transaction(run, _DIALECT)
             connection.execute(b"COMMIT")
         except BaseException:
             # Whatever went wrong, this session's state is unknown or of no more use to anyone.
@@ -183,7 +232,7 @@ class PostgresStore:
                     "it from a copy that verifies.",
                     schema=self._schema,
                 ) from None
-            if isinstance(error, psycopg.IntegrityError | psycopg.errors.UndefinedColumn):
+            if isinstance(error, _damage()):
                 raise damaged(f"PostgreSQL says {type(error).__name__}") from None
             if not isinstance(error, psycopg.Error):
                 raise
@@ -194,3 +243,20 @@ class PostgresStore:
                 variable=self._dsn_env,
                 reason=type(error).__name__,
             ) from None
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What the driver raises where the tables are not ours any more, or hold what cannot be read."""
+    import psycopg
+    from psycopg import errors
+
+    return (
+        psycopg.DataError,
+        psycopg.IntegrityError,
+        errors.DataCorrupted,
+        errors.DatatypeMismatch,
+        errors.IndexCorrupted,
+        errors.UndefinedColumn,
+        errors.UndefinedFunction,
+        UnicodeError,
+    )

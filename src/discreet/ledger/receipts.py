@@ -8,10 +8,11 @@ from typing import Any
 from discreet.errors import PopulationConflict, RequestConflict
 from discreet.guarantees.budget import PopulationTerms
 from discreet.ledger.accounting import Totals, caps
+from discreet.ledger.answers import suffices
 from discreet.ledger.events import Event, Kind, decode_guarantee, encode_terms
 from discreet.ledger.holds import Hold
 from discreet.ledger.records import Marker, Receipt, SpendRequest
-from discreet.ledger.standing import PopulationStanding, decode_totals, encode_before
+from discreet.ledger.standing import PopulationStanding, decode_totals, encode_before, is_free_replay
 
 __all__ = [
     "charge_payload",
@@ -33,32 +34,41 @@ def charge_payload(request: SpendRequest, standing: PopulationStanding, hold: Ho
     return request.to_payload() | place | {"before": encode_before(standing, request.analyst)}
 
 
-def replay_payload(charge: Event, standing: PopulationStanding, *, analyst: str, request_id: str) -> dict[str, object]:
-    """A replay of `charge` for another analyst."""
+def replay_payload(
+    charge: Event, standing: PopulationStanding, *, analyst: str, request_id: str, free: bool
+) -> dict[str, object]:
+    """A replay of `charge`; `free` for whoever paid for it or had it replayed before."""
     copied = {name: charge.payload[name] for name in ("dataset", "guarantee", "plan_hash", "version")}
     own = {"analyst": analyst, "before": encode_before(standing, analyst), "charge": charge.sequence}
-    return copied | own | {"request_id": request_id}
+    return copied | own | {"request_id": request_id} | ({"free": True} if free else {})
 
 
 def same_request(held: Event, request: SpendRequest) -> bool:
-    """Whether the event that holds a lease is this very request."""
+    """Whether the event that holds a lease is this very request.
+
+    A replay stands for the question it answered, and its answer may be more accurate than was asked for.
+    """
     asked = request.to_payload()
-    same = ("dataset", "guarantee", "plan_hash", "version")
-    return held.population == request.population and all(held.payload[name] == asked[name] for name in same)
+    same = held.population == request.population and all(
+        held.payload[name] == asked[name] for name in ("dataset", "plan_hash", "version")
+    )
+    if held.kind is Kind.REPLAY:
+        return same and suffices(decode_guarantee(held.payload["guarantee"]), request.guarantee)
+    return same and held.payload["guarantee"] == asked["guarantee"]
 
 
 def make_receipt(
     charge: Event,
     standing: PopulationStanding,
     *,
-    lease: Event | None,
+    lease: Event,
     replayed: bool,
     answer: bytes | None,
     analyst: str,
 ) -> Receipt:
-    """`lease` is the charge or replay that holds the request; a free replay has none and debits nobody."""
+    """`lease` is the charge or replay that holds the request; a free replay debits nobody."""
     whole, share = caps(standing.terms.budget)
-    before: Mapping[str, Any] = encode_before(standing, analyst) if lease is None else lease.payload["before"]
+    before: Mapping[str, Any] = lease.payload["before"]
     totals, own = decode_totals(before["population"]), decode_totals(before["analyst"])
     held = {name: decode_totals(one) for name, one in before.get("held", {}).items()}
     return Receipt(
@@ -75,8 +85,8 @@ def make_receipt(
         analyst_totals=own,
         population_held=held.get("population", Totals()),
         analyst_held=held.get("analyst", Totals()),
-        debited_population=lease is not None and lease.kind is Kind.CHARGE,
-        debited_analyst=lease is not None,
+        debited_population=lease.kind is Kind.CHARGE,
+        debited_analyst=not is_free_replay(lease),
     )
 
 

@@ -1,15 +1,19 @@
 """The ledger in one SQLite file: write-ahead log, every commit synced, never on a network drive.
 
 Writers of all processes queue on a kernel lock beside the file, because SQLite's own waiting is a poll that
-can starve. The file is opened for reading and writing only: a missing ledger stays missing.
+can starve. The file is opened for reading and writing only: a missing ledger stays missing. Where its folder cannot
+be written, as on read-only media, SQLite cannot read a write-ahead log either: a copy made for the purpose is read.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import sqlite3
 import sys
+import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,11 +23,15 @@ from urllib.parse import quote
 from discreet.errors import LedgerUnavailable, Refused
 from discreet.ledger.events import Event
 from discreet.ledger.filesystem import refuse_network_drive
-from discreet.ledger.store import PATIENCE_SECONDS, AnswerRow, Head, ProcessConnection, Transaction, damaged
+from discreet.ledger.store import PATIENCE_SECONDS, AnswerRow, Dialect, Head, ProcessConnection, Transaction, damaged
 
 __all__ = ["SqliteStore"]
 
-_SCHEMA: Final = """
+_DIALECT: Final = Dialect(
+    charge="CAST(CAST(substr(body, instr(body, '\"charge\":') + 9) AS INTEGER) AS TEXT)",
+    field="CAST(json_extract(body, '$.payload.{}') AS TEXT)",
+)
+_SCHEMA: Final = f"""
 CREATE TABLE events (
     sequence INTEGER PRIMARY KEY, kind TEXT NOT NULL, population TEXT NOT NULL,
     analyst TEXT, request_id TEXT, plan_hash TEXT, body TEXT NOT NULL, hash TEXT NOT NULL UNIQUE
@@ -44,14 +52,25 @@ CREATE TRIGGER events_last BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'ev
 CREATE TRIGGER answers_stay BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, 'answers stay'); END;
 CREATE TRIGGER answers_last BEFORE DELETE ON answers BEGIN SELECT RAISE(ABORT, 'answers stay'); END;
 CREATE TRIGGER head_last BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the head stays'); END;
+{_DIALECT.index};
 """
 _DAMAGE: Final = {
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_ERROR,
     sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_INTERNAL,
+    sqlite3.SQLITE_NOTFOUND,
+    sqlite3.SQLITE_SCHEMA,
+    sqlite3.SQLITE_TOOBIG,
+    sqlite3.SQLITE_MISMATCH,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_RANGE,
 }
 _PRIMARY_CODE: Final = 0xFF
+_TRIES: Final = 20
+
+_Mark = tuple[int, ...]
 
 
 class SqliteStore:
@@ -60,8 +79,9 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         refuse_network_drive(path)
         self._path = path
-        self._identity: tuple[int, int] | None = None
-        self._connection = ProcessConnection(self._connect, sqlite3.Connection.close)
+        self._mark: _Mark | None = None
+        self._copy: Path | None = None
+        self._connection = ProcessConnection(self._connect, self._disconnect)
 
     def create(self, event: Event, head: Head) -> None:
         """Build the file aside and put it in place whole."""
@@ -87,6 +107,8 @@ class SqliteStore:
     def writing(self) -> Iterator[Transaction]:
         with self._connection.turn(), _as_refusals(self._path):
             _identify(self._path)
+            if _sealed_off(self._path):
+                raise _unavailable(self._path, "its folder can only be read")
             with _queue(Path(f"{self._path}.lock")), self._transaction("BEGIN IMMEDIATE") as transaction:
                 yield transaction
 
@@ -112,6 +134,19 @@ class SqliteStore:
             os.rename(source._path, self._path)
             _sync_folder(self._path.parent)
 
+    def upgrade(self) -> None:
+        with self.writing() as transaction:
+            transaction.upgrade()
+
+    def inspect(self) -> None:
+        """SQLite's integrity check of every page, index and constraint, and of the references between tables."""
+        with self._connection.turn(), _as_refusals(self._path), self._transaction("BEGIN"):
+            connection = self._connection.get()
+            if [tuple(row) for row in connection.execute("PRAGMA integrity_check")] != [("ok",)]:
+                raise damaged("SQLite's own check of the file finds fault with it")
+            if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
+                raise damaged("an answer or the head stands for an event that is not there")
+
     def close(self) -> None:
         self._connection.close()
 
@@ -119,7 +154,7 @@ class SqliteStore:
     def _transaction(self, begin: str) -> Iterator[Transaction]:
         # A file that was moved away or put back under a running process is another ledger: look before every
         # turn.
-        if self._identity != _identify(self._path):
+        if self._mark != self._look():
             self._connection.drop()
         connection = self._connection.get()
 
@@ -128,7 +163,7 @@ class SqliteStore:
 
         try:
             connection.execute(begin)
-            yield Transaction(run)
+            yield Transaction(run, _DIALECT)
             connection.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):
@@ -137,8 +172,30 @@ class SqliteStore:
             raise
 
     def _connect(self) -> sqlite3.Connection:
-        self._identity = _identify(self._path)
-        return _open(self._path, mode="rw")
+        self._mark = self._look()
+        if not _sealed_off(self._path):
+            return _open(self._path, mode="rw")
+        self._copy, self._mark = _copy_aside(self._path)
+        try:
+            return _open(self._copy / self._path.name, mode="rw")
+        except BaseException:
+            self._discard()
+            raise
+
+    def _disconnect(self, connection: sqlite3.Connection) -> None:
+        try:
+            connection.close()
+        finally:
+            self._discard()
+
+    def _discard(self) -> None:
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            shutil.rmtree(copy, ignore_errors=True)
+
+    def _look(self) -> _Mark:
+        """What changes when the file is another; for a copy, also when what was copied has changed."""
+        return _marks(self._path) if _sealed_off(self._path) else _identify(self._path)
 
 
 def _build(path: Path, events: Iterable[Event], answers: Iterable[AnswerRow], head: Head) -> None:
@@ -148,7 +205,7 @@ def _build(path: Path, events: Iterable[Event], answers: Iterable[AnswerRow], he
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_SCHEMA)
         connection.execute("BEGIN IMMEDIATE")
-        Transaction(connection.execute).fill(events, answers, head)
+        Transaction(connection.execute, _DIALECT).fill(events, answers, head)
         connection.execute("COMMIT")
     finally:
         connection.close()
@@ -184,6 +241,8 @@ def _open(path: Path, *, mode: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
+    # Bytes that are no text must not stop the driver: what is read is compared with its hash.
+    connection.text_factory = _read_text
     try:
         for pragma in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON", "trusted_schema = OFF"):
             connection.execute(f"PRAGMA {pragma}")
@@ -191,6 +250,61 @@ def _open(path: Path, *, mode: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _read_text(data: bytes) -> str:
+    return data.decode("utf-8", errors="surrogateescape")
+
+
+def _sealed_off(path: Path) -> bool:
+    """Whether nothing can be made beside the file, as SQLite must to read a write-ahead log."""
+    return not os.access(path.parent, os.W_OK | os.X_OK)
+
+
+def _copy_aside(path: Path) -> tuple[Path, _Mark]:
+    """A folder with a copy of the file and its log, and what they were like while they were copied.
+
+    Others may be writing who can: writers are kept out where their lock can be had, and what changed meanwhile is
+    copied again.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="discreet-ledger-"))
+    try:
+        for attempt in range(_TRIES):
+            time.sleep(0.01 * attempt)
+            before = _marks(path)
+            with _stilled(Path(f"{path}.lock")):
+                shutil.copyfile(path, folder / path.name)
+                log = Path(f"{folder / path.name}-wal")
+                log.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(f"{path}-wal", log)
+            if _marks(path) == before:
+                return folder, before
+        raise _unavailable(path, "it changes while it is read, and its folder can only be read")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _stilled(path: Path) -> Iterator[None]:
+    """Keep writers out, where their lock is there and may be opened."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -223,11 +337,15 @@ def _as_refusals(path: Path) -> Iterator[None]:
         ) from None
     except OSError as error:
         raise _unavailable(path, os.strerror(error.errno or 0)) from None
+    except MemoryError:
+        raise _unavailable(path, "SQLITE_NOMEM") from None
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", type(error).__name__)
-        if (getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE) in _DAMAGE:
-            raise damaged(f"SQLite says {name}") from None
-        raise _unavailable(path, name) from None
+        name = getattr(error, "sqlite_errorname", None)
+        code = getattr(error, "sqlite_errorcode", None)
+        # An error without a code is the driver's: what was stored cannot be given as Python has it.
+        if code is None or (code & _PRIMARY_CODE) in _DAMAGE:
+            raise damaged(f"SQLite says {name or type(error).__name__}") from None
+        raise _unavailable(path, str(name)) from None
 
 
 def _unavailable(path: Path, reason: str) -> LedgerUnavailable:
@@ -239,9 +357,18 @@ def _unavailable(path: Path, reason: str) -> LedgerUnavailable:
     )
 
 
-def _identify(path: Path) -> tuple[int, int]:
+def _identify(path: Path) -> _Mark:
     status = path.stat()
     return status.st_dev, status.st_ino
+
+
+def _marks(path: Path) -> _Mark:
+    found = _identify(path)
+    for suffix in ("", "-wal"):
+        with suppress(FileNotFoundError):
+            status = Path(f"{path}{suffix}").stat()
+            found = (*found, status.st_ino, status.st_size, status.st_mtime_ns)
+    return found
 
 
 def _sync_folder(folder: Path) -> None:

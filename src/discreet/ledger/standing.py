@@ -34,6 +34,7 @@ __all__ = [
     "encode_before",
     "encode_totals",
     "fold",
+    "is_free_replay",
 ]
 
 _LOSSES: Final = "losses"
@@ -216,10 +217,20 @@ def _debited(standing: Standing, event: Event) -> Standing:
     if charged:
         before = before.without(_held_for(before, event.payload))
     _check_before(event, encode_before(before, analyst))
+    if not charged and is_free_replay(event):
+        return standing
     after = before.debit(analyst, cost, population=charged)
     if (limit := after.overspent(analyst, population=charged)) is not None:
         raise ValueError(f"the {limit}'s cap does not hold")
     return _with(standing, event.population, after)
+
+
+def is_free_replay(event: Event) -> bool:
+    """Whether a replay went to an analyst who had the answer already: it leases its request id and debits nobody."""
+    free = event.payload.get("free", False)
+    if free is not False and free is not True:
+        raise ValueError("a replay is free or it is not")
+    return event.kind is Kind.REPLAY and bool(free)
 
 
 def _check_before(event: Event, before: Mapping[str, object]) -> None:

@@ -10,7 +10,7 @@ from discreet.ledger.book import authenticate
 from discreet.ledger.events import GENESIS, Event, Kind
 from discreet.ledger.records import Verification
 from discreet.ledger.seal import Seal
-from discreet.ledger.standing import Standing, fold
+from discreet.ledger.standing import Standing, fold, is_free_replay
 from discreet.ledger.store import Transaction, damaged
 
 __all__ = ["require_descent", "verify_chain"]
@@ -52,6 +52,7 @@ class _Walk:
         self.standing, self.previous, self.sequence = Standing(), GENESIS, 0
         self.charges: set[int] = set()
         self.answered: dict[int, str] = {}
+        self.holders: set[tuple[int, str]] = set()
         self.found: dict[str, int] = {}
         self.restored: list[Event] = []
         self.keyed = 0
@@ -67,6 +68,8 @@ class _Walk:
             self.standing = fold(self.standing, event)
             if event.kind is Kind.ANSWER:
                 _note_answer(event, self.charges, self.answered)
+            if event.kind in {Kind.CHARGE, Kind.REPLAY}:
+                _note_holder(event, self.answered, self.holders)
         except (ValueError, KeyError, TypeError, ParameterInvalid):
             raise damaged("it could not have been admitted", sequence=self.sequence) from None
         self.previous = event.hash
@@ -104,6 +107,18 @@ def _note_answer(event: Event, charges: set[int], answered: dict[int, str]) -> N
     if charge not in charges or charge in answered:
         raise ValueError("it answers no open charge")
     answered[charge] = event.payload["sha256"]
+
+
+def _note_holder(event: Event, answered: Mapping[int, str], holders: set[tuple[int, str]]) -> None:
+    """Who has which answer: whoever paid for it or had it replayed, and only they have it replayed for nothing."""
+    charge = event.sequence
+    if event.kind is Kind.REPLAY:
+        charge = event.payload["charge"]
+        if charge not in answered:
+            raise ValueError("it gives an answer that was not committed")
+        if is_free_replay(event) and (charge, event.payload["analyst"]) not in holders:
+            raise ValueError("it is free for somebody who does not have the answer")
+    holders.add((charge, event.payload["analyst"]))
 
 
 def _verify_answers(transaction: Transaction, answered: Mapping[int, str]) -> None:

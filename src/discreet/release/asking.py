@@ -186,7 +186,14 @@ def _load(plan: Plan, priced: Pricing | Searching) -> None:
 def _replay(question: Question, ledger: Ledger, charged: CentralGuarantee) -> Receipt | None:
     if question.fresh:
         return None
-    found = find_stored(question.statement, question.datasets, ledger, charged=charged, analyst=question.analyst)
+    found = find_stored(
+        question.statement,
+        question.datasets,
+        ledger,
+        charged=charged,
+        analyst=question.analyst,
+        request_id=question.request_id,
+    )
     if found is None:
         return None
     return ledger.replay(found, analyst=question.analyst, request_id=question.request_id)
@@ -199,8 +206,12 @@ def find_stored(
     *,
     charged: CentralGuarantee,
     analyst: str,
+    request_id: str | None = None,
 ) -> StoredAnswer | None:
-    """What is given again in place of a new answer: to the same plan on the same version, at least as accurate."""
+    """What is given again in place of a new answer: to the same plan on the same version, at least as accurate.
+
+    What the request id stands for already goes first.
+    """
     first = datasets[statement.plan.dataset]
     for known_by in (statement.hash, first_hash(statement)):
         found = ledger.find_answer(
@@ -210,6 +221,7 @@ def find_stored(
             plan_hash=known_by,
             at_least=charged,
             analyst=analyst,
+            request_id=request_id,
         )
         if found is not None:
             return found

@@ -57,6 +57,18 @@ def test_every_kind_ever_written_still_reads() -> None:
     assert {name: one.closed for name, one in population.reservations.items()} == {"language": True, "wave-3": False}
 
 
+def test_a_free_replay_debits_nobody_and_says_so_plainly() -> None:
+    standing, event = before(Kind.REPLAY, nth=1)
+    assert event.payload["free"] is True
+    assert fold(standing, event) == standing
+    for word in ("yes", 1, None):
+        with pytest.raises(NOT_ADMITTED):
+            fold(standing, replace(event, payload={**event.payload, "free": word}))
+    charged = {name: value for name, value in event.payload.items() if name != "free"}
+    after = fold(standing, replace(event, payload=charged)).populations["cchs"]
+    assert after.analyst("ben").epsilon == 2 * standing.populations["cchs"].analyst("ben").epsilon
+
+
 def test_fields_that_are_not_known_break_nothing() -> None:
     told = tuple(with_payload(event, since_2031={"a": [1, "b"]}) for event in EVENTS)
     assert folded(told) == folded(EVENTS)
