@@ -22,6 +22,7 @@ from discreet.cli.options import (
     WorkspaceOption,
     YesOption,
 )
+from discreet.cli.recovery import register as register_recovery
 from discreet.cli.screen import on_terminal, show_columns, show_estimates, show_json, show_note, show_pairs, show_table
 from discreet.errors import Refused, UsageError
 from discreet.guarantees.numbers import text
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register", "show_answer"]
 
-ledger = typer.Typer(help="Read and check the ledger.", no_args_is_help=True, rich_markup_mode=None)
+ledger = typer.Typer(help="Read, check, copy and restore the ledger.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def register(app: typer.Typer) -> None:
@@ -53,6 +54,7 @@ def register(app: typer.Typer) -> None:
     )(query)
     app.command("budget", epilog="Example: discreet budget -w office --format json")(budget)
     ledger.command("log", epilog=EXAMPLES)(ledger_log)
+    register_recovery(ledger)
     app.add_typer(ledger, name="ledger")
 
 

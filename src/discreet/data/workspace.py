@@ -21,7 +21,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -147,6 +147,10 @@ class Workspace:
                 f"'{_SETTINGS}' in '{path}' cannot be read; restore it from a copy.", path=str(path)
             ) from None
         return cls._from_json(path.resolve(), found)
+
+    def settle_anchor(self, path: Path) -> None:
+        """From now on the ledger's anchor is in `path`."""
+        write_whole(self.path / _SETTINGS, replace(self, anchor=path)._to_json())
 
     def datasets(self) -> tuple[Dataset, ...]:
         """Every dataset in its current version, by name."""

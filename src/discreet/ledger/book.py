@@ -8,7 +8,7 @@ from discreet.errors import QueryRefused, UnknownName
 from discreet.ledger.events import GENESIS, Event, Kind, now
 from discreet.ledger.seal import Seal
 from discreet.ledger.standing import PopulationStanding, Standing, StandingUnknown, fold
-from discreet.ledger.store import Head, Transaction, damaged, newer
+from discreet.ledger.store import FORMAT, Head, Transaction, damaged, newer
 
 __all__ = ["Book", "first_page"]
 
@@ -32,6 +32,8 @@ class Book:
             payload=payload,
             previous=self.head.hash,
         )
+        if self.transaction.format != FORMAT:  # no earlier release may write after this one
+            self.transaction.upgrade()
         self.standing = fold(self.standing, event)
         self.head = make_head(event, self.standing, self._seal)
         self.transaction.insert_event(event)

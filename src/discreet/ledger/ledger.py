@@ -398,6 +398,7 @@ class Ledger:
             analysts={name: standing.analyst_balance(name) for name in holders},
             markers=tuple(read_marker(event) for event in events),
             holds=tuple(standing.holds.values()),
+            lost_markers=standing.lost_markers,
         )
 
     def log(self, wanted: LogFilter | None = None) -> Iterator[Event]:
@@ -503,7 +504,7 @@ class Ledger:
         for seal in self._seal.renewals():
             with suppress(LedgerDamaged):
                 book = Book(transaction, seal)
-                self._seal = seal
+                self._seal = seal.settle()
                 return book
         return Book(transaction, self._seal)
 
@@ -532,9 +533,8 @@ class Ledger:
     def migrate(self, *, who: str) -> int:
         """Bring the store to this release's format; which one it had."""
         with self._writing() as book:
-            before = book.transaction.format()
+            before = book.transaction.format
             if before != FORMAT:
-                book.transaction.upgrade()
                 book.append(Kind.MIGRATED, who=who, payload={"format": FORMAT})
             return before
 

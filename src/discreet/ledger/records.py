@@ -198,6 +198,7 @@ class BudgetState:
     analysts: Mapping[str, Balance]
     markers: tuple[Marker, ...]
     holds: tuple[Hold, ...] = ()
+    lost_markers: int = 0
 
     @property
     def charges(self) -> int:
@@ -205,12 +206,12 @@ class BudgetState:
 
     @property
     def bounds_everything(self) -> bool:
-        """Whether the budget bounds all that was disclosed: no marker stands."""
-        return not self.markers
+        """Whether the budget bounds all that was disclosed: no marker stands, nor was one lost with later events."""
+        return not self.markers and not self.lost_markers
 
     def warnings(self) -> tuple[str, ...]:
         """What every release and every view of the budget must say."""
-        return warn_of_markers(self.terms.population, len(self.markers))
+        return warn_of_markers(self.terms.population, len(self.markers) + self.lost_markers)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values with exact decimal text."""

@@ -172,11 +172,15 @@ def replace_ledger_key(config: LedgerConfig, *, lost: bool, who: str) -> None:
 
     Without the old key (`lost`) the chain vouches for itself, and the anchor for its end.
     """
-    with next_key(config.key_path, workspace_id=config.workspace_id) as seal:
-        opened = _trusting(config, seal) if lost else open_ledger(config)
-        with opened as ledger:
+    if not lost:
+        with open_ledger(config) as ledger:  # which settles a key that a crash left half in place
             ledger.verify()
-            ledger.renew_key(seal, lost=lost, who=who)
+            with next_key(config.key_path, workspace_id=config.workspace_id) as seal:
+                ledger.renew_key(seal, lost=False, who=who)
+        return
+    with next_key(config.key_path, workspace_id=config.workspace_id) as seal, _trusting(config, seal) as ledger:
+        ledger.verify()
+        ledger.renew_key(seal, lost=True, who=who)
 
 
 def _trusting(config: LedgerConfig, seal: Seal) -> Ledger:

@@ -24,6 +24,7 @@ from discreet.ledger.events import canonical_json
 
 __all__ = ["Seal", "create_key", "next_key"]
 
+_NEXT: Final = ".next"
 _KEY_BYTES: Final = 32
 _KEY_TEXT: Final = re.compile(rf"[0-9a-f]{{{2 * _KEY_BYTES}}}\n?")
 
@@ -44,6 +45,15 @@ class Seal:
                 seal = Seal(path=path, workspace_id=self._workspace_id)
                 if not hmac.compare_digest(seal._key, self._key):
                     yield seal
+
+    def settle(self) -> Seal:
+        """As the key of its ledger, in its place: a crash may have come before it was put there."""
+        place = self._path.with_name(self._path.name.removesuffix(_NEXT))
+        if place != self._path:
+            with suppress(OSError):
+                self._path.replace(place)
+            self._path = place
+        return self
 
     def trusting(self) -> Seal:
         """A seal that signs as this one does and believes what was signed by a key that is lost."""
@@ -98,13 +108,13 @@ def next_key(path: Path, *, workspace_id: str) -> Iterator[Seal]:
     following.unlink(missing_ok=True)
     create_key(following)
     seal = Seal(path=following, workspace_id=workspace_id)
-    seal._path = path
     yield seal
     following.replace(path)
+    seal._path = path
 
 
 def _next_path(path: Path) -> Path:
-    return path.with_name(f"{path.name}.next")
+    return path.with_name(f"{path.name.removesuffix(_NEXT)}{_NEXT}")
 
 
 def _read_key(path: Path) -> bytes:

@@ -39,8 +39,8 @@ __all__ = [
     "newer",
 ]
 
-FORMAT: Final = 1
-KNOWN_FORMATS: Final = frozenset({1})
+FORMAT: Final = 2
+KNOWN_FORMATS: Final = frozenset({1, 2})
 PATIENCE_SECONDS: Final = 600
 COLUMNS: Final = "sequence, kind, population, analyst, request_id, plan_hash, body, hash"
 _BATCH: Final = 500
@@ -142,6 +142,7 @@ class Transaction:
     def __init__(self, run: Callable[[str, Sequence[object]], Any], dialect: Dialect) -> None:
         self._run = run
         self._dialect = dialect
+        self.format = FORMAT
 
     def head(self) -> Head:
         row = self._run("SELECT format, sequence, hash, standing, mac FROM head", ()).fetchone()
@@ -151,10 +152,13 @@ class Transaction:
             if isinstance(row[0], int) and row[0] > max(KNOWN_FORMATS):
                 raise newer("its format is not one that this version knows")
             raise damaged("its head is of no known format")
+        self.format = int(row[0])
         return _checked_head(row[1:])
 
     def upgrade(self) -> None:
+        """What this release's format has beside an earlier one's. The head says so with the next event."""
         self._run(self._dialect.index, ())
+        self.format = FORMAT
 
     def insert_head(self, head: Head) -> None:
         values = (1, FORMAT, head.sequence, head.hash, head.standing, head.mac)
