@@ -103,6 +103,20 @@ def test_what_a_hostile_card_or_file_holds_is_told_in_legible_lines(clinic: Path
     require_legible(run("add", "-w", "w", named.name, "--card", "clinic.yaml", "--replace", code=1).err)
 
 
+def test_keys_that_come_from_rows_steer_no_terminal(run: Run, tmp_path: Path) -> None:
+    card = CARD.replace("epsilon: 3, per_analyst: 1", "epsilon: 30, delta: 1e-6")
+    rows = "".join(f"{patient},N,1,30,\x1b[31mn\n" for patient in range(2_000))
+    (tmp_path / "open.csv").write_text("patient,town,smokes,age,note\n" + rows, encoding="utf-8")
+    (tmp_path / "open.yaml").write_text(card, encoding="utf-8")
+    run("init", "w")
+    run("add", "-w", "w", "open.csv")
+    by_note = ("SELECT note, COUNT(*) AS n FROM clinic GROUP BY note", "--epsilon", "5", "--delta", "1e-7")
+    shown = run("query", "-w", "w", *by_note)
+    assert r"\x1b[31mn" in shown.out
+    assert "\x1b" not in shown.out
+    assert run("query", "-w", "w", *by_note, "--format", "json").json()["rows"][0]["note"] == "\x1b[31mn"
+
+
 def test_no_command_waits_for_a_pipe(clinic: Path, tmp_path: Path) -> None:
     """In a process of its own, so that a command that waits is ended and told."""
     for name in ("x.yaml", "x.csv", "x.json"):

@@ -24,7 +24,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.recovery import register as register_recovery
 from discreet.cli.screen import on_terminal, show_columns, show_estimates, show_json, show_note, show_pairs, show_table
-from discreet.errors import Refused, UsageError
+from discreet.errors import Refused, UsageError, legible
 from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
@@ -345,7 +345,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
         if isinstance(column.shows, KeyShown):
             named = labels.get(column.name, {})
             headings.append((column.name, "left"))
-            texts = {one: nothing if one is None else named.get(str(one), str(one)) for one in set(values)}
+            texts = {one: nothing if one is None else named.get(str(one), legible(str(one))) for one in set(values)}
             columns.append([texts[value] for value in values])
         else:
             both = ends_of(answer.listed_intervals.columns[column.name])

@@ -88,7 +88,7 @@ def train(
     }
     _refuse_options(private, of_plain if private else of_private)
     session = open_session(workspace)
-    who = analyst or default_analyst()
+    who = default_analyst() if analyst is None else analyst
     if private:
         from discreet.generator.privateplan import PrivateSettings
         from discreet.study.privategeneration import choose_rho, train_privately
@@ -159,7 +159,7 @@ def sample(
         session.ledger,
         count=rows,
         out=out,
-        analyst=analyst or default_analyst(),
+        analyst=default_analyst() if analyst is None else analyst,
         name=name,
         overwrite=overwrite,
         confirm=_confirm_release if on_terminal() and not yes else None,
@@ -203,7 +203,7 @@ def inspect(
         session.workspace,
         session.ledger,
         custodian=custodian,
-        who=analyst or default_analyst(),
+        who=default_analyst() if analyst is None else analyst,
         name=name,
         counts=rows or (),
     )
