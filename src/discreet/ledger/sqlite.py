@@ -337,6 +337,9 @@ def _as_refusals(path: Path) -> Iterator[None]:
         ) from None
     except OSError as error:
         raise _unavailable(path, os.strerror(error.errno or 0)) from None
+    except UnicodeDecodeError:
+        # The driver reads SQLite's sentences, which quote a schema that is no text any more.
+        raise damaged("SQLite says that its schema cannot be read") from None
     except MemoryError:
         raise _unavailable(path, "SQLITE_NOMEM") from None
     except sqlite3.Error as error:
