@@ -25,7 +25,7 @@ def main() -> None:
     from discreet.errors import DiscreetError
 
     try:
-        sys.exit(app(prog_name="discreet", standalone_mode=False))
+        sys.exit(app(prog_name="discreet", standalone_mode=False) or 0)
     except TyperException as misuse:
         show_misuse(misuse)
         sys.exit(misuse.exit_code)

@@ -182,8 +182,8 @@ def test_the_preferred_answer_is_that_of_the_plain_rule(
 ) -> None:
     chance = random.Random(seed)
     ledger.change(make_terms(epsilon="100", delta="0.01"), who="custodian")
-    ledger.record_dataset("cchs", "other", 1, who="custodian")
-    ledger.record_dataset("cchs", "survey", 2, who="custodian")
+    ledger.give_version("cchs", "other", above=1, who="custodian")
+    ledger.give_version("cchs", "survey", above=1, who="custodian")
     prices: list[CentralGuarantee] = [
         *(PureDP(epsilon=one) for one in ("0.1", "0.10", "0.2", "0.3")),
         *(ZCDP(rho=one, delta=other) for one in ("0.01", "0.02") for other in ("0", "1e-8")),

@@ -77,7 +77,7 @@ def small(config: LedgerConfig, make_request: Request, make_terms: Any) -> Ledge
     assert config.path is not None
     with create_ledger(config) as ledger:
         ledger.register(make_terms())
-        ledger.record_dataset("cchs", "survey", 1, who="custodian")
+        ledger.give_version("cchs", "survey", above=0, who="custodian")
         for name in ("ada", "ben"):
             ledger.add_analyst(name, who="custodian")
         fill(ledger, make_request)

@@ -70,7 +70,7 @@ def there(tmp_path: Path, make_request: Request, make_terms: Any, medium: Callab
     assert config.path is not None
     with create_ledger(config) as ledger:
         ledger.register(make_terms())
-        ledger.record_dataset("cchs", "survey", 1, who="custodian")
+        ledger.give_version("cchs", "survey", above=0, who="custodian")
         ledger.add_analyst("ada", who="custodian")
         ledger.commit_answer(ledger.spend(make_request("r1")), b"noisy")
         for suffix in ("", "-wal"):
