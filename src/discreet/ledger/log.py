@@ -153,6 +153,12 @@ def _tell(event: Event, *, reasons: bool) -> str:
         parts.append(f"plan {payload['plan_hash'][:12]}")
     if event.kind is Kind.MARKER:
         parts.append("not differentially private: " + payload["guarantee"].get("reason", "bootstrap"))
+    if event.kind is Kind.RESTORED:
+        known = payload["spent"] is not None and payload["anchor"] is not None
+        since = (
+            f"spent up to event {payload['anchor']['sequence']} of the ledger before" if known else "all that remained"
+        )
+        parts.append(f"an older ledger was put back, {since} is written off")
     hidden = _SHOWN_APART if reasons or event.kind is not Kind.SUSPENDED else _SHOWN_APART | {"reason"}
     parts += [f"{name} {_short(value)}" for name, value in payload.items() if _plain(name, value, hidden)]
     told = "; ".join(parts)
