@@ -1,4 +1,4 @@
-"""Durable charges per second: SQLite and PostgreSQL, one client and eight processes; opening; verifying."""
+"""Durable charges per second: SQLite and PostgreSQL, one client and eight processes; opening; verifying; finding."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
 from discreet.guarantees.budget import Budget, PopulationTerms
 from discreet.guarantees.types import Neighbours, PureDP
 from discreet.ledger import Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
+from discreet.ledger.events import Kind, sha256_hex
+from discreet.ledger.receipts import charge_payload
+from discreet.ledger.store import AnswerRow
 
 DSN_ENV = "DISCREET_BENCH_LEDGER_DSN"
 SUITE = Path(__file__).parents[1] / "tests" / "conformance" / "ledger"
 SPENDS = 400
+CHARGES = 1500
+LONG, SHORT = 20_000, 2_000
 PROCESSES = 8
 
 
@@ -50,12 +55,57 @@ def _measure(config: LedgerConfig, folder: Path) -> dict[str, float]:
         walk = events / (time.perf_counter() - begin)
     begin = time.perf_counter()
     open_ledger(config).close()
+    opening = 1000 * (time.perf_counter() - begin)
     return {
         f"{name}: spends per second, one client": single,
         f"{name}: spends per second, {PROCESSES} processes": many,
         f"{name}: events verified per second": walk,
-        f"{name}: opening, milliseconds": 1000 * (time.perf_counter() - begin),
+        f"{name}: opening, milliseconds": opening,
+        f"{name}: finding one of {CHARGES} answers, milliseconds": 1000 * _find(config),
+        f"{name}: verifying {SHORT} events, milliseconds": 1000 * _verify(config, SHORT),
+        f"{name}: verifying {LONG} events, milliseconds": 1000 * _verify(config, LONG),
     }
+
+
+def _find(config: LedgerConfig) -> float:
+    """The best of many answers to one plan, for an analyst who has them all."""
+    with _filled(config, "find", 2 * CHARGES) as ledger:
+        begin = time.perf_counter()
+        found = ledger.find_answer(
+            population="cchs",
+            dataset="survey",
+            version=1,
+            plan_hash="a" * 64,
+            at_least=PureDP(epsilon="1e-6"),
+            analyst="ada",
+        )
+        assert found is not None
+        return time.perf_counter() - begin
+
+
+def _verify(config: LedgerConfig, events: int) -> float:
+    with _filled(config, f"verify{events}", events) as ledger:
+        begin = time.perf_counter()
+        ledger.verify()
+        return time.perf_counter() - begin
+
+
+def _filled(config: LedgerConfig, name: str, events: int) -> Ledger:
+    """A ledger of its own with so many charges and answers, written in one transaction: they are not what is timed."""
+    assert config.path is not None
+    apart = replace(config, workspace_id=f"bench {name}", path=config.path.with_name(name), anchor_path=None)
+    ledger = create_ledger(apart)
+    _prepare(ledger)
+    with ledger._writing() as book:
+        for number in range(events // 2):
+            standing = book.population("cchs")
+            payload = charge_payload(_request(number), standing, None)
+            charge = book.append(Kind.CHARGE, who="ada", population="cchs", payload=payload)
+            digest = sha256_hex(b"noisy")
+            book.transaction.insert_answer(AnswerRow(charge.sequence, digest, b"noisy"))
+            answer = {"charge": charge.sequence, "sha256": digest}
+            book.append(Kind.ANSWER, who="ada", population="cchs", payload=answer)
+    return ledger
 
 
 def _many(config: LedgerConfig, folder: Path) -> float:

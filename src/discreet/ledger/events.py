@@ -43,6 +43,7 @@ __all__ = [
 
 GENESIS: Final = "0" * 64
 _LONGEST_NAME: Final = 200
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
 class Kind(StrEnum):
@@ -247,6 +248,8 @@ def decode_terms(encoded: Mapping[str, str]) -> PopulationTerms:
 
 
 def _refuse_floats(value: object) -> None:
+    if type(value) in _PLAIN:
+        return
     if isinstance(value, float):
         raise TypeError("the ledger holds exact text and integers, no floats")
     if isinstance(value, Mapping):
