@@ -51,6 +51,6 @@ def test_a_stored_answer_gives_back_what_was_held(clinic: Path, run: Run) -> Non
         hold = session.ledger.hold(replace(last_charge(session), request_id="approved"), who="rita")
         answer = run(*ASKED, "--request-id", "approved").json()
         assert (answer["replayed"], answer["rows"]) == (True, first["rows"])
-        assert kinds(session, hold.sequence) == ["hold-released"]
+        assert kinds(session, hold.sequence) == ["hold-released", "replay"]
         assert session.budget("patients").holds == ()
         session.verify()

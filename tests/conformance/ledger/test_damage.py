@@ -317,7 +317,8 @@ def test_verify_reads_indexes_against_their_tables(ledger: Ledger, make_request:
 def test_no_stored_text_is_shown(ledger: Ledger, config: LedgerConfig, make_request: Request, vandal: Any) -> None:
     fill(ledger, make_request)
     vandal.run("UPDATE events SET analyst = 'secret', population = 'secret' WHERE sequence > 5")
-    for use in (*uses(make_request).values(), lambda _: open_ledger(config)):
+    attempts: list[Callable[[Ledger], object]] = [*uses(make_request).values(), lambda _: open_ledger(config)]
+    for attempt in attempts:
         with pytest.raises(LedgerDamaged) as caught:
-            use(ledger)
+            attempt(ledger)
         assert "secret" not in str(caught.value.to_dict())
