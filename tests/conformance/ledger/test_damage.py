@@ -45,7 +45,7 @@ def uses(make_request: Request) -> dict[str, Callable[[Ledger], object]]:
         "open": lambda ledger: ledger.spend(make_request("open")).answer,
         "spend": lambda ledger: ledger.spend(make_request("new")).population_after,
         "replay": replay,
-        "verify": lambda ledger: ledger.verify().charges,
+        "verify": lambda ledger: ledger.verify().answers,
     }
 
 

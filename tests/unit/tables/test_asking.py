@@ -146,7 +146,7 @@ def test_the_same_table_again_is_free_and_the_same(office: Office) -> None:
     assert (first.release["replayed"], second.release["replayed"]) == (False, True)
     assert second.release["charge"] == {"epsilon": "0", "delta": "0"}
     assert str(office.spent) == "0.5"
-    assert office.head == head
+    assert office.head[0] == head[0] + 1  # the replay
     assert figures(office.table("region,smokes,age", weighted=True, epsilon="0.4")) == figures(first)
     anew = office.table("region,smokes,age", weighted=True, epsilon="0.5", fresh=True)
     assert not anew.release["replayed"]
