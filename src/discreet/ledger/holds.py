@@ -16,7 +16,7 @@ from discreet.guarantees.types import CentralGuarantee, PureDP
 from discreet.ledger.accounting import Balance, Cap, Totals, balance, weigh
 from discreet.ledger.events import decode_guarantee, encode_guarantee
 
-__all__ = ["Hold", "Reservation", "add_up", "balance_beside", "read_time"]
+__all__ = ["Hold", "OpenHolds", "Reservation", "add_up", "balance_beside", "read_time"]
 
 PURPOSES: Final = frozenset({"linked", "survey"})
 
@@ -101,6 +101,25 @@ class Reservation:
         if self.closed:
             raise ValueError("a reservation is closed once")
         return replace(self, closed=True)
+
+
+class OpenHolds(dict[int, Hold]):
+    """Open holds by the sequence number of their event, never changed.
+
+    Standings share them until one is placed or ends, and they are added up once, not at every event between.
+    """
+
+    __slots__ = ("_totals",)
+
+    def __init__(self, holds: Mapping[int, Hold] | None = None) -> None:
+        super().__init__(holds or {})
+        self._totals: dict[str | None, Totals] = {}
+
+    def total(self, analyst: str | None) -> Totals:
+        """What they set aside: of the population, or of one analyst's cap."""
+        if analyst not in self._totals:
+            self._totals[analyst] = add_up(hold for hold in self.values() if analyst in {None, hold.analyst})
+        return self._totals[analyst]
 
 
 def add_up(holds: Iterable[Hold]) -> Totals:

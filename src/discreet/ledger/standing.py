@@ -23,7 +23,7 @@ from discreet.ledger.events import (
     encode_terms,
     require_payload,
 )
-from discreet.ledger.holds import Hold, Reservation, add_up, balance_beside
+from discreet.ledger.holds import Hold, OpenHolds, Reservation, balance_beside
 
 __all__ = [
     "DatasetEntry",
@@ -71,7 +71,7 @@ class PopulationStanding:
     totals: Totals = field(default_factory=Totals)
     analysts: Mapping[str, Totals] = field(default_factory=dict)
     markers: int = 0
-    holds: Mapping[int, Hold] = field(default_factory=dict)
+    holds: OpenHolds = field(default_factory=OpenHolds)
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     lost_markers: int = 0
 
@@ -80,7 +80,7 @@ class PopulationStanding:
 
     def held(self, analyst: str | None = None) -> Totals:
         """What open holds set aside: of the population, or of one analyst's cap."""
-        return add_up(hold for hold in self.holds.values() if analyst in {None, hold.analyst})
+        return self.holds.total(analyst)
 
     def hold_for(self, analyst: str, request_id: str) -> Hold | None:
         """The open hold of a request."""
@@ -90,7 +90,8 @@ class PopulationStanding:
         """As if `hold` had been released."""
         if hold is None:
             return self
-        return replace(self, holds={number: one for number, one in self.holds.items() if number != hold.sequence})
+        kept = {number: one for number, one in self.holds.items() if number != hold.sequence}
+        return replace(self, holds=OpenHolds(kept))
 
     def balance(self) -> Balance:
         """What the population has spent, and what remains beside what is held."""
@@ -300,7 +301,7 @@ def _hold(standing: PopulationStanding, event: Event) -> PopulationStanding:
     hold = Hold.from_fields(event.sequence, event.payload)
     if standing.hold_for(hold.analyst, hold.request_id) is not None:
         raise ValueError("a request has one hold at a time")
-    after = replace(standing, holds={**standing.holds, hold.sequence: hold})
+    after = replace(standing, holds=OpenHolds({**standing.holds, hold.sequence: hold}))
     if (limit := after.overspent(hold.analyst, population=True)) is not None:
         raise ValueError(f"the {limit}'s cap does not hold")
     return after
@@ -367,12 +368,13 @@ def _refuse_unknown(fields: Mapping[str, Any], known: frozenset[str]) -> None:
 
 def _decode(fields: Mapping[str, Any]) -> PopulationStanding:
     _refuse_unknown(fields, _KNOWN_OF_POPULATIONS)
+    held = fields.get("holds", {})
     return PopulationStanding(
         terms=decode_terms(fields["terms"]),
         totals=decode_totals(fields["totals"]),
         analysts={name: decode_totals(totals) for name, totals in fields["analysts"].items()},
         markers=fields["markers"],
-        holds={int(number): Hold.from_fields(int(number), one) for number, one in fields.get("holds", {}).items()},
+        holds=OpenHolds({int(number): Hold.from_fields(int(number), one) for number, one in held.items()}),
         reservations={name: Reservation.from_fields(one) for name, one in fields.get("reservations", {}).items()},
         lost_markers=fields.get("lost_markers", 0),
     )
