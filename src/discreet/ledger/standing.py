@@ -270,7 +270,7 @@ def _used_up(standing: PopulationStanding, analysts: Iterable[str]) -> Populatio
 def _written_off(known: PopulationStanding | None, told: PopulationStanding) -> PopulationStanding:
     """What was told stands in the place of what is known, but for open holds, whose events the ledger has."""
     if known is None:
-        return replace(told, holds={}, lost_markers=told.markers)
+        return replace(told, holds=OpenHolds(), lost_markers=told.markers)
     lost = told.markers - (known.markers - known.lost_markers)
     if lost < known.lost_markers or not _covers(told.totals, known.totals):
         raise ValueError("less was written off than had been spent")
