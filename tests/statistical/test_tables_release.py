@@ -190,8 +190,8 @@ def test_far_from_zero_and_on_a_fine_grid_coverage_is_the_level(office: Office, 
     assert trials >= 8000
     assert not is_below(hits, trials, 0.93)
     assert not is_above(hits, trials, 0.97)
-    assert is_below(*count_fine(desk, 900, fault=1.5), 0.93)
-    assert is_above(*count_fine(desk, 900, fault=0.6), 0.97)
+    assert is_below(*count_fine(desk, 300, fault=1.5), 0.93)
+    assert is_above(*count_fine(desk, 300, fault=0.6), 0.97)
 
 
 # --- the error that is explained --------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ columns:
   smokes: {{kind: category, categories: [{four}]}}
   serial: {{kind: category, categories: [{fifteen}]}}
 """
-RUNS = {"laplace": 2000, "gaussian": 200}
+RUNS = {"laplace": 700, "gaussian": 200}
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from typing import Final
 
 from discreet.errors import PathInvalid
 
-__all__ = ["allowed_roots", "open_regular", "read_regular", "resolve_inside"]
+__all__ = ["allowed_roots", "open_descriptor", "open_regular", "read_regular", "resolve_inside"]
 
-_UNWAITING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_UNWAITING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def open_regular(path: Path) -> io.BufferedReader:
@@ -27,14 +27,19 @@ def open_regular(path: Path) -> io.BufferedReader:
     """
     if "\0" in str(path):
         raise OSError(errno.EINVAL, "a path holds no NUL character")
+    return os.fdopen(open_descriptor(path, os.O_RDONLY), "rb")
+
+
+def open_descriptor(path: Path, flags: int) -> int:
+    """The same for reading or writing, as a descriptor that no child inherits."""
     _require_regular(path.stat(), path)
-    descriptor = os.open(path, _UNWAITING)
+    descriptor = os.open(path, flags | _UNWAITING)
     try:
         _require_regular(os.fstat(descriptor), path)
     except BaseException:
         os.close(descriptor)
         raise
-    return os.fdopen(descriptor, "rb")
+    return descriptor
 
 
 def read_regular(path: Path) -> bytes:

@@ -10,14 +10,13 @@ others. A note outlives its workspace: what was answered there stays answered.
 from __future__ import annotations
 
 import json
-import os
-import stat
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.data.paths import open_regular
 from discreet.data.workspace import Workspace, write_whole
 from discreet.errors import PathInvalid, PopulationConflict
 from discreet.guarantees.budget import PopulationTerms
@@ -146,14 +145,8 @@ def _note(workspace: Workspace) -> Path:
 
 def _read(path: Path) -> str:
     """A small regular file as text. Anything else is a ValueError or an OSError: a pipe would not end."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError("not a regular file")
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            content = stream.read(_MOST_BYTES + 1)
-    finally:
-        os.close(handle)
+    with open_regular(path) as stream:
+        content = stream.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise ValueError("too large")
     return content.decode("utf-8")

@@ -8,17 +8,15 @@ write one after the other, and each of them sees what the others wrote.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from discreet.data.paths import read_regular
+from discreet.data.paths import open_descriptor, read_regular
 from discreet.errors import LedgerDamaged, LedgerUnavailable
 from discreet.ledger.seal import Seal
 
@@ -106,7 +104,7 @@ class Anchor:
     def newest(self) -> AnchorLine:
         """The newest head that was anchored, without waiting."""
         with _as_unusable(self.path):
-            descriptor = _open_regular(self.path, os.O_RDONLY)
+            descriptor = open_descriptor(self.path, os.O_RDONLY)
             try:
                 return _newest(_read_tail(descriptor), self.path)
             finally:
@@ -121,7 +119,7 @@ class Anchor:
         """The file, open and locked; again where somebody put another one in its place while this one waited."""
         while True:
             with _as_unusable(self.path):
-                descriptor = _open_regular(self.path, os.O_RDWR | os.O_APPEND)
+                descriptor = open_descriptor(self.path, os.O_RDWR | os.O_APPEND)
                 try:
                     _wait_for(descriptor)
                     there, held = os.stat(self.path), os.fstat(descriptor)
@@ -131,15 +129,6 @@ class Anchor:
             if (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino):
                 return descriptor
             os.close(descriptor)
-
-
-def _open_regular(path: Path, flags: int) -> int:
-    """A pipe or a device in the place of the file is refused at once, not waited for."""
-    descriptor = os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file")
-    return descriptor
 
 
 def _wait_for(descriptor: int) -> None:
@@ -203,7 +192,7 @@ def _as_unusable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = os.strerror(error.errno or 0)
+        reason = error.strerror or "the system refused"
         raise LedgerUnavailable(
             f"The anchor '{path}' cannot be used ({reason}). Nothing was answered; make it readable "
             "and writable, then ask again with the same request id.",

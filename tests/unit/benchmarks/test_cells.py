@@ -37,7 +37,7 @@ with discreet.open("w") as house:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_reading_very_many_cells_makes_no_object_for_each(tmp_path: Path) -> None:
     """As objects, rows and intervals of so many cells take 70 MB, and their JSON as one text as much again."""
     environment = {**os.environ, "DISCREET_KEYS": str(tmp_path / "keys"), "DISCREET_ANALYST": "ana"}
