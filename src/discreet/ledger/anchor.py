@@ -59,8 +59,8 @@ class HeldAnchor:
         self.newest = _newest(_read_tail(descriptor), path)
 
     def cover(self, line: AnchorLine) -> None:
-        """Make the file speak of this head, durably."""
-        if (line.sequence, line.hash) == (self.newest.sequence, self.newest.hash):
+        """Make the file speak of this head and of what was spent, durably."""
+        if self.newest.mac is not None and (line.sequence, line.hash) == (self.newest.sequence, self.newest.hash):
             return
         _append(self._path, self._descriptor, line.bytes_after(self.newest))
         self.newest = line
@@ -77,7 +77,7 @@ class Anchor:
         self.require_absent()
         with _as_unusable(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             _append(self.path, descriptor, line.bytes_after(None))
         finally:

@@ -7,7 +7,6 @@ spent since written off: the anchor knows how much, and where it does not, nothi
 from __future__ import annotations
 
 import json
-import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -23,7 +22,7 @@ from discreet.ledger.config import LedgerConfig, choose_store
 from discreet.ledger.events import Kind
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.seal import Seal, next_key
-from discreet.ledger.sqlite import SqliteStore
+from discreet.ledger.sqlite import SqliteStore, set_aside
 from discreet.ledger.standing import Standing
 from discreet.ledger.store import FORMAT, damaged
 from discreet.ledger.verification import verify_chain
@@ -77,10 +76,22 @@ def restore_ledger(config: LedgerConfig, file: Path, *, who: str) -> Restoration
         with closing(SqliteStore(file)) as source, source.reading() as transaction:
             verify_chain(transaction, seal)
             staged.copy_from(transaction)
-        if anchor is None or not anchor.path.exists():
+        if anchor is None or _lost(anchor):
             return _put_back(config, staged, seal, None, anchor, who)
         with anchor.hold() as held:
             return _put_back(config, staged, seal, held, anchor, who)
+
+
+def _lost(anchor: Anchor) -> bool:
+    """Whether an anchor is gone, or holds no head any more; such a file is kept under another name."""
+    if not anchor.path.exists():
+        return True
+    try:
+        anchor.newest()
+    except LedgerDamaged:
+        set_aside(anchor.path)
+        return True
+    return False
 
 
 @contextmanager
@@ -163,7 +174,7 @@ def replace_anchor(config: LedgerConfig, *, path: Path, lost: bool, who: str) ->
     with open_ledger(replace(config, anchor_path=None)) as ledger:
         ledger.verify()
         if path == config.anchor_path and path.exists():
-            path.rename(path.with_name(f"{path.name}.{secrets.token_hex(4)}.replaced"))
+            set_aside(path)
         ledger.begin_anchor(fresh, lost=True, who=who)
 
 

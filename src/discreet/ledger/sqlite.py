@@ -25,7 +25,7 @@ from discreet.ledger.events import Event
 from discreet.ledger.filesystem import refuse_network_drive
 from discreet.ledger.store import PATIENCE_SECONDS, AnswerRow, Dialect, Head, ProcessConnection, Transaction, damaged
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "set_aside"]
 
 _DIALECT: Final = Dialect(
     charge="CAST(CAST(substr(body, instr(body, '\"charge\":') + 9) AS INTEGER) AS TEXT)",
@@ -68,6 +68,7 @@ _DAMAGE: Final = {
     sqlite3.SQLITE_RANGE,
 }
 _PRIMARY_CODE: Final = 0xFF
+_BESIDE: Final = ("", "-wal", "-shm")
 _TRIES: Final = 20
 
 _Mark = tuple[int, ...]
@@ -127,10 +128,7 @@ class SqliteStore:
         """Put the file of another ledger here in one step; what was here is kept beside it."""
         source.close()
         with self._connection.turn(), _as_refusals(self._path), _queue(Path(f"{self._path}.lock")):
-            kept = f"{self._path}.replaced-{secrets.token_hex(4)}"
-            for suffix in ("", "-wal", "-shm"):
-                with suppress(FileNotFoundError):
-                    os.rename(f"{self._path}{suffix}", f"{kept}{suffix}")
+            set_aside(self._path)
             os.rename(source._path, self._path)
             _sync_folder(self._path.parent)
 
@@ -213,8 +211,16 @@ def _build(path: Path, events: Iterable[Event], answers: Iterable[AnswerRow], he
         os.fsync(file.fileno())
 
 
+def set_aside(path: Path) -> None:
+    """What is at `path` keeps its bytes under another name, with whatever SQLite keeps beside it."""
+    kept = f"{path}.replaced-{secrets.token_hex(4)}"
+    for suffix in _BESIDE:
+        with suppress(FileNotFoundError):
+            os.rename(f"{path}{suffix}", f"{kept}{suffix}")
+
+
 def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in _BESIDE:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 

@@ -137,7 +137,7 @@ def test_a_population_and_terms_that_the_backup_does_not_know_come_back(
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"], ids=["pure", "approximate"])
-@pytest.mark.parametrize("how", ["old lines", "lost"])
+@pytest.mark.parametrize("how", ["old lines", "lost", "garbage"])
 def test_behind_an_old_line_everything_is_written_off(
     config: LedgerConfig, make_request: MakeRequest, tmp_path: Path, delta: str, how: str
 ) -> None:
@@ -152,6 +152,8 @@ def test_behind_an_old_line_everything_is_written_off(
     assert config.anchor_path is not None
     if how == "lost":
         config.anchor_path.unlink()
+    elif how == "garbage":
+        config.anchor_path.write_bytes(b"\0" * 5000)
     else:
         forget_totals(config.anchor_path)
     lose(config)
