@@ -36,6 +36,7 @@ def test_init_run_and_run_again(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert pq.read_metadata(tmp_path / "out" / "results.parquet").num_rows == 9 * 5 * 2
 
 
+@pytest.mark.long
 def test_the_report_is_made_and_made_anew(run: Run, tmp_path: Path) -> None:
     write(tmp_path, CENTRAL)
     done = run("study", "run", "study.yaml", "--out", "out", "--format", "json").json()

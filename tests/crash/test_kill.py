@@ -98,10 +98,10 @@ def test_fifteen_kills_lose_nothing(ledger: Ledger, config: LedgerConfig, tmp_pa
 
 
 @pytest.mark.long
-def test_a_hundred_kills_lose_nothing(ledger: Ledger, config: LedgerConfig, tmp_path: Path) -> None:
-    lives = [*POINTS * 7, *[RANDOM] * 32]
+def test_seventy_kills_lose_nothing(ledger: Ledger, config: LedgerConfig, tmp_path: Path) -> None:
+    lives = [*POINTS * 5, *[RANDOM] * 20]
     random.shuffle(lives)
-    assert kill_and_check(ledger, config, tmp_path, lives) >= 75
+    assert kill_and_check(ledger, config, tmp_path, lives) >= 50
 
 
 def test_a_client_killed_holding_the_lock_lets_the_next_one_in(

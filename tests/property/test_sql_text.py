@@ -49,7 +49,7 @@ def test_most_statements_are_answered_and_every_operator_is_among_them() -> None
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(16))
 def test_statements_are_answered_as_they_read_at_length(block: int, tmp_path: Path) -> None:
     start = randbits(48)
     result = run(range(start, start + LONG_BLOCK), embedded(tmp_path))

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from random import randrange
 from typing import Any, Final
 
 import pytest
@@ -136,9 +137,10 @@ def test_a_changed_byte_is_damage_and_no_fault_of_ours(small: LedgerConfig, make
 
 @pytest.mark.long
 @pytest.mark.parametrize("config", ["sqlite"], indirect=True)
-def test_every_changed_byte_is_damage_and_no_fault_of_ours(small: LedgerConfig, make_request: Request) -> None:
+def test_one_byte_in_eight_is_damage_and_no_fault_of_ours(small: LedgerConfig, make_request: Request) -> None:
+    """Others in every run: in a dozen or two all of them."""
     assert small.path is not None
-    places = inhabited(small.path.read_bytes())
+    places = inhabited(small.path.read_bytes())[randrange(8) :: 8]
     assert sweep(small, make_request, places) > len(places) // 3
 
 
