@@ -192,6 +192,8 @@ def test_what_others_wrote_is_shown_safely(keys: Path, tmp_path: Path) -> None:
     assert refused.value.message.isprintable()
     assert len(refused.value.message) < 1500
     assert "There are 43 more like these." in refused.value.message
+    (asked,) = add(tmp_path, "three")
+    assert asked.question.isprintable(), "what is asked is no error, and nobody else cleans it"
 
 
 def test_of_two_that_begin_together_one_hears_of_the_other(keys: Path, tmp_path: Path) -> None:
