@@ -264,6 +264,8 @@ def _used_up(standing: PopulationStanding, analysts: Iterable[str]) -> Populatio
         standing,
         totals=use_up(whole, standing.totals),
         analysts={name: use_up(share, standing.analyst(name)) for name in {*analysts, *standing.analysts}},
+        markers=standing.markers + 1,  # one may be among what was lost, and nobody can claim the contrary
+        lost_markers=standing.lost_markers + 1,
     )
 
 

@@ -161,6 +161,7 @@ def test_behind_an_old_line_everything_is_written_off(
     assert done.everything
     with open_ledger(config) as again:
         assert left(again) == 0
+        assert not again.state("cchs").bounds_everything, "a marker may be among what was lost"
         for cost in (PureDP(epsilon="0.001"), *([ApproxDP(epsilon="0.001", delta="1e-9")] if delta != "0" else [])):
             with pytest.raises(BudgetExceeded):
                 again.spend(make_request("more", guarantee=cost))
