@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -97,18 +95,15 @@ def collection_facts(found: Collection) -> dict[str, Any]:
 
 def collection_csv(found: Collection) -> str:
     """A collection as CSV; every line says what it rests on."""
-    from discreet.release.exports import neutralise
+    from discreet.pages.spreadsheets import csv_text
 
     about = {name: str(value) for name, value in _about(found).items()}
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     names = ["question", "statistic", "category", "label", *found.by, "estimate", "low", "high", "adjusted"]
-    writer.writerow([*map(neutralise, names), *about])
-    for each in found.estimates:
-        texts = [neutralise(text or "") for text in (each.question, each.statistic, each.category, each.label)]
-        numbers = ["" if number is None else repr(number) for number in _numbers(each)]
-        writer.writerow([*texts, *map(neutralise, each.groups), *numbers, *map(neutralise, about.values())])
-    return out.getvalue()
+    rows = (
+        (each.question, each.statistic, each.category, each.label, *each.groups, *_numbers(each), *about.values())
+        for each in found.estimates
+    )
+    return csv_text([*names, *about], rows)
 
 
 def show_collection(found: Collection, *, lang: str) -> None:

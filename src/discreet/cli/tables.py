@@ -293,7 +293,8 @@ def _check_files(
     from discreet.tables.forming import form_table
     from discreet.tables.pictures import check_picture
 
-    check_output(out, format=chosen, layout=form_table(request, session.workspace).layout())
+    formed = form_table(request, session.workspace)
+    check_output(out, format=chosen, layout=formed.layout(), headings=formed.headings)
     pictures = [path for path in (heat_map, bars) if path is not None]
     for path in pictures:
         check_picture(path)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
+from discreet.pages.spreadsheets import needs_quotes, neutralise, quote
 from discreet.plan.outputs import KeyShown
 from discreet.plan.statement import KeyFace
 from discreet.release.answers import Answer
@@ -20,23 +20,9 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["csv_parts", "neutralise", "quote", "to_arrow", "to_csv", "to_pandas"]
+__all__ = ["csv_parts", "to_arrow", "to_csv", "to_pandas"]
 
-_DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
-_QUOTED: Final = re.compile('[",\r\n]')
 _WIDEST_INTEGER: Final = 1 << 63
-
-
-def neutralise(text: str) -> str:
-    """A leading apostrophe before what would be read as a formula."""
-    return f"'{text}" if text.startswith(_DANGEROUS) and not _NUMBER.fullmatch(text) else text
-
-
-def quote(text: str) -> str:
-    """A field of a CSV file, in quotation marks where it needs them."""
-    # The csv module leaves a lone carriage return bare when lines end in a line feed.
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 # --- CSV ------------------------------------------------------------------------------------------------------------
@@ -63,7 +49,7 @@ def csv_parts(answer: Answer, language: str = "en") -> Iterator[str]:
 
 def _lines(columns: Sequence[Sequence[str]]) -> str:
     # A line of one empty field would be read as no line at all.
-    quoted = [list(map(quote, column)) if _QUOTED.search("".join(column)) else column for column in columns]
+    quoted = [list(map(quote, column)) if needs_quotes("".join(column)) else column for column in columns]
     return "".join((",".join(line) or '""') + "\n" for line in zip(*quoted, strict=True))
 
 

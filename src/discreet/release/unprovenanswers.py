@@ -20,8 +20,8 @@ from discreet.data.workspace import Workspace
 from discreet.errors import DiscreetError
 from discreet.guarantees.numbers import exact
 from discreet.guarantees.types import Unproven
+from discreet.pages.spreadsheets import csv_text
 from discreet.release.answers import Remaining
-from discreet.release.exports import neutralise, quote
 from discreet.release.journal import Journal
 
 __all__ = ["JOURNAL_FILE", "UnprovenAnswer", "UnprovenEntry", "UnprovenJournal", "describe_marker"]
@@ -172,5 +172,4 @@ class UnprovenAnswer:
 
     def to_csv(self) -> str:
         """One line, with the guarantee beside the value."""
-        lines = [(neutralise(self.name), "guarantee"), (str(self.value), str(self.guarantee))]
-        return "".join(",".join(map(quote, line)) + "\n" for line in lines)
+        return csv_text((self.name, "guarantee"), [(self.value, str(self.guarantee))])

@@ -5,13 +5,11 @@ Files for spreadsheets: plain columns, a heading line, and a last column that sa
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.release.exports import neutralise
+from discreet.pages.spreadsheets import csv_text
 from discreet.study.tables import NOTICE
 
 __all__ = ["SHORT_NOTICE", "write_averages"]
@@ -102,17 +100,5 @@ def _mean(table: Any, keys: Sequence[str], values: Sequence[str]) -> Iterable[di
 
 
 def _write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        if rows:
-            writer.writerow([*rows[0], "notice"])
-        for row in rows:
-            writer.writerow([*(_shown(value) for value in row.values()), SHORT_NOTICE])
-
-
-def _shown(value: object) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return neutralise(value) if isinstance(value, str) else repr(value)
+    text = csv_text([*rows[0], "notice"], ((*row.values(), SHORT_NOTICE) for row in rows)) if rows else ""
+    file.write_text(text, encoding="utf-8", newline="\n")

@@ -6,7 +6,6 @@ is held against the figure that it starts from: codes for "not stated" among the
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.pages.spreadsheets import csv_text
 from discreet.study.averages import SHORT_NOTICE
 from discreet.study.outcomes import Query
 from discreet.study.printed import Theirs, printed_source, printed_tables
@@ -65,10 +65,6 @@ class Line:
         found: list[Any] = [self.query.statistic, self.query.column, self.query.category, float(self.epsilon)]
         found += [self.model, self.group, self.theirs, self.naive, self.correct, self.correct_mechanism, self.theory]
         return dict(zip(_HEAD, found, strict=True))
-
-    def cells(self) -> list[str]:
-        """As comparison.csv writes it."""
-        return ["" if value is None else str(value) for value in self.to_dict().values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +125,8 @@ def compare(folder: Path, *, theirs: Theirs, source: str, provinces: Mapping[str
 
 def write_lines(comparison: Comparison, file: Path) -> None:
     """comparison.csv: one row for each line, and what it is."""
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*_HEAD, "notice"])
-        writer.writerows([*line.cells(), SHORT_NOTICE] for line in comparison.lines)
+    text = csv_text([*_HEAD, "notice"], ((*line.to_dict().values(), SHORT_NOTICE) for line in comparison.lines))
+    file.write_text(text, encoding="utf-8", newline="\n")
 
 
 def correlate_ranks(first: Sequence[float], second: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ParameterInvalid, PathInvalid
-from discreet.release.exports import neutralise
+from discreet.pages.spreadsheets import neutralise
 from discreet.tables.writing import check_path, replace_file
 
 if TYPE_CHECKING:

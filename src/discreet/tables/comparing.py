@@ -38,7 +38,7 @@ from discreet.tables.today.privacy import Draw, PrivateRelease, Seen
 __all__ = ["TableRelease", "compare_table"]
 
 _MOST_CELLS = 20_000
-_REASON = "the exact table was compared with suppression, rounding, set-size restriction and swapping"
+_REASON = "the exact table was compared with suppression, rounding, restricted queries, swapping and perturbation"
 
 
 def compare_table(

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.pages.lettering import clean, screen_width
-from discreet.release.exports import neutralise, quote
+from discreet.pages.spreadsheets import cell, csv_line, quote
 from discreet.tables.crosstab import arrange, name_stand
 from discreet.tables.figurewords import Writing, tell_marks
 from discreet.tables.layout import Layout
 from discreet.tables.listing import Column, Sort, list_columns
 from discreet.tables.notes import list_notes, warn_reader
-from discreet.tables.table import Number, Shown, Table
+from discreet.tables.table import Heading, Number, Shown, Table
 from discreet.tables.writing import check_path, replace_file
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ def infer_format(path: Path) -> str:
     )
 
 
-def check_output(path: Path | None, *, format: str, layout: Layout | None = None) -> None:
+def check_output(
+    path: Path | None, *, format: str, layout: Layout | None = None, headings: Sequence[Heading] = ()
+) -> None:
     """Say what would stop the file from being written, before anything is charged."""
     _check_format(format)
     for module in _NEEDED.get(format, ()):
@@ -69,6 +71,10 @@ def check_output(path: Path | None, *, format: str, layout: Layout | None = None
             raise _file_needed(format)
     else:
         check_path(path)
+    if format == "sdmx-csv":
+        from discreet.tables.sdmx import require_codes
+
+        require_codes(headings)
     if format == "xlsx" and layout is not None:
         from discreet.tables.xlsx import check_size
 
@@ -129,13 +135,13 @@ def _file_needed(format: str) -> ParameterInvalid:
 def _render_csv(table: Table, language: str) -> str:
     columns = list_columns(table, language)
     texts = [_csv_cells(column) for column in columns]
-    head = ",".join(quote(neutralise(column.name)) for column in columns)
-    return "\n".join([head, *(",".join(line) for line in zip(*texts, strict=True)), ""])
+    head = csv_line(column.name for column in columns)
+    return head + "".join(f"{','.join(line)}\n" for line in zip(*texts, strict=True))
 
 
 def _csv_cells(column: Column) -> list[str]:
     if column.sort in (Sort.CODE, Sort.WORDS):
-        return ["" if value is None else quote(neutralise(str(value))) for value in column.values]
+        return [quote(cell(value)) for value in column.values]
     return ["" if value is None else str(value) for value in column.values]
 
 

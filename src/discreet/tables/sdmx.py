@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from discreet.errors import ExtraMissing
-from discreet.release.exports import neutralise
+from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.pages.spreadsheets import is_formula, neutralise
 from discreet.tables.factwords import tell_cover, tell_neighbours, tell_unit
 from discreet.tables.listing import name_free
 from discreet.tables.table import Entry, Heading, Quality, Shown, Table
 
-__all__ = ["TOTAL", "UNKNOWN", "to_sdmx_csv"]
+__all__ = ["TOTAL", "UNKNOWN", "require_codes", "to_sdmx_csv"]
 
 TOTAL: Final = "_T"
 UNKNOWN: Final = "_U"
@@ -42,6 +42,20 @@ _TAKEN: Final = frozenset(
 _NUMBERS: Final = frozenset({"OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "OBS_RAW", "OBS_CALIBRATED"})
 
 
+def require_codes(headings: Sequence[Heading]) -> None:
+    """Codes stand here exactly as in the card, so one that a spreadsheet would run as a formula is refused."""
+    for heading in headings:
+        for code in heading.face.codes:
+            if is_formula(code):
+                raise ParameterInvalid(
+                    parameter=f"a category of '{heading.name}' in SDMX-CSV",
+                    rule="keeps its exact code, and so must not be what a spreadsheet would run as a formula (one that "
+                    "begins with =, +, -, @, | or a tab). Rename it in the card, or write CSV, which puts an "
+                    "apostrophe before it",
+                    came=repr(code),
+                )
+
+
 def to_sdmx_csv(table: Table, language: str) -> str:
     """The whole file: one observation for each figure, what holds for all of them repeated on every line."""
     try:
@@ -50,6 +64,7 @@ def to_sdmx_csv(table: Table, language: str) -> str:
         from pysdmx.io.pd import PandasDataset
     except ImportError:
         raise ExtraMissing(needed_for="the format sdmx-csv", extra="tables") from None
+    require_codes(table.headings)
     dimensions = list(_name_dimensions(table.headings))
     observed = dict(_observations(table, dimensions))
     attached = _attached(table, language)
@@ -136,7 +151,7 @@ def _attached(table: Table, language: str) -> Mapping[str, str]:
     """What holds for the whole file."""
     decimals = "" if table.step is None else str(len(table.step.partition(".")[2]))
     return {
-        "UNIT_MEASURE": str(table.description.get("unit_measure") or _unit_of(table)),
+        "UNIT_MEASURE": neutralise(str(table.description.get("unit_measure") or _unit_of(table))),
         "UNIT_MULT": "0",
         "DECIMALS": decimals,
         "TITLE": neutralise(table.title.text(language)),

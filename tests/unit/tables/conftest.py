@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,20 @@ def make_table(guarantee: Guarantee, *, interval: bool = True) -> Table:
         created="2026-03-01T12:00:00+00:00",
         description={"strategy": "cells and margins"},
     )
+
+
+def with_plain_codes(table: Table) -> Table:
+    """The table with codes that no spreadsheet would run."""
+    plain = {"=59": "59", "@4": "4"}
+    headings = tuple(
+        replace(one, face=replace(one.face, codes=tuple(plain.get(code, code) for code in one.face.codes)))
+        for one in table.headings
+    )
+    cells, margins = (
+        [replace(one, codes=tuple(plain.get(str(code), code) for code in one.codes)) for one in entries]
+        for entries in (table.cells, table.margins)
+    )
+    return replace(table, headings=headings, cells=cells, margins=margins)
 
 
 @pytest.fixture

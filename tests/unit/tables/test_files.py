@@ -21,6 +21,7 @@ from discreet.tables.crosstab import arrange
 from discreet.tables.files import FORMATS, check_output, infer_format, render_text, to_arrow, write_table
 from discreet.tables.layout import Layout
 from discreet.tables.table import Entry, Heading, Quality, Table
+from tests.unit.tables.conftest import with_plain_codes
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tables"
 
@@ -233,8 +234,9 @@ def test_types_do_not_follow_from_the_values(counted: Table) -> None:
 def test_the_same_table_gives_the_same_bytes_and_nothing_else(counted: Table, tmp_path: Path, format: str) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     second.write_text("old")
+    table = with_plain_codes(counted) if format == "sdmx-csv" else counted
     for path in (first, second):
-        write_table(counted, path, format=format, language="fr")
+        write_table(table, path, format=format, language="fr")
     assert first.read_bytes() == second.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
 

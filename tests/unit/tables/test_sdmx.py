@@ -13,11 +13,23 @@ from pysdmx.io.csv.sdmx20.reader import read
 from pysdmx.model.dataset import ActionType
 
 from discreet.data.columns import Labels
-from discreet.errors import ExtraMissing
+from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.tables.files import check_output
 from discreet.tables.sdmx import to_sdmx_csv
 from discreet.tables.table import Table
+from tests.unit.tables.conftest import with_plain_codes
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tables"
+
+
+@pytest.fixture
+def counted(counted: Table) -> Table:
+    return with_plain_codes(counted)
+
+
+@pytest.fixture
+def bootstrapped(bootstrapped: Table) -> Table:
+    return with_plain_codes(bootstrapped)
 
 
 def read_rows(table: Table) -> list[dict[str, str]]:
@@ -33,8 +45,8 @@ def test_pysdmx_reads_it_back(counted: Table) -> None:
     assert dataset.structure == "DataStructure=DISCREET:SURVEY_BY_PROVINCE_SMOKING(1.0)"
     assert dataset.action == ActionType.Information
     data = dataset.data
-    assert list(data["PROVINCE"].unique()) == ["10", "24", "=59", "_T"]
-    assert list(data["SMOKING"].unique()) == ["1", "2", "-3", "@4", "_U", "_T"]
+    assert list(data["PROVINCE"].unique()) == ["10", "24", "59", "_T"]
+    assert list(data["SMOKING"].unique()) == ["1", "2", "-3", "4", "_U", "_T"]
     values = ["NaN" if entry.value is None else str(entry.value) for entry in counted.entries()]
     assert list(data["OBS_VALUE"]) == values
 
@@ -77,6 +89,18 @@ def test_names_and_codes_that_are_taken_give_way(counted: Table) -> None:
 def test_codes_are_exactly_those_of_the_card(counted: Table, code: str) -> None:
     cells = [dataclasses.replace(counted.cells[0], codes=(code, "1"))]
     assert read_rows(dataclasses.replace(counted, cells=cells, margins=[]))[0]["PROVINCE"] == code
+
+
+@pytest.mark.parametrize("code", ["=59", "@x", "＝1", "|calc", "+a", "-a", "\tx", " =1"])
+def test_codes_that_a_spreadsheet_would_run_are_refused(counted: Table, code: str, tmp_path: Path) -> None:
+    """Before a charge by `check_output`, and again where the file is written."""
+    heading = counted.headings[0]
+    bad = dataclasses.replace(heading, face=dataclasses.replace(heading.face, codes=("10", "24", code)))
+    with pytest.raises(ParameterInvalid, match="category of 'province'"):
+        check_output(tmp_path / "a.sdmx.csv", format="sdmx-csv", headings=(bad, counted.headings[1]))
+    with pytest.raises(ParameterInvalid, match="keeps its exact code"):
+        to_sdmx_csv(dataclasses.replace(counted, headings=(bad, counted.headings[1])), "en")
+    check_output(tmp_path / "a.csv", format="csv", headings=(bad,))
 
 
 def test_titles_are_neutralised(counted: Table) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import PathInvalid
 from discreet.pages.folders import check_folder
+from discreet.pages.spreadsheets import csv_text
 
 if TYPE_CHECKING:
     from discreet.pages.page import Drawn
@@ -89,16 +89,8 @@ def _write_csv(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     file.unlink(missing_ok=True)
     if not found:
         return
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, [*found[0], "notice"], lineterminator="\n", restval="")
-        writer.writeheader()
-        writer.writerows({**{name: _cell(value) for name, value in row.items()}, "notice": _SAID} for row in found)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "" if value is None else str(value)
+    names = [*found[0]]
+    _write(file, csv_text([*names, "notice"], ([*(row.get(name) for name in names), _SAID] for row in found)))
 
 
 def _write(file: Path, text: str) -> None:

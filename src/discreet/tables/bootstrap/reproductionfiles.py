@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import PathInvalid
+from discreet.pages.spreadsheets import csv_text
 
 if TYPE_CHECKING:
     from discreet.pages.page import Drawn
@@ -51,19 +51,12 @@ def _write_tables(folder: Path, results: Mapping[str, Any]) -> None:
 
 def _write_csv(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     found = list(lines)
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*found[0], "notice"])
-        writer.writerows([*map(_cell, line.values()), _SAID] for line in found)
+    _write(file, csv_text([*found[0], "notice"], ((*map(_listed, line.values()), _SAID) for line in found)))
 
 
-def _cell(value: Any) -> str:
-    """Lists as numbers between spaces, truth as yes and no; nothing here comes from a file but whole numbers."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return "" if value is None else str(value)
+def _listed(value: Any) -> Any:
+    """Lists as numbers between spaces."""
+    return " ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _write(file: Path, text: str) -> None:

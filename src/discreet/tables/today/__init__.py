@@ -1,4 +1,4 @@
-"""What agencies do today, beside differential privacy: suppression, rounding, set-size restriction, swapping.
+"""What agencies do today, beside differential privacy: restricting, partitioning, rounding, swapping, perturbing.
 
 Comparators for custodians only. None of them is differentially private; `differencing` shows what an outsider learns
 from two tables that differ by one person, `comparison` puts every method on one page.
@@ -10,6 +10,10 @@ __all__ = [
     "controlled",
     "differencing",
     "holdings",
+    "logaudit",
+    "overlap",
+    "partitioning",
+    "perturbation",
     "privacy",
     "restriction",
     "rounding",

@@ -18,12 +18,16 @@ from discreet.guarantees.types import Neighbours
 from discreet.tables.layout import Margin
 from discreet.tables.today.controlled import ControlledRounding
 from discreet.tables.today.holdings import Holdings, Published, require_whole
+from discreet.tables.today.logaudit import QueryAuditing
+from discreet.tables.today.overlap import OverlapControl
+from discreet.tables.today.partitioning import Partitioning
+from discreet.tables.today.perturbation import FixedPerturbation
 from discreet.tables.today.privacy import PrivateRelease, publish_private, success_ceiling
 from discreet.tables.today.restriction import SetSizeRestriction
 from discreet.tables.today.rounding import RandomRounding, SystematicRounding
 from discreet.tables.today.suppression import Suppression
 from discreet.tables.today.swapping import RecordSwapping
-from discreet.tables.today.trials import Attack, Method, attack, base_rate
+from discreet.tables.today.trials import Attack, Method, attack, base_rate, draws
 
 __all__ = ["MOST_RELEASES", "MOST_TRIALS", "Comparison", "Line", "compare", "list_methods"]
 
@@ -122,7 +126,7 @@ class Comparison:
         yield (
             "The attack: an outsider sees the table with everyone and without one person, knows all of that person's "
             f"keys but {self.target}, what they add, and how common each category of {self.target} is among people "
-            "with the same other keys."
+            "with the same other keys. Where single queries are answered, they also ask about people they can name."
         )
         if self.base_rate is not None:
             yield f"Naming the most common category, without any table, is right for {self.base_rate:.0%}."
@@ -142,9 +146,10 @@ def list_methods(
 ) -> tuple[Method, ...]:
     """Today's methods with their usual parameters.
 
-    People trade the first key, which is mostly where they live, and in another file the `target` of the attack. Counts
-    are rounded to base 5; totals to 5 times the power of ten below the mean contribution, so that rounding hides about
-    as many people. `seconds` limit the search of controlled rounding and the audit of suppression.
+    People trade the first key, which is mostly where they live, and in another file the `target` of the attack, which
+    is also what is audited, partitioned and perturbed. Counts are rounded to base 5; totals to 5 times the power of ten
+    below the mean contribution, so that rounding hides about as many people. `seconds` limit the search of controlled
+    rounding and the audit of suppression.
     """
     step = base if base is not None else 5 * _power_of_ten(holdings)
     return (
@@ -153,7 +158,11 @@ def list_methods(
         RandomRounding(base=step),
         ControlledRounding(base=step, seconds=seconds),
         SetSizeRestriction(least=least),
+        OverlapControl(least=least),
+        QueryAuditing(confidential=target),
+        Partitioning(along=target, least=least),
         *(RecordSwapping(share=share, exchanged=place) for place in sorted({0, target})),
+        FixedPerturbation(perturbed=target),
     )
 
 
@@ -193,7 +202,7 @@ def compare(
             progress(line.title, len(lines), total)
 
     for method in chosen:
-        random = isinstance(method, RandomRounding | RecordSwapping)
+        random = draws(method)
         published = [method.apply(holdings, rng=drawn) for _ in range(_DRAWS if random else 1)]
         enter(_measure(holdings, published, trial(method, everyone=None if random else published[0])))
     for release in private:

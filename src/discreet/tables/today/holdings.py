@@ -137,6 +137,26 @@ class Holdings:
         row = int(np.searchsorted(np.cumsum(people), rng.integers(self.people), side="right"))
         return Person(tuple(int(at) for at in np.unravel_index(int(cells[row]), self.layout.sizes)), int(values[row]))
 
+    def number(self, person: Person, rng: np.random.Generator) -> int:
+        """The place in the file of someone like that, each of them with the same chance."""
+        cells, values, people = self.rows()
+        flat = int(np.ravel_multi_index(person.cell, self.layout.sizes))
+        row = int(np.flatnonzero((cells == flat) & (values == person.value) & (people > 0))[0])
+        return int(people[:row].sum()) + int(rng.integers(people[row]))
+
+    def stand(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """The cells, in C order, of people by their places in the file, and what each adds."""
+        cells, values, people = self.rows()
+        rows = np.searchsorted(np.cumsum(people), numbers, side="right")
+        return cells[rows], values[rows]
+
+    def divide(self, numbers: Integers, target: int) -> Integers:
+        """What these people add together, by place of the target key."""
+        cells, values = self.stand(numbers)
+        divided = np.zeros(self.layout.sizes[target], dtype=np.int64)
+        np.add.at(divided, np.unravel_index(cells, self.layout.sizes)[target], values)
+        return divided
+
     def people_like(self, person: Person, target: int) -> Integers:
         """How many people stand at each place of the target key, all other keys the person's."""
         like: Integers = np.moveaxis(self.counts, target, -1)[person.cell[:target] + person.cell[target + 1 :]]

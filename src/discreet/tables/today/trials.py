@@ -26,12 +26,16 @@ from discreet.tables.today.differencing import (
     weigh_swapping,
 )
 from discreet.tables.today.holdings import Holdings, Person, Published
+from discreet.tables.today.logaudit import QueryAuditing
+from discreet.tables.today.overlap import OverlapControl
+from discreet.tables.today.partitioning import Partitioning
+from discreet.tables.today.perturbation import FixedPerturbation
 from discreet.tables.today.privacy import PrivateRelease, deduce_private
 from discreet.tables.today.restriction import SetSizeRestriction
 from discreet.tables.today.rounding import RandomRounding
 from discreet.tables.today.swapping import RecordSwapping
 
-__all__ = ["Attack", "Method", "attack", "attack_once", "base_rate"]
+__all__ = ["Attack", "Method", "attack", "attack_once", "base_rate", "draws"]
 
 
 class Method(Protocol):
@@ -94,7 +98,7 @@ def attack(
     known: dict[Person, Verdict | None] = {}
     while done < trials and (done == 0 or monotonic() <= until):
         person = holdings.draw_person(rng)
-        if person not in known or _draws(method):
+        if person not in known or draws(method) or isinstance(method, QueryAuditing):
             known[person] = attack_once(method, holdings, person, target=target, rng=rng, everyone=everyone)
         verdict = known[person]
         if verdict is None:
@@ -128,6 +132,10 @@ def attack_once(
         return deduce_private(first, second, person, target=target, common=common)
     if isinstance(method, RecordSwapping):
         return _attack_swapped(method, holdings, person, target=target, common=common, rng=drawn)
+    if isinstance(method, FixedPerturbation):
+        return _attack_perturbed(method, holdings, person, target=target, common=common, rng=drawn)
+    if isinstance(method, OverlapControl | QueryAuditing | Partitioning):
+        return method.attack(holdings, person, target=target, common=common, rng=drawn)
     less = holdings.without(person)
     everyone = method.apply(holdings, rng=drawn) if everyone is None else everyone
     without = method.apply(less, rng=drawn) if everyone.found else everyone
@@ -160,17 +168,38 @@ def _attack_swapped(
 ) -> Verdict:
     """Both tables come from one swapped file, as two filters on it do: the person leaves where the swap put them."""
     swap = method.swap(holdings, rng=rng)
-    cells, values, people = holdings.rows()
+    drawn = np.flatnonzero(swap.people == holdings.number(person, rng))
     flat = int(np.ravel_multi_index(person.cell, holdings.layout.sizes))
-    row = int(np.flatnonzero((cells == flat) & (values == person.value) & (people > 0))[0])
-    number = int(people[:row].sum()) + int(rng.integers(people[row]))
-    drawn = np.flatnonzero(swap.people == number)
     stands = np.unravel_index(int(swap.after[drawn[0]]) if drawn.size else flat, holdings.layout.sizes)
     table = method.retabulate(holdings, swap)
     less = table.copy()
     less[stands] -= person.value
     weigh = weigh_swapping(share=float(method.share), value=person.value, common=common, cells=holdings.layout.cells)
     wider = _with_sums_over(holdings, method.exchanged)
+    everyone, without = method.publish(wider, table), method.publish(wider, less)
+    return deduce(everyone, without, person, target=target, common=common, weigh=weigh)
+
+
+def _attack_perturbed(
+    method: FixedPerturbation,
+    holdings: Holdings,
+    person: Person,
+    *,
+    target: int,
+    common: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> Verdict:
+    """Both tables come from one changed file: the person leaves where, and as, the change put them."""
+    less = method.perturb(holdings.without(person), rng=rng)
+    changed = method.perturb_person(holdings, person, rng=rng)
+    table = less.copy()
+    table[changed.cell] += changed.value
+    weigh = None
+    if not holdings.magnitude:
+        weigh = weigh_swapping(
+            share=float(method.share), value=person.value, common=np.ones(common.size), cells=holdings.layout.cells
+        )
+    wider = _with_sums_over(holdings, method.perturbed)
     everyone, without = method.publish(wider, table), method.publish(wider, less)
     return deduce(everyone, without, person, target=target, common=common, weigh=weigh)
 
@@ -182,5 +211,6 @@ def _with_sums_over(holdings: Holdings, place: int) -> Holdings:
     return replace(holdings, layout=Layout(layout.sizes, layout.slicing, tuple({*layout.margins, summed})))
 
 
-def _draws(method: object) -> bool:
-    return isinstance(method, RandomRounding | RecordSwapping | PrivateRelease)
+def draws(method: object) -> bool:
+    """Whether a method publishes the same table differently each time."""
+    return isinstance(method, RandomRounding | RecordSwapping | FixedPerturbation | PrivateRelease)

@@ -197,14 +197,18 @@ def test_a_comparison_has_a_line_for_every_method(sparse: Holdings, laplace: Lap
         "random rounding",
         "controlled rounding",
         "set-size restriction",
+        "overlap control",
+        "query auditing",
+        "partitioning",
         "swapping of province",
         "swapping of smoking",
+        "fixed perturbation",
         "DP, epsilon 0.1",
         "DP, epsilon 1",
         "DP, epsilon 3",
     ]
-    assert [line.private for line in made.lines] == [False] * 7 + [True] * 3
-    assert told[-1] == ("DP, epsilon 3", 10, 10)
+    assert [line.private for line in made.lines] == [False] * 11 + [True] * 3
+    assert told[-1] == ("DP, epsilon 3", 14, 14)
     for line in made.lines:
         assert line.guarantee.startswith("not differentially private") != line.private
         assert line.attack is not None

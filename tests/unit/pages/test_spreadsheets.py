@@ -1,0 +1,162 @@
+"""What a spreadsheet could run is neutralised, numbers stay numbers, and every CSV file is written this one way."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet
+from discreet.cli import collecting
+from discreet.pages.spreadsheets import cell, csv_line, csv_text, is_formula, neutralise
+from discreet.release.unprovenanswers import UnprovenAnswer
+from discreet.study import averages, comparison, generatedfiles
+from discreet.study.thesis import files as thesis
+from discreet.tables.bootstrap import reproductionfiles as bootstrap
+from discreet.tables.files import render_text
+from tests.unit.tables.conftest import make_table
+
+FORMULAS = [
+    "=1+1", "+cmd", "-cmd", "@x", "|calc", "\tx", "\rx", "\nx", "-", "=", " =1", "\u00a0=1", "\ufeff=1", "\u200b@x",
+    "＝1", "＋1", "－1", "＠x", "｜calc", "﹢1", "=1+1,=2", '="a"', "-1+1", "+1.", "-5..x", "- 1",
+]  # fmt: skip
+PLAIN = ["-12", "+3.5", "-1e-05", "-5..3", "-2.5..-1.5", "North", "", "10", "a=b", "a|b", "_T", "é", "<15", "'=1"]
+
+OTHER_WAYS = {
+    "study/thesis/readings.py": "a file that passes into a workspace as it was read, and is deleted",
+    "study/generatedfiles.py": "pyarrow writes, because rows are many; text is neutralised first",
+}
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_formulas_are_neutralised(text: str) -> None:
+    assert is_formula(text)
+    assert neutralise(text) == f"'{text}"
+    assert not is_formula(neutralise(text))
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_numbers_and_words_stay(text: str) -> None:
+    assert neutralise(text) == text
+
+
+def test_values_that_are_no_text() -> None:
+    assert [cell(value) for value in (-3, -0.5, 1e-9, None, float("nan"), True, False)] == [
+        "-3", "-0.5", "1e-09", "", "", "yes", "no",
+    ]  # fmt: skip
+    assert csv_line([None]) == '""\n'
+
+
+@given(st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=2)))
+def test_files_are_read_back(rows: list[list[str]]) -> None:
+    told = csv.reader(io.StringIO(csv_text(["a", "b"], rows), newline=""))
+    assert list(told) == [["a", "b"], *([neutralise(one) for one in row] for row in rows)]
+
+
+# --- every writer ----------------------------------------------------------------------------------------------------
+
+
+def write_table(bad: str, folder: Path) -> str:
+    from dataclasses import replace
+
+    from discreet.data.columns import Labels
+    from discreet.guarantees.types import BootstrapDP
+
+    table = make_table(BootstrapDP(epsilon="0.5"))
+    face = replace(table.headings[0].face, codes=("10", "24", bad), labels=(Labels(bad, bad),) * 3)
+    cells = [replace(one, codes=(bad, one.codes[1])) for one in table.cells]
+    headings = (replace(table.headings[0], face=face), table.headings[1])
+    return render_text(replace(table, headings=headings, cells=cells), "csv", "en")
+
+
+def write_answer(bad: str, folder: Path) -> str:
+    from decimal import Decimal
+
+    from discreet.release.exports import to_csv
+    from discreet.release.pricing import Threshold
+    from tests.unit.release.statements import BY_TOWN, UNITS, make_statement
+    from tests.unit.release.test_answers import answer
+
+    towns = ((bad, "x"),)
+    statement = make_statement(UNITS, keys=(BY_TOWN,))
+    return to_csv(answer(statement, (-3, 4), keys=towns, threshold=Threshold(1, 3, Decimal("1e-7"))))
+
+
+def write_unproven(bad: str, folder: Path) -> str:
+    told: Any = SimpleNamespace(name=bad, value=-3, guarantee=bad)
+    return UnprovenAnswer.to_csv(told)
+
+
+def write_collection(bad: str, folder: Path) -> str:
+    each = SimpleNamespace(question=bad, statistic=bad, category=bad, label=None, groups=(bad,))
+    numbers = dict.fromkeys(("estimate", "low", "high", "adjusted"), -3.0)
+    told: Any = SimpleNamespace(by=(bad,), estimates=[SimpleNamespace(**vars(each), **numbers)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collecting, "_about", lambda found: {bad: bad})
+        return collecting.collection_csv(told)
+
+
+def write_averages(bad: str, folder: Path) -> str:
+    averages._write(folder / "a.csv", [{bad: bad, "number": -3}])
+    return (folder / "a.csv").read_bytes().decode()
+
+
+def write_comparison(bad: str, folder: Path) -> str:
+    told: Any = SimpleNamespace(lines=[SimpleNamespace(to_dict=lambda: {"a": bad, "b": -3})])
+    comparison.write_lines(told, folder / "a.csv")
+    return (folder / "a.csv").read_bytes().decode()
+
+
+def write_thesis(bad: str, folder: Path) -> str:
+    thesis._write_csv(folder / "a.csv", [{bad: bad, "number": -3}, {bad: None}])
+    return (folder / "a.csv").read_bytes().decode()
+
+
+def write_bootstrap(bad: str, folder: Path) -> str:
+    bootstrap._write_csv(folder / "a.csv", [{bad: bad, "list": [-3, 4], "number": -3}])
+    return (folder / "a.csv").read_bytes().decode()
+
+
+def write_generated(bad: str, folder: Path) -> str:
+    return generatedfiles._to_csv(pa.table({"a": [bad, "x"], "number": [-3, 4]})).decode()
+
+
+WRITERS = [
+    write_answer,
+    write_table,
+    write_unproven,
+    write_collection,
+    write_averages,
+    write_comparison,
+    write_thesis,
+    write_bootstrap,
+    write_generated,
+]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("bad", ["=1+1", "@x", "＝1", "|calc", "\t=x", "\r=x"])
+def test_no_writer_lets_a_formula_through(write: Any, bad: str, tmp_path: Path) -> None:
+    told = [field for line in csv.reader(io.StringIO(write(bad, tmp_path), newline="")) for field in line]
+    assert f"'{bad}" in told
+    assert not any(map(is_formula, told))
+    assert any(field in ("-3", "-3.0", "-13") for field in told), "numbers stay numbers"
+
+
+def test_nobody_writes_csv_another_way() -> None:
+    """Answers to queries are written in parts by `release.exports`, from the same pieces."""
+    writers, found = ("csv.writer", "csv.DictWriter", "csv.write_csv"), set()
+    house = Path(discreet.__file__).parent
+    for file in house.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and ast.unparse(node) in writers:
+                found.add(file.relative_to(house).as_posix())
+    assert found == set(OTHER_WAYS)
