@@ -41,3 +41,23 @@ def test_from_draft_to_answer(run: Run, tmp_path: Path) -> None:
     assert set(answer["bounds"]["petal"]) == {"low", "high", "found", "epsilon"}
     table = run("query", "-w", "w", "SELECT AVG(petal) AS m FROM flowers", "--epsilon", "1")
     assert "looked for with epsilon 0.5 of the charge" in table.out + table.err
+
+
+def test_bounds_that_were_not_found_are_the_first_thing_said(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+
+    monkeypatch.setattr(DiscreteLaplace, "release", lambda self, values: [0 for _ in values])
+    card = "dataset: flowers\npopulation: f\nunit: {column: row_id, rows: 1}\nneighbours: add-remove\n"
+    card += "budget: {epsilon: 1}\ncolumns:\n  row_id: {kind: id, type: row}\n"
+    card += "  petal: {kind: integer, bounds: private}\n"
+    (tmp_path / "flowers.yaml").write_text(card, encoding="utf-8")
+    run("init", "w")
+    run("add", "-w", "w", "flowers.csv")
+    asked = ("query", "-w", "w", "SELECT SUM(petal) AS s FROM flowers", "--epsilon", "0.1")
+    assert run(*asked).out.startswith("No bounds stood out for petal")
+    assert next(iter(run(*asked, "--format", "json").json())) == "notice"
+    assert run(*asked, "--format", "csv").out.splitlines()[1].startswith('"No bounds stood out')
+    compared = run("sensitivity", "-w", "w", asked[3], "--epsilon", "0.1", "--custodian", "--runs", "3")
+    assert "private-bounds: no bounds stood out in 3 of 3 runs" in compared.out

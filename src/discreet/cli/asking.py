@@ -368,7 +368,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
         *word_bounds(answer.bounds),
         *answer.warnings,
     ]
-    show_columns("", headings, columns, footer=footer)
+    show_columns(answer.notice, headings, columns, footer=footer)
 
 
 def _places(output: "Output", answer: "Answer") -> int | None:

@@ -25,7 +25,7 @@ from discreet.plan.outputs import KeyShown, Output, measures_used
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, show_intervals, show_values
-from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning
+from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning, word_unfound
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.listing import Listing
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
@@ -171,6 +171,7 @@ class Answer:
     def fields(self, language: str = "en") -> dict[str, object]:
         """The same, with rows and intervals as they are kept: for whoever writes them out one after another."""
         return {
+            **({"notice": self.notice} if self.notice else {}),
             "rows": self.listed_rows,
             "labels": self.labels(language),
             "intervals": self.listed_intervals,
@@ -207,13 +208,18 @@ class Answer:
             "plan_hash": self.asked_hash or plan_hash(self.plan),
             "request_id": self.request_id,
             "replayed": self.replayed,
-            "warnings": list(self.warnings),
+            "warnings": [*([self.notice] if self.notice else []), *self.warnings],
         }
 
     @property
     def bounds(self) -> dict[str, dict[str, int | float | str | bool]]:
         """What was found for columns whose card keeps their bounds private, in the column's own units."""
         return describe_bounds(self.noisy.bounds_of(self.statement), self.statement, self.cards)
+
+    @property
+    def notice(self) -> str:
+        """What is said before the answer: that a search for private bounds found none; else nothing."""
+        return " ".join(word_unfound(self.bounds)) if self.noisy.bounds else ""
 
     def to_arrow(self) -> pyarrow.Table:
         """A table of keys and values with `NAME_low` and `NAME_high`; what it promises is in its metadata."""

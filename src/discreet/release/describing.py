@@ -20,7 +20,16 @@ from discreet.release.noising import NoisyMeasure, SearchedBounds
 from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of, moves_of
 from discreet.release.ranking import depth
 
-__all__ = ["describe_bounds", "describe_mechanisms", "interval_meaning", "ledger_mechanisms", "word_bounds"]
+__all__ = [
+    "describe_bounds",
+    "describe_mechanisms",
+    "interval_meaning",
+    "ledger_mechanisms",
+    "word_bounds",
+    "word_unfound",
+]
+
+Described = Mapping[str, Mapping[str, int | float | str | bool]]
 
 
 def interval_meaning(statement: Statement, threshold: Threshold | None) -> str:
@@ -67,20 +76,27 @@ def describe_bounds(
     return shown
 
 
-def word_bounds(bounds: Mapping[str, Mapping[str, int | float | str | bool]]) -> list[str]:
-    """The same for people, a line for each column."""
-    lines = []
-    for name, one in bounds.items():
-        told = f"{name}, looked for with epsilon {one['epsilon']} of the charge"
-        reach = f"{one['low']} to {one['high']}"
-        if one["found"]:
-            lines.append(f"bounds of {told}: {reach}; values outside were moved")
-        else:
-            lines.append(
-                f"no bounds stood out for {told}: values were moved into {reach}, so the answer says next to nothing. "
-                "Ask with a larger epsilon"
-            )
-    return lines
+def word_bounds(bounds: Described) -> list[str]:
+    """Bounds that were found, for people, a line for each column."""
+    return [
+        f"bounds of {_searched(name, one)}: {one['low']} to {one['high']}; values outside were moved"
+        for name, one in bounds.items()
+        if one["found"]
+    ]
+
+
+def word_unfound(bounds: Described) -> list[str]:
+    """A line for each column where nothing stood out; it comes before the answer, which is worth next to nothing."""
+    return [
+        f"No bounds stood out for {_searched(name, one)}: values were moved into {one['low']} to {one['high']}, so the "
+        "answer says next to nothing. Ask with a larger epsilon, or write bounds that are known without the rows."
+        for name, one in bounds.items()
+        if not one["found"]
+    ]
+
+
+def _searched(name: str, one: Mapping[str, int | float | str | bool]) -> str:
+    return f"{name}, looked for with epsilon {one['epsilon']} of the charge"
 
 
 def _share(measure: NoisyMeasure | MeasurePrice) -> dict[str, str]:

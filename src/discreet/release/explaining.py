@@ -35,6 +35,7 @@ from discreet.release.explanation import Explanation, MeasureFigures, OutputFigu
 from discreet.release.outlook import foresee
 from discreet.release.pricing import MeasurePrice, Pricing, UsedMechanism, price
 from discreet.release.ranking import depth
+from discreet.sensitivity.privatebounds import rows_needed
 
 __all__ = ["explain", "figure_outputs"]
 
@@ -64,7 +65,7 @@ def explain(
         searching = price_searching(statement, cards, bounded, epsilon=epsilon)
         pricing, charged = searching.pricing, searching.guarantee
         measures = tuple(_figure_searching(statement, searching, level))
-        outputs = tuple(_figure_unknown(statement))
+        outputs = tuple(_figure_unknown(statement, searching))
     else:
         pricing = price(statement, cards, epsilon=epsilon, delta=delta, shares=shares)
         charged, measures = pricing.guarantee, tuple(_figure_measures(statement, pricing, level))
@@ -151,10 +152,16 @@ def _figure_searching(statement: Statement, searching: Searching, level: Decimal
         yield MeasureFigures(face.text, priced.epsilon, named, face.step, ranked=False, slices=())
 
 
-def _figure_unknown(statement: Statement) -> Iterator[OutputFigures]:
+def _figure_unknown(statement: Statement, searching: Searching) -> Iterator[OutputFigures]:
+    needed = [rows_needed(search.mechanism) for search in searching.searches]
+    near, far = (max(ends) for ends in zip(*needed, strict=True))
+    told = (
+        "its noise follows from the bounds found, told with the answer. None are found, and the answer says next to "
+        f"nothing, unless one band holds about {near:,} rows ({far:,} for values farthest from 0)"
+    )
     for column in statement.presentation.columns:
         if not isinstance(column.shows, KeyShown):
-            yield OutputFigures(column.name, depends="its noise follows from the bounds found, told with the answer")
+            yield OutputFigures(column.name, depends=told)
 
 
 def _figure_measures(statement: Statement, pricing: Pricing, level: Decimal) -> Iterator[MeasureFigures]:

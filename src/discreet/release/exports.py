@@ -31,7 +31,8 @@ _WIDEST_INTEGER: Final = 1 << 63
 def to_csv(answer: Answer, language: str = "en") -> str:
     """Keys as codes with a label column beside each category, every noisy column with its interval.
 
-    A release that is not differentially private says so in a column of its own, on every line.
+    A release that is not differentially private says so in a column of its own, on every line; so does one whose
+    search for private bounds found none.
     """
     return "".join(csv_parts(answer, language))
 
@@ -39,12 +40,14 @@ def to_csv(answer: Answer, language: str = "en") -> str:
 def csv_parts(answer: Answer, language: str = "en") -> Iterator[str]:
     """The same, some thousand lines at a time."""
     guarantee = answer.noisy.guarantee
-    said = {} if guarantee.differentially_private else {"guarantee": str(guarantee)}
+    first = {"notice": answer.notice} if answer.notice else {}
+    last = {} if guarantee.differentially_private else {"guarantee": str(guarantee)}
     columns = list(_text_columns(answer, language))
-    yield _lines([[neutralise(name)] for name in (*(name for name, _, _ in columns), *said)])
+    yield _lines([[neutralise(name)] for name in (*first, *(name for name, _, _ in columns), *last)])
     for parts in zip(*(parts_of(column) for _, column, _ in columns), strict=True):
         texts = [list(map(written, part)) for part, (_, _, written) in zip(parts, columns, strict=True)]
-        yield _lines([*texts, *([fact] * len(parts[0]) for fact in said.values())])
+        before, after = ([[fact] * len(parts[0]) for fact in said.values()] for said in (first, last))
+        yield _lines([*before, *texts, *after])
 
 
 def _lines(columns: Sequence[Sequence[str]]) -> str:

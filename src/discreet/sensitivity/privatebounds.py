@@ -53,6 +53,7 @@ __all__ = [
     "choose_bounds",
     "edges",
     "find_bounds",
+    "rows_needed",
     "search_plan",
     "split",
 ]
@@ -108,6 +109,11 @@ def split(epsilon: Decimal) -> tuple[Decimal, Decimal]:
 def calibrate_search(moved: Sensitivities, *, epsilon: Decimal) -> DiscreteLaplace:
     """The noise of the histogram, for what one unit moves of it with all its rows."""
     return DiscreteLaplace.calibrate(sensitivity=moved.largest.l1, epsilon=epsilon)
+
+
+def rows_needed(mechanism: DiscreteLaplace) -> tuple[int, int]:
+    """How many rows a first bin must show to be believed: one nearest to 0, and one as far from it as any."""
+    return _threshold(mechanism.scale, 1), _threshold(mechanism.scale, _DOUBLING**_DOUBLINGS)
 
 
 # --- what is counted ------------------------------------------------------------------------------------------------

@@ -130,10 +130,14 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One answer of a strategy and the sensitivity it used, both in the query's own units."""
+    """One answer of a strategy and the sensitivity it used, both in the query's own units.
+
+    Not `found`: private bounds were looked for and none stood out.
+    """
 
     result: float
     sensitivity: float
+    found: bool = True
 
 
 class Strategy(Protocol):

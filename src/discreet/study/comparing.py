@@ -378,4 +378,7 @@ def _drawn(line: Line, bench: Bench, truth: Fraction, runs: int, told: Callable[
     except (Refused, ParameterInvalid) as refusal:  # no model, or one that lacks the column: told, and the others go on
         _require_own(refusal)
         return Line(line.strategy, line.guarantee, told=refusal.message)
-    return Line(line.strategy, line.guarantee, line.expected, line.told, trials)
+    words = line.told
+    if trials.unfound:
+        words = f"no bounds stood out in {trials.unfound:,} of {runs:,} runs, which then say next to nothing; {words}"
+    return Line(line.strategy, line.guarantee, line.expected, words, trials)

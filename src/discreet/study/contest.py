@@ -64,12 +64,16 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What a strategy answered, run by run, beside the exact answer; all in the query's own units."""
+    """What a strategy answered, run by run, beside the exact answer; all in the query's own units.
+
+    In `unfound` of the runs private bounds were looked for and none stood out.
+    """
 
     truth: float
     results: tuple[float, ...]
     sensitivities: tuple[float, ...]
     seconds: tuple[float, ...]
+    unfound: int = 0
 
     @property
     def errors(self) -> tuple[float, ...]:
@@ -88,6 +92,7 @@ class Trials:
     def to_dict(self) -> dict[str, object]:
         relative = self.relative_errors
         return {
+            **({"runs_without_bounds": self.unfound} if self.unfound else {}),
             "runs": len(self.results),
             "sensitivity": Spread.of(used).to_dict() if (used := self.known_sensitivities) else None,
             "error": Spread.of(self.errors).to_dict(),
@@ -149,7 +154,7 @@ def draw_trials(
     told: Callable[[], None] = lambda: None,
 ) -> Trials:
     """Answers, one after the other. Time is what a lone question would have taken: made ready, rows read anew."""
-    results, used, seconds = [], [], []
+    results, used, seconds, unfound = [], [], [], 0
     saved, start = engine.saved, time.perf_counter()
     strategy = ready()
     before = time.perf_counter() - start + engine.saved - saved
@@ -159,5 +164,6 @@ def draw_trials(
         seconds.append(before + time.perf_counter() - start + engine.saved - saved)
         results.append(drawn.result)
         used.append(drawn.sensitivity)
+        unfound += not drawn.found
         told()
-    return Trials(float(truth), tuple(results), tuple(used), tuple(seconds))
+    return Trials(float(truth), tuple(results), tuple(used), tuple(seconds), unfound)

@@ -114,7 +114,8 @@ class PrivateBounds:
         noisy = answer_bounded(self._cards, self._searching, self._bounded, self._engine)
         clamped = self._bounded(ends_of(noisy.bounds_of(self._searching.farthest)))
         moved = public_bound(clamped, self._cards).of_answer(self._held.present)
-        return Drawn(_shown(clamped, noisy), nan if moved is None else float(moved))
+        found = all(one.found for one in noisy.bounds.values())
+        return Drawn(_shown(clamped, noisy), nan if moved is None else float(moved), found)
 
     def _bounded(self, found: Found) -> Statement:
         key = tuple(found.items())

@@ -18,6 +18,7 @@ from discreet.data.card import Card
 from discreet.engines.base import Measured
 from discreet.errors import ChargedNotAnswered, ParameterInvalid, QueryRefused
 from discreet.ledger import Ledger
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Clamp, Field, Plan, Rows, Total, walk
 from discreet.plan.calculus import SEARCHED
 from discreet.plan.questions import read_statement
@@ -29,9 +30,11 @@ from discreet.release.answers import Answer
 from discreet.release.asking import Question, ask
 from discreet.release.bounding import Found, price_searching
 from discreet.release.describing import word_bounds
+from discreet.release.exports import to_csv
 from discreet.release.noising import Noisy, SearchedBounds
 from discreet.release.pricing import price
 from discreet.release.workloads import Task, Workload
+from discreet.sensitivity.privatebounds import rows_needed
 from discreet.session import Session
 from tests.unit.plan.catalogue import shelf
 from tests.unit.release.conftest import Fixed, House, make_house
@@ -209,16 +212,33 @@ def test_bounds_are_shown_in_the_units_of_what_was_clamped(private: House) -> No
     assert list(told) == ["twice", "both"]
 
 
-def test_where_nothing_stands_out_the_answer_says_so(tmp_path: Path) -> None:
+def test_where_nothing_stands_out_the_answer_says_so_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DiscreteLaplace, "release", lambda self, values: [0 for _ in values])  # no bin can stand out
     with make_house(tmp_path, {"t": (rows(2), CARD)}) as session:
-        house = House(session)
-        answer = put(house, MEAN, epsilon="0.01")
-    told = answer.bounds["x"]
-    if not told["found"]:  # but for one search in twenty
-        assert (told["low"], told["high"]) == (0, 1)
-    lines = word_bounds({"x": {"low": 0, "high": 1, "found": False, "epsilon": "0.005"}})
-    assert "no bounds stood out" in lines[0]
-    assert "larger epsilon" in lines[0]
+        answer = put(House(session), MEAN, epsilon="0.01")
+    assert answer.bounds["x"] == {"low": 0, "high": 1, "found": False, "epsilon": "0.005"}
+    assert answer.notice.startswith("No bounds stood out for x, looked for with epsilon 0.005")
+    assert "larger epsilon" in answer.notice
+    assert next(iter(answer.to_dict().items())) == ("notice", answer.notice)
+    assert answer.facts()["warnings"] == [answer.notice]
+    header, *lines = to_csv(answer).splitlines()
+    assert header.startswith("notice,")
+    assert all(line.startswith('"No bounds stood out') for line in lines)
+    assert word_bounds(answer.bounds) == []
+
+
+def test_bounds_that_were_found_need_no_notice(private: House) -> None:
+    answer = put(private, MEAN, epsilon=50)
+    assert answer.notice == ""
+    assert "notice" not in answer.to_dict()
+    assert answer.facts()["warnings"] == []
+    assert not to_csv(answer).startswith("notice")
+
+
+def test_before_asking_it_is_told_how_many_rows_bounds_need(private: House) -> None:
+    told = private.session.explain(MEAN, epsilon=1)
+    near, far = rows_needed(DiscreteLaplace(scale=Fraction(str(told.measures[0].slices[0].scale))))
+    assert f"unless one band holds about {near:,} rows ({far:,} for values farthest" in told.summary()[0]
 
 
 @pytest.mark.parametrize(
