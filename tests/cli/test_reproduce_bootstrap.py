@@ -33,6 +33,8 @@ def test_the_published_cells_are_enough(run: Run, tmp_path: Path) -> None:
     assert "57.738" in first.out
     assert "32,130" in first.out
     assert "Not shown without the rows (--data):" in first.out
+    assert "1,026 rows are 171 farms in six seasons" in first.out
+    assert "so an ε for rows is up to 6·ε for the farm" in first.out
     assert "not a release" in first.out
     assert (tmp_path / "reproduction-bootstrap" / "bootstrap.html").is_file()
     again = run("reproduce", "bootstrap", "--replicates", "20", "--format", "json").json()

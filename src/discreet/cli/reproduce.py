@@ -124,7 +124,7 @@ def bootstrap(
 
 def _show_bootstrap(done: "BootstrapReproduction") -> None:
     from discreet.tables.bootstrap.farms import name_cell
-    from discreet.tables.bootstrap.reproductionpage import group_digits, tell_loss
+    from discreet.tables.bootstrap.reproductionpage import group_digits, tell_loss, unit_rows
 
     figures = ("n", "total", "max", "min", "sensitivity", "percent", "gain")
     found = {(line.cell, line.figure): group_digits(line.ours) + ("" if line.agrees else "*") for line in done.compared}
@@ -141,7 +141,20 @@ def _show_bootstrap(done: "BootstrapReproduction") -> None:
         footer=[""],
     )
     show_table(
-        "What one farm loses where ε = 1 is promised, and what samples alone show.",
+        "The farm as unit: it has up to six rows, and the paper protects one. Losses where rows are promised ε = 1.",
+        [
+            ("what is released", "left"),
+            ("row, printed", "right"),
+            ("row, right", "right"),
+            ("farm", "right"),
+            ("farm loses, printed", "right"),
+            ("farm loses, right", "right"),
+        ],
+        unit_rows(done),
+        footer=["", *done.units.tell(), ""],
+    )
+    show_table(
+        "What one row loses where ε = 1 is promised, and what samples alone show.",
         [("noise", "left"), ("farm", "left"), ("loss", "right"), ("at least", "right")],
         [[one.trial.noise, one.trial.farm, tell_loss(one), f"{one.at_least:.2f}"] for one in done.findings],
         footer=[

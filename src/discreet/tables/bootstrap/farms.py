@@ -1,8 +1,8 @@
 """The rice farms of the founding paper: what it prints about them, and its file as anyone can get it from R.
 
-The printed figures are facts of Section 5.3 [P], Tables 1 to 4: nine cells of 1,026 farms in Indonesia by the status of
-the farmer and the varieties of rice, with net output in kilograms. The file is RiceFarms, of the R package plm; it is
-never part of this package.
+The printed figures are facts of Section 5.3 [P], Tables 1 to 4: nine cells of 1,026 rows by the status of the farmer
+and the varieties of rice, with net output in kilograms. The rows are 171 farms in Indonesia, each in six growing
+seasons, as the documentation of the file says: RiceFarms, of the R package plm. It is never part of this package.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from discreet.tables.bootstrap.sensitivity import CellSummary
 
 __all__ = [
     "CELLS",
+    "FARMS",
     "MISPRINT",
     "PRINTED",
+    "SEASONS",
     "SOURCE",
     "STATUSES",
     "VARIETIES",
@@ -47,8 +49,11 @@ Cell = tuple[str, str]
 STATUSES: Final = {"mixed": "Mixed", "owner": "Owner", "share": "Share"}
 VARIETIES: Final = {"high": "High", "mixed": "Both", "trad": "Trad"}
 CELLS: Final = tuple((status, varieties) for status in STATUSES for varieties in VARIETIES)
+FARMS: Final = 171
+SEASONS: Final = 6
 _SYNONYMS: Final = {"both": "mixed", "traditional": "trad"}
 _COLUMNS: Final = ("status", "varieties", "noutput")
+_FARM: Final = "id"
 _LARGEST: Final = 10**8
 _MOST: Final = 20_000
 
@@ -86,12 +91,13 @@ MISPRINT: Final = (("mixed", "high"), 9_000)
 class Farms:
     """Nine cells with two different values at least. `rows` holds each cell's values, or nothing when only published.
 
-    `source` says where the cells come from.
+    `source` says where the cells come from; `holdings` the rows of each farm, where the file tells whose they are.
     """
 
     cells: Mapping[Cell, CellSummary]
     rows: Mapping[Cell, Sequence[int]] | None
     source: str
+    holdings: Mapping[str, Sequence[tuple[Cell, int]]] | None = None
 
     def __post_init__(self) -> None:
         if tuple(self.cells) != CELLS:
@@ -120,8 +126,11 @@ def read_farms(file: Path) -> Farms:
             f"'{file}' is not a regular file. Give RiceFarms as CSV or CSV.gz, or leave --data out.", path=str(file)
         )
     rows: dict[Cell, list[int]] = {cell: [] for cell in CELLS}
-    for status, varieties, output in _records(file):
-        rows[_place(status, varieties, file)].append(_kilograms(output, file))
+    holdings: dict[str, list[tuple[Cell, int]]] = {}
+    for status, varieties, output, farm in _records(file):
+        cell, kilograms = _place(status, varieties, file), _kilograms(output, file)
+        rows[cell].append(kilograms)
+        holdings.setdefault(farm, []).append((cell, kilograms))
     if sum(map(len, rows.values())) > _MOST:
         raise _refusal(file, f"has more than {_MOST:,} farms; every pair of them would be compared")
     for cell, values in rows.items():
@@ -132,23 +141,25 @@ def read_farms(file: Path) -> Farms:
                 "its total released exactly; the paper's tables need all nine cells",
             )
     cells = {cell: CellSummary(n=len(of), total=sum(of), low=min(of), high=max(of)) for cell, of in rows.items()}
-    return Farms(cells, {cell: tuple(of) for cell, of in rows.items()}, f"the rows of {file.name}")
+    named = None if "" in holdings else holdings
+    return Farms(cells, {cell: tuple(of) for cell, of in rows.items()}, f"the rows of {file.name}", named)
 
 
-def _records(file: Path) -> Iterator[tuple[str, str, str]]:
+def _records(file: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Status, varieties, output and farm of every row; a file without ids has no farms."""
     reader = csv.reader(io.StringIO(_text(file), newline=""))
     try:
         names = [name.strip().lower() for name in next(reader, [])]
         missing = [name for name in _COLUMNS if name not in names]
         if missing:
             raise _refusal(file, f"lacks the columns {', '.join(missing)}. RiceFarms has {', '.join(_COLUMNS)}")
-        places = [names.index(name) for name in _COLUMNS]
+        places = [names.index(name) for name in (*_COLUMNS, *([_FARM] if _FARM in names else []))]
         for row in reader:
             if row and len(row) != len(names):
                 raise _refusal(file, "has a line that is longer or shorter than its heading")
             if row:
-                status, varieties, output = (row[place].strip() for place in places)
-                yield status, varieties, output
+                status, varieties, output, *farm = (row[place].strip() for place in places)
+                yield status, varieties, output, farm[0] if farm else ""
     except csv.Error:
         raise _refusal(file, "cannot be read as CSV") from None
 

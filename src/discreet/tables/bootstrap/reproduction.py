@@ -32,6 +32,7 @@ from discreet.tables.bootstrap.reproductionaudit import (
     audit_rows,
     require_statistics,
 )
+from discreet.tables.bootstrap.reproductionunits import FarmUnits, find_units
 from discreet.tables.bootstrap.reproductionwords import UNSHOWN, tell_slips, tell_verdict
 from discreet.tables.bootstrap.sensitivity import (
     Method,
@@ -119,6 +120,7 @@ class Reproduction:
     sensitivities: tuple[Sensitivity, ...]
     findings: tuple[Finding, ...]
     rows: RowAudit | None
+    units: FarmUnits
     verdict: tuple[str, ...]
     slips: tuple[str, ...]
     unshown: tuple[str, ...]
@@ -137,6 +139,7 @@ class Reproduction:
             "source": self.farms.source,
             "from_rows": self.farms.rows is not None,
             "verdict": list(self.verdict),
+            "unit": self.units.to_dict(),
             "tables": [line.to_dict() for line in self.compared],
             "sensitivities": [line.to_dict() for line in self.sensitivities],
             "scales": scale_rows(self.farms),
@@ -188,6 +191,7 @@ def _reproduce(folder: Path, farms: Farms, *, replicates: int) -> Reproduction:
         sensitivities=tuple(list_sensitivities(farms)),
         findings=tuple(findings),
         rows=rows,
+        units=find_units(farms),
         verdict=tuple(tell_verdict(farms, compared, findings, rows)),
         slips=tuple(tell_slips(farms)),
         unshown=() if farms.rows is not None else UNSHOWN,

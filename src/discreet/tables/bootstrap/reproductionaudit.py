@@ -120,12 +120,12 @@ class Finding:
 class RowAudit:
     """What the rows themselves say.
 
-    `largest_change` is found among all pairs of rows; `beyond` farms lose more than epsilon under the paper's method
-    (i) when they are replaced; `outsiders` would have lost more, had they been outside while the others set the noise
-    of their cell, and for `unbounded` of them there would have been no noise at all.
+    `largest_change` is found among all pairs of rows; `beyond` of them lose more than epsilon under the paper's
+    method (i) when they are replaced; `outsiders` would have lost more, had they been outside while the others set the
+    noise of their cell, and for `unbounded` of them there would have been no noise at all.
     """
 
-    farms: int
+    rows: int
     largest_change: int
     beyond: int
     outsiders: int
@@ -133,7 +133,7 @@ class RowAudit:
 
     def to_dict(self) -> dict[str, int]:
         return {
-            "farms": self.farms,
+            "rows": self.rows,
             "largest_change": self.largest_change,
             "beyond_epsilon_under_i": self.beyond,
             "outsiders_beyond_epsilon": self.outsiders,
@@ -297,7 +297,7 @@ def audit_rows(farms: Farms) -> RowAudit | None:
     printed = printed_table_sensitivity(farms.cells, statistic=Statistic.TOTAL)
     beyond, unbounded = _count_outsiders(farms.rows)
     return RowAudit(
-        farms=worst.size,
+        rows=worst.size,
         largest_change=int(worst.max()),
         beyond=int((worst > printed).sum()),
         outsiders=beyond,

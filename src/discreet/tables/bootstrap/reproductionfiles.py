@@ -47,6 +47,7 @@ def _write_tables(folder: Path, results: Mapping[str, Any]) -> None:
     _write_csv(folder / "sensitivities.csv", results["sensitivities"])
     _write_csv(folder / "scales.csv", results["scales"])
     _write_csv(folder / "audit.csv", results["audit"]["trials"])
+    _write_csv(folder / "units.csv", results["unit"]["sensitivities"])
 
 
 def _write_csv(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:

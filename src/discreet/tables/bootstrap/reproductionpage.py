@@ -10,11 +10,12 @@ from discreet.pages.page import Drawn, show_figure, write_page
 from discreet.tables.bootstrap.farms import SOURCE, STATUSES, VARIETIES, name_cell
 from discreet.tables.bootstrap.reproduction import NOTICE, Compared, Reproduction, scale_rows
 from discreet.tables.bootstrap.reproductionaudit import CONFIDENCE, SAMPLES, Finding
+from discreet.tables.bootstrap.reproductionunits import UNIT
 
 if TYPE_CHECKING:
     from discreet.tables.bootstrap.farms import Cell
 
-__all__ = ["group_digits", "tell_loss", "write_bootstrap_page"]
+__all__ = ["group_digits", "tell_loss", "unit_rows", "write_bootstrap_page"]
 
 _TITLE: Final = "Bootstrap differential privacy: the rice farms again"
 _LEAD: Final = (
@@ -44,10 +45,11 @@ def write_bootstrap_page(done: Reproduction, drawn: Sequence[Drawn]) -> str:
     """The whole page as text."""
     main = element(
         "main",
-        element("section", element("h2", "In short"), bullets(done.verdict), id="short", class_="box"),
+        element("section", element("h2", "In short"), bullets([UNIT, *done.verdict]), id="short", class_="box"),
         *([_unshown(done)] if done.unshown else []),
         _tables(done),
         _sensitivities(done),
+        _units(done),
         _audit(done),
         element("section", element("h2", "Figures"), *(show_figure(figure) for figure in drawn), id="figures"),
         element("section", element("h2", "Where the paper slips"), bullets(done.slips), id="slips"),
@@ -126,6 +128,36 @@ def _sensitivities(done: Reproduction) -> Markup:
         table(["Cell", *_SCALES.values()], scales, caption="Scale of the noise on each total at ε = 1 (kg)"),
         id="sensitivities",
     )
+
+
+def _units(done: Reproduction) -> Markup:
+    words = (
+        "Neighbours here replace a farm with all its seasons. The last two columns are what a farm loses where the "
+        "noise promises ε = 1 to its rows: with the paper's scales, and with those that are right for rows."
+    )
+    head = ["What is released", "Row, printed", "Row, right", "Farm", "Farm loses, printed", "Farm loses, right"]
+    return element(
+        "section",
+        element("h2", "The farm as unit"),
+        bullets(done.units.tell()),
+        element("p", words),
+        table(head, unit_rows(done), caption="Sensitivities for a row and for a farm, in rows and in kg"),
+        id="units",
+    )
+
+
+def unit_rows(done: Reproduction) -> list[list[str]]:
+    """One row for each output: the sensitivities of a row and of a farm, and what a farm loses."""
+    return [
+        [
+            line.what,
+            f"{line.printed:,}",
+            f"{line.row:,}",
+            f"{line.farm:,}" if line.exact else f"≤ {line.farm:,}",
+            *(f"{float(loss):.2f}" if line.exact else f"≤ {float(loss):.2f}" for loss in line.losses),
+        ]
+        for line in done.units.lines
+    ]
 
 
 def _cell(row: Mapping[str, str]) -> Cell:

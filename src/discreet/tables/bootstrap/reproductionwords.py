@@ -24,8 +24,9 @@ __all__ = ["UNSHOWN", "tell_slips", "tell_verdict"]
 
 UNSHOWN: Final = (
     "Whether Table 1 itself is right: it is where this run starts.",
-    "That no pair of farms moves the table further than the corrected sensitivity, and how many lose more than ε.",
-    "Each farm in turn as the outsider.",
+    "That no pair of rows moves the table further than the corrected sensitivity, and how many lose more than ε.",
+    "Each row in turn as the outsider.",
+    "How far a farm with all its seasons moves the tables: six times a row is the most it can be.",
 )
 _GAMMA: Final = "0.05"
 _LISTED: Final = 6
@@ -88,8 +89,8 @@ def _tell_rows(rows: RowAudit | None) -> list[str]:
         return []
     return [
         f"Of all pairs of rows, none moves the table of totals by more than {rows.largest_change:,} kg. Under (i) as "
-        f"printed, {rows.beyond:,} of {rows.farms:,} farms can lose more than ε.",
-        f"With each farm in turn as the outsider, {rows.outsiders} would have lost more than ε in their own cell; "
+        f"printed, {rows.beyond:,} of {rows.rows:,} can lose more than ε.",
+        f"With each row in turn as the outsider, {rows.outsiders} would have lost more than ε in their own cell; "
         f"{rows.unbounded} of them everything, because the rest of their cell has no spread and gets no noise.",
     ]
 
