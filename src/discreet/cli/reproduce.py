@@ -129,7 +129,7 @@ def _show_bootstrap(done: "BootstrapReproduction") -> None:
     figures = ("n", "total", "max", "min", "sensitivity", "percent", "gain")
     found = {(line.cell, line.figure): group_digits(line.ours) + ("" if line.agrees else "*") for line in done.compared}
     show_table(
-        "Tables 1 to 4: farms, kilograms, sensitivity V, V in % of the total, accuracy gained.",
+        "Tables 1 to 4: rows, kilograms, sensitivity V, V in % of the total, accuracy gained.",
         [("cell", "left"), *((figure, "right") for figure in figures)],
         [[name_cell(cell), *(found[cell, figure] for figure in figures)] for cell in done.farms.cells],
         footer=["* printed otherwise", ""],

@@ -61,8 +61,12 @@ def thesis(
         show_json(done.to_dict())
         return
     _show_check(done)
+    _show_columns(done)
     _show_clipping(done)
     _show_verdict(done)
+    _show_shortfalls(done)
+    _show_scales(done)
+    _show_timings(done)
     _show_patients(done)
     _show_audit(done)
 
@@ -91,6 +95,67 @@ def _show_check(done: "Reproduction") -> None:
             for line in check.lines
         ],
         footer=["* printed otherwise", "", *done.notes, ""],
+    )
+
+
+def _show_columns(done: "Reproduction") -> None:
+    from discreet.study.thesis.pagesections import column_cells, column_heads, tell_columns
+    from discreet.study.thesis.printedcolumns import CAPTIONS
+
+    found = [number for number in CAPTIONS if any(line.printed.table == number for line in done.columns)]
+    for number in found:
+        lines = [line for line in done.columns if line.printed.table == number]
+        heads = [("column", "left"), *((head, "right") for head in column_heads(lines[0].printed.dataset))]
+        footer = ["", *(tell_columns(done) if number == found[-1] else []), ""]
+        show_table(f"{CAPTIONS[number]}.", heads, [column_cells(line) for line in lines], footer=footer)
+
+
+def _show_shortfalls(done: "Reproduction") -> None:
+    from discreet.study.thesis.pagesections import LOW_HEADS
+    from discreet.study.thesis.shortfalls import ALLOWED
+
+    if not done.shortfalls:
+        return
+    sides = ("left", *["right"] * 5)
+    show_table(
+        f"Sensitivities that come out too low; the thesis allows {ALLOWED:.3%} below its own.",
+        [(head.lower(), side) for head, side in zip(LOW_HEADS, sides, strict=True)],
+        [one.cells() for one in done.shortfalls],
+        footer=[""],
+    )
+
+
+def _show_scales(done: "Reproduction") -> None:
+    from discreet.study.thesis.scales import QUERY
+    from discreet.study.thesis.words import tell_figure
+
+    epsilons = dict.fromkeys(line.epsilon for line in done.scales)
+    by_sensitivity: dict[int, list[str]] = {}
+    for line in done.scales:
+        by_sensitivity.setdefault(line.sensitivity, [f"{line.sensitivity:,}"]).append(tell_figure(line.error.mean))
+    show_table(
+        f"Figure 1: mean error of {QUERY.name} by the sensitivity; the exact answer is {done.scales[0].truth:,}.",
+        [("sensitivity", "right"), *((f"ε = {epsilon}", "right") for epsilon in epsilons)],
+        list(by_sensitivity.values()),
+        footer=[""],
+    )
+
+
+def _show_timings(done: "Reproduction") -> None:
+    from discreet.study.thesis.words import tell_figure
+
+    if not done.timings:
+        return
+    heads = ("Table 8 printed", "here", "Table 9 printed", "here", "kept")
+    rows = []
+    for one in done.timings:
+        figures = (one.printed[0], one.whole, one.printed[1], one.warm, one.kept)
+        rows.append([one.method.name, one.epsilon, *("" if f is None else tell_figure(f.mean) for f in figures)])
+    show_table(
+        "Tables 8 and 9: mean seconds to an answer; kept: rows are generated once and what is needed of them is kept.",
+        [("strategy", "left"), ("ε", "right"), *((head, "right") for head in heads)],
+        rows,
+        footer=[""],
     )
 
 

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["INDEPENDENT", "REAL", "ColumnInspection", "Facts", "Inspection", "draw_independently", "inspect"]
+__all__ = [
+    "INDEPENDENT",
+    "REAL",
+    "ColumnInspection",
+    "Facts",
+    "Inspection",
+    "draw_independently",
+    "find_facts",
+    "inspect",
+]
 
 REAL: Final = "real"
 INDEPENDENT: Final = "independent columns"
@@ -143,13 +152,14 @@ def _units(rows: Rows) -> list[tuple[str, str, tuple[str, ...], str]]:
 
 def _inspect_column(shape: Shape, real: Rows, sets: Mapping[str, Rows]) -> ColumnInspection:
     original = real.values[shape.name]
-    facts = {REAL: _facts(shape, original, None)}
+    facts = {REAL: find_facts(shape, original)}
     for name, rows in sets.items():
-        facts[name] = _facts(shape, rows.values[shape.name], original)
+        facts[name] = find_facts(shape, rows.values[shape.name], original)
     return ColumnInspection(shape.name, shape.kind, facts)
 
 
-def _facts(shape: Shape, values: NDArray[float64], original: NDArray[float64] | None) -> Facts:
+def find_facts(shape: Shape, values: NDArray[float64], original: NDArray[float64] | None = None) -> Facts:
+    """One column by itself, and how like its shape is to the original's, where there is one."""
     there = present(values)
     distinct = np.unique(there)
     low, high = None, None

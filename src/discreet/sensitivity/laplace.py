@@ -21,17 +21,23 @@ from discreet.mechanisms.scale import round_up
 if TYPE_CHECKING:
     from discreet.sensitivity.subject import Held, Subject
 
-__all__ = ["add_laplace", "answer_of", "settle"]
+__all__ = ["add_laplace", "answer_of", "draw_laplace", "settle"]
 
 _FINE: Final = 40
 
 
 def add_laplace(exact: Fraction, *, sensitivity: Fraction, epsilon: Decimal) -> float:
     """The value with Laplace noise of scale sensitivity / epsilon, whatever the size of either."""
+    [noisy] = draw_laplace(exact, 1, sensitivity=sensitivity, epsilon=epsilon)
+    return noisy
+
+
+def draw_laplace(exact: Fraction, count: int, *, sensitivity: Fraction, epsilon: Decimal) -> list[float]:
+    """The same, so many times, each with noise of its own."""
     scale = sensitivity / Fraction(epsilon)
     grid = Fraction(2) ** (scale.numerator.bit_length() - scale.denominator.bit_length() - _FINE)
-    [noisy] = DiscreteLaplace(scale=round_up(scale / grid)).release([round(exact / grid)])
-    return float(noisy * grid)
+    drawn = DiscreteLaplace(scale=round_up(scale / grid)).release([round(exact / grid)] * count)
+    return [float(noisy * grid) for noisy in drawn]
 
 
 def answer_of(subject: Subject, held: Held) -> Fraction:

@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from discreet.generator.settings import Settings
 from discreet.generator.shelf import Origin, Shelved
 from discreet.study.thesis import generators, reproduction
 from discreet.study.thesis.cards import Variant
+from discreet.study.thesis.datasets import sample_generators
 from discreet.study.thesis.methods import list_methods
 from discreet.study.thesis.neighbours import audit_all, list_pairs
 from discreet.study.thesis.ranges import COLUMNS
@@ -27,6 +29,7 @@ from discreet.study.thesis.readings import Readings, read_data
 from discreet.study.thesis.reproduction import Reproduction, reproduce_thesis
 from discreet.study.thesis.running import House, run_all
 from discreet.study.thesis.setting import Setting
+from discreet.study.thesis.timings import judge_timings
 
 pytestmark = pytest.mark.long
 
@@ -106,10 +109,13 @@ def test_tables_are_tidy_and_say_what_they_are(done: Reproduction) -> None:
 
 def test_the_page_has_every_section(done: Reproduction) -> None:
     page = (done.folder / "thesis.html").read_text(encoding="utf-8")
-    for section in ("short", "verdict", "check", "clipping", "audit", "patients", "medians", "figures", "queries"):
+    named = "short verdict check columns clipping too-low audit patients medians figures queries"
+    for section in named.split():
         assert f'id="{section}"' in page
-    assert page.count("<svg ") == 5
-    assert page.count('role="img" aria-label="') == 5
+    assert page.count("<svg ") == 6
+    assert page.count('role="img" aria-label="') == 6
+    assert "Table 4. Diabetes" in page
+    assert 'id="times"' not in page  # no generator, no time to generate
     assert "none was wanted (--no-gan)" in page
     assert "so they are not blind" in page
     assert sorted(file.name for file in (done.folder / "figures").iterdir())[0] == "error.svg"
@@ -121,6 +127,20 @@ def test_the_results_are_for_machines_and_no_data_stay_behind(done: Reproduction
     assert [score["strategy"] for score in found["verdict"]["scores"]][:2] == ["public", "public, add-remove"]
     assert len(found["audit"]) == 8
     assert not list(done.folder.rglob("*.parquet"))
+    assert {line["table"] for line in found["tables_1_to_4"]} == {1, 2, 3, 4}
+    assert len(found["figure_1"]) == 14
+    assert found["sensitivities_too_low"][0]["below_real"] == 3
+    assert found["tables_8_and_9"] == []
+
+
+def test_the_thesis_own_tables_are_files_too(done: Reproduction) -> None:
+    lines = read_csv(done, "tables-1-to-4.csv")
+    assert len([row for row in lines if row["table"] == "4"]) == 24  # six columns, real and three generated sets
+    assert len({(row["dataset"], row["column"]) for row in read_csv(done, "columns.csv")}) == 25 + 31 + 50
+    assert [row["sensitivity"] for row in read_csv(done, "figure-1.csv")][-1] == str(2**32)
+    assert read_csv(done, "too-low.csv")[0]["what"] == "printed in the thesis"
+    assert not (done.folder / "tables" / "tables-8-and-9.csv").exists()
+    assert (done.folder / "figures" / "figure-1.svg").is_file()
 
 
 def test_the_folder_is_used_again_but_no_other(done: Reproduction, data: Path, tmp_path: Path) -> None:
@@ -195,7 +215,11 @@ def test_generated_rows_are_looked_at_and_take_the_place_of_real_ones(house: Hou
     stand_in = StandIn(house.workspace(Variant.PRIVATE_BOUNDS, wide=True).dataset("breast"), tmp_path / "model")
     setting = Setting(runs=2, epsilons=("0.1",), sample_sizes=(7, 9))
     models: Any = {"breast": stand_in}
+    sampled = sample_generators(house, models, setting.sample_sizes, silent)
+    facts = {one.name: one.facts["generated 3"] for one in sampled["breast"].inspection.columns}
+    assert facts["area_worst"].low == facts["area_worst"].high == Decimal("0.2")  # without its sign
     records = run_all(house, setting, models, why="", progress=silent)
+    assert [line.method.sample_size for line in judge_timings(records, sampled)] == [7, 9]
     assert records.skipped == ()
     by_name = {method.name: records.pick(method, "0.1") for method in records.methods}
     total = next(one for one in by_name["generated 7"] if one.query.name == "SUM(area_worst)")
@@ -206,8 +230,8 @@ def test_generated_rows_are_looked_at_and_take_the_place_of_real_ones(house: Hou
     replaced = next(one for one in by_name["replace"] if one.query.name == "SUM(area_worst)")
     assert replaced.epsilon is None
     assert list(replaced.trials.results) == pytest.approx([0.6, 0.6])
-    # Two sample sizes to look at, once each, and one sample of three rows in each run for all ten queries.
-    assert sorted(stand_in.model.asked) == [3, 3, 7, 9]
+    # As many as real for the tables and two sizes to look at, once each, and one sample in each run for all queries.
+    assert stand_in.model.asked == [3, 7, 9, 3, 3]
 
 
 def test_pairs_differ_in_the_row_of_the_maximum(data: Path) -> None:

@@ -23,7 +23,7 @@ KIDNEY_COLUMNS: Final = (
 # fmt: on
 
 _SYNONYMS: Final = {"wc": "wbcc", "rc": "rbcc", "classification": "class"}
-_MISSING: Final = frozenset({"", "?"})
+_UNKNOWN: Final = "?"
 
 
 class KidneyReading(StrEnum):
@@ -39,8 +39,11 @@ def canonical_names(names: list[str]) -> list[str]:
     return [_SYNONYMS.get(name, name) for name in plain]
 
 
-def read_arff(text: str, reading: KidneyReading, *, file: str) -> dict[str, list[str | None]]:
-    """The columns as text, None where a value is missing. FileRefused names the first line that is off."""
+def read_arff(text: str, reading: KidneyReading, *, file: str, marks: bool = False) -> dict[str, list[str | None]]:
+    """The columns as text, None where a value is missing. FileRefused names the first line that is off.
+
+    With `marks` a '?' is kept as written: the thesis counts it as a value, and what a tab cut off it does not.
+    """
     lines = enumerate(text.splitlines(), start=1)
     names = canonical_names(list(_attributes(lines, file)))
     absent = [name for name in KIDNEY_COLUMNS if name not in names]
@@ -52,8 +55,8 @@ def read_arff(text: str, reading: KidneyReading, *, file: str) -> dict[str, list
     for number, line in lines:
         if not line.strip() or line.lstrip().startswith("%"):
             continue
-        for name, value in zip(names, _fields(line, reading, len(names), file, number), strict=True):
-            columns[name].append(value)
+        for name, field in zip(names, _fields(line, reading, len(names), file, number), strict=True):
+            columns[name].append(None if field == "" or (field == _UNKNOWN and not marks) else field)
     if not columns[names[0]]:
         raise FileRefused(f"'{file}' has no records after @data.", file=file)
     return {name: columns[name] for name in KIDNEY_COLUMNS}
@@ -86,7 +89,7 @@ def _first_name(declaration: str) -> str:
     return declaration.split(maxsplit=1)[0].partition("{")[0]
 
 
-def _fields(line: str, reading: KidneyReading, width: int, file: str, number: int) -> list[str | None]:
+def _fields(line: str, reading: KidneyReading, width: int, file: str, number: int) -> list[str]:
     whole = _split(line)
     while len(whole) > width and not whole[-1]:
         whole.pop()
@@ -95,7 +98,7 @@ def _fields(line: str, reading: KidneyReading, width: int, file: str, number: in
     if reading is KidneyReading.THESIS and "\t" in line:
         kept = _split(line.split("\t", 1)[0])[:width]
         whole = [*kept, *[""] * (width - len(kept))]
-    return [None if field in _MISSING else field for field in whole]
+    return whole
 
 
 def _split(line: str) -> list[str]:

@@ -13,6 +13,7 @@ from discreet.pages.spreadsheets import csv_text
 
 if TYPE_CHECKING:
     from discreet.pages.page import Drawn
+    from discreet.study.thesis.datasets import ColumnLine
     from discreet.study.thesis.reproduction import Reproduction
     from discreet.study.thesis.truth import Check
 
@@ -63,11 +64,26 @@ def _write_tables(folder: Path, done: Reproduction) -> None:
     _write_csv(folder / "clipping.csv", (_flat(one.to_dict()) for one in done.foreseen))
     _write_csv(folder / "patients.csv", (one.to_dict() for one in done.patient_scores))
     _write_csv(folder / "medians.csv", (one.to_dict() for one in done.medians))
+    _write_csv(folder / "tables-1-to-4.csv", (row for one in done.columns for row in _column_rows(one)))
+    _write_csv(folder / "columns.csv", done.every_column)
+    _write_csv(folder / "figure-1.csv", (one.to_dict() for one in done.scales))
+    _write_csv(folder / "too-low.csv", (one.to_dict() for one in done.shortfalls))
+    _write_csv(folder / "tables-8-and-9.csv", (one.to_dict() for one in done.timings))
 
 
 def _check_rows(check: Check) -> Iterator[dict[str, Any]]:
     for line in check.lines:
         yield {"reading": check.reading or "", **line.to_dict()}
+
+
+def _column_rows(line: ColumnLine) -> Iterator[dict[str, Any]]:
+    """One row for the real rows and one for each generated set."""
+    told = line.to_dict()
+    names = ("table", "dataset", "column", "measure")
+    sets = [("real", told["printed_real"], told["real"])]
+    sets += zip(told["generated_rows"], told["printed_generated"], told["generated"], strict=True)
+    for rows, printed, here in sets:
+        yield {**{name: told[name] for name in names}, "of": rows, "printed": printed, "here": here, "why": line.why}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from discreet.pages.markup import Markup, bullets, element, table
 from discreet.pages.page import Drawn, show_figure, write_page
 from discreet.study.thesis.methods import LEFT_OUT
+from discreet.study.thesis.pagesections import show_columns, show_shortfalls, show_timings
 from discreet.study.thesis.queries import SOURCE
 from discreet.study.thesis.records import QUANTITIES, Records
 from discreet.study.thesis.reproduction import NOTICE, Reproduction
@@ -35,11 +36,14 @@ def write_thesis_page(done: Reproduction, drawn: Sequence[Drawn]) -> str:
         element("section", element("h2", "In short"), bullets(_short(done)), id="short", class_="box"),
         _verdict(done),
         _check(done),
+        show_columns(done),
         _clipping(done),
+        *([show_shortfalls(done)] if done.shortfalls else []),
         _audit(done),
         *([_patients(done)] if done.patient_scores else []),
         *([_medians(done)] if done.medians else []),
         element("section", element("h2", "Figures"), *(show_figure(figure) for figure in drawn), id="figures"),
+        *([show_timings(done)] if done.timings else []),
         _quantities(done.records),
         element("section", element("h2", "What the thesis got right, and what not"), _findings(), id="findings"),
     )
@@ -50,7 +54,8 @@ def write_thesis_page(done: Reproduction, drawn: Sequence[Drawn]) -> str:
 
 
 def _short(done: Reproduction) -> list[str]:
-    return [*done.verdict.sentences, *tell_audit(done.audit), *done.absent]
+    low = (one.tell() for one in done.shortfalls)
+    return [*done.verdict.sentences, *low, *tell_audit(done.audit), *done.absent]
 
 
 def _findings() -> Markup:

@@ -10,7 +10,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -46,11 +46,15 @@ _CODED: Final = ("diag_1", "diag_2", "diag_3")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One data set: `arrow` has a column of text for each column, null where a value is missing."""
+    """One data set: `arrow` has a column of text for each column, null where a value is missing.
+
+    `written` has for some columns the different values of the file as it stands, '?' among them, and how many '?'.
+    """
 
     dataset: str
     arrow: Any
     source: str
+    written: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         asked = {query.column for query in QUERIES if query.dataset == self.dataset}
@@ -69,6 +73,13 @@ class Table:
     def missing(self, column: str) -> int:
         """How many rows have no value."""
         return int(self.arrow.column(column).null_count)
+
+    def as_written(self, column: str) -> tuple[int, int]:
+        """How many different values a column has, '?' counted as one as in the thesis, and how many '?'."""
+        if column in self.written:
+            return self.written[column]
+        missing = self.missing(column)
+        return len(self.arrow.column(column).drop_null().unique()) + (missing > 0), missing
 
     def histogram(self, column: str) -> tuple[tuple[Decimal, int], ...]:
         """Each value of a column that is asked about, as written, and how many rows have it."""
@@ -147,8 +158,13 @@ def _read_kidney(folder: Path | None) -> dict[KidneyReading, Table]:
 
     if file := _find(folder, KIDNEY_FILES):
         text = _decode(_bytes(file), file)
-        columns = {reading: read_arff(text, reading, file=file.name) for reading in KidneyReading}
-        return {reading: Table("kidney", pa.table(found), f"'{file.name}'") for reading, found in columns.items()}
+        tables = {}
+        for reading in KidneyReading:
+            marked = read_arff(text, reading, file=file.name, marks=True)
+            written = {name: (len(set(found) - {None}), found.count("?")) for name, found in marked.items()}
+            columns = pa.table(read_arff(text, reading, file=file.name))
+            tables[reading] = Table("kidney", columns, f"'{file.name}'", written)
+        return tables
     tables = {}
     for reading, name in KIDNEY_CSV.items():
         if file := _find(folder, (name,)):
@@ -199,15 +215,16 @@ def _read_diabetes(file: Path) -> Table:
     import pyarrow as pa
     from pyarrow import compute
 
-    read = _parse(_bytes(file), file)
+    read, written = _parse(_bytes(file), file), {}
     for name in _CODED:
         if name in read.column_names:
             # Supplementary codes (V27, E849) are no numbers, and the thesis averages numbers.
             column = read.column(name)
+            written[name] = len(column.unique()), column.null_count
             numeric = compute.match_substring_regex(column, r"^[0-9]+(\.[0-9]+)?$")
             kept = compute.if_else(numeric, column, pa.scalar(None, pa.string()))
             read = read.set_column(read.column_names.index(name), name, kept)
-    return Table("diabetes", read, f"'{file.name}'")
+    return Table("diabetes", read, f"'{file.name}'", written)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.sensitivity.generatedcolumns import GeneratedColumns
 from discreet.study.auditing import require_limits
 from discreet.study.thesis.cards import Variant
+from discreet.study.thesis.datasets import ColumnLine, Sampled, compare_columns, list_columns, sample_generators
 from discreet.study.thesis.foresight import Foresight, foresee_all
 from discreet.study.thesis.generators import (
     expect_seconds,
@@ -30,11 +31,14 @@ from discreet.study.thesis.readings import read_data
 from discreet.study.thesis.records import Records
 from discreet.study.thesis.running import House, Progress, run_all, run_patients
 from discreet.study.thesis.setting import Setting
+from discreet.study.thesis.shortfalls import Shortfall, judge_shortfalls
+from discreet.study.thesis.timings import Timing, judge_timings
 from discreet.study.thesis.truth import Check, Lost, check_readings, losses
 from discreet.study.thesis.verdict import PatientScore, Verdict, judge, judge_patients
 
 if TYPE_CHECKING:
     from discreet.generator.shelf import Shelved
+    from discreet.study.thesis.scales import ScaleLine
 
 __all__ = ["AUDITED_EPSILON", "NOTICE", "Reproduction", "reproduce_thesis"]
 
@@ -66,6 +70,12 @@ class Reproduction:
     audit: tuple[Finding, ...]
     verdict: Verdict
     patient_scores: tuple[PatientScore, ...]
+    columns: tuple[ColumnLine, ...]
+    every_column: tuple[Mapping[str, Any], ...]
+    sampled: Mapping[str, Sampled]
+    scales: tuple[ScaleLine, ...]
+    shortfalls: tuple[Shortfall, ...]
+    timings: tuple[Timing, ...]
     epochs: Mapping[str, int]
     seconds: float
 
@@ -94,6 +104,11 @@ class Reproduction:
             "checks": [check.to_dict() for check in self.checks],
             "clipping": [one.to_dict() for one in self.foreseen],
             "verdict": self.verdict.to_dict(),
+            "sensitivities_too_low": [one.to_dict() for one in self.shortfalls],
+            "tables_1_to_4": [one.to_dict() for one in self.columns],
+            "inspections": {name: one.inspection.to_dict() for name, one in self.sampled.items()},
+            "figure_1": [one.to_dict() for one in self.scales],
+            "tables_8_and_9": [one.to_dict() for one in self.timings],
             "patients": [score.to_dict() for score in self.patient_scores],
             "medians": [one.to_dict() for one in self.medians],
             "audit": [one.to_dict() for one in self.audit],
@@ -114,6 +129,7 @@ def reproduce_thesis(
     """
     from discreet.study.thesis.figures import draw_figures
     from discreet.study.thesis.files import claim_folder, write_reproduction
+    from discreet.study.thesis.scales import draw_scales, run_scales
 
     require_limits()
     started, asked = time.monotonic(), setting or Setting()
@@ -124,28 +140,36 @@ def reproduce_thesis(
     with TemporaryDirectory(prefix="discreet-") as passing, House(Path(passing), readings, progress=told) as house:
         models = _generators(house, folder / "models", asked, told, said)
         why = _UNWANTED if not asked.gan else _UNINSTALLED
+        sampled = sample_generators(house, models, asked.sample_sizes, told)
         records = run_all(house, asked, models, why=why, progress=told)
         patients = run_patients(house, asked, progress=told)
         medians = run_medians(house, asked, progress=told)
         pairs = list_pairs(house.tables, lambda dataset, column: _generated(models.get(dataset), column, asked))
         audit = audit_all(pairs, epsilon=AUDITED_EPSILON, samples=asked.audit_samples, progress=told)
+    foreseen = foresee_all(readings)
     done = Reproduction(
         folder=folder,
         setting=asked,
         absent=readings.absent,
         checks=checks,
         lost=losses(readings),
-        foreseen=foresee_all(readings),
+        foreseen=foreseen,
         records=records,
         patients=patients,
         medians=medians,
         audit=tuple(audit),
         verdict=judge(records),
         patient_scores=judge_patients(patients, records),
+        columns=compare_columns(readings, sampled, why=why),
+        every_column=tuple(list_columns(readings, sampled)),
+        sampled=sampled,
+        scales=run_scales(readings.diabetes, asked),
+        shortfalls=judge_shortfalls(records, foreseen),
+        timings=judge_timings(records, sampled),
         epochs={name: settings_for(name, asked.epochs).epochs for name in models},
         seconds=time.monotonic() - started,
     )
-    write_reproduction(done, list(draw_figures(records)))
+    write_reproduction(done, [draw_scales(done.scales), *draw_figures(records)])
     return done
 
 

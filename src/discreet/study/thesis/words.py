@@ -21,6 +21,8 @@ FINDINGS: Final = (
      "scale is seldom too small does not hide it: the audit finds the loss from answers alone."),
     ("Wrong: a generator's guess does not blur it", "The estimate is spread around the real maximum as far as the "
      "guess was off, so that a bad generator gives the maximum away, and a good one repeats it."),
+    ("Wrong: noise does not grow exponentially", "A straight line of slope 1 in a plot with two logarithmic axes "
+     "(Figure 1) is a proportion: twice the sensitivity, twice the error."),
     ("Wrong: a row is not a person", "In diabetes a patient has up to 40 rows."),
     ("What its users wanted", "Small errors with a proof: ranges that are public anyway give that on these queries; "
      "where nobody knows a range, a part of ε finds one, which works well on large data and cannot on small."),

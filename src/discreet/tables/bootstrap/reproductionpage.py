@@ -19,12 +19,12 @@ __all__ = ["group_digits", "tell_loss", "unit_rows", "write_bootstrap_page"]
 
 _TITLE: Final = "Bootstrap differential privacy: the rice farms again"
 _LEAD: Final = (
-    "The paper protects totals of 1,026 rice farms with noise made to measure for the very farms in the data. Here are "
-    "its tables and figures again, the noise that its promise would have needed, and what it means for a farm that was "
-    "not in the data when the noise was chosen."
+    "The paper protects totals of 1,026 rows of rice farms with noise made to measure for the very rows in the data. "
+    "Here are its tables and figures again, the noise that its promise would have needed, and what it means for a farm "
+    "that was not in the data when the noise was chosen."
 )
 _CAPTIONS: Final = {
-    1: "Table 1. Farms, total net output, maximum and minimum (kg)",
+    1: "Table 1. Rows, total net output, maximum and minimum (kg)",
     2: "Table 2. Sensitivity of each cell as printed: its range V (kg)",
     3: "Table 3. Sensitivity as a percentage of the total",
     4: "Table 4. Accuracy gained over a bound of the largest output of all",
