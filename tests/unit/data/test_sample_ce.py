@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import subprocess
 import sys
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from discreet.data.card import Card, Kind, Size
@@ -19,6 +21,8 @@ from discreet.data.sample import write_ce
 from discreet.data.workspace import Workspace
 from discreet.errors import PathInvalid, UsageError
 from discreet.guarantees.types import Neighbours
+
+EARLIER = "17e11c90c2938c29a0259e7db82bb1fd6c2d92ffdcfea1ff4debd79176da4ae8"
 
 
 def read_rows(file: Path) -> list[dict[str, int]]:
@@ -44,6 +48,8 @@ def test_the_textbooks_figures_hold_for_every_seed(tmp_path: Path, seed: int) ->
     mean = sum(row["income"] for row in rows) / len(rows)
     assert round(mean) == 67_593
     assert round(mean, 2) == 67_593.21
+    assert round(sum(row["expenditure"] for row in rows) / len(rows), 2) == 9_421.97
+    assert all(0 < row["expenditure"] < 100_000 for row in rows)
 
 
 def test_the_rest_is_plausible(sample: tuple[Path, Path]) -> None:
@@ -54,6 +60,25 @@ def test_the_rest_is_plausible(sample: tuple[Path, Path]) -> None:
     assert 250_000 < incomes[-1] < 1_000_000
     assert set(Counter(row["region"] for row in rows)) == {1, 2, 3, 4}
     assert Counter(row["family_size"] for row in rows).most_common(1)[0][0] == 2
+
+
+def test_a_seed_keeps_the_columns_it_had_before_race_and_expenditure(sample: tuple[Path, Path]) -> None:
+    lines = sample[0].read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "unit_id,urban_rural,region,family_size,income,race,expenditure"
+    before = "\n".join(line.rsplit(",", 2)[0] for line in lines) + "\n"
+    assert hashlib.sha256(before.encode()).hexdigest() == EARLIER
+
+
+def test_who_earns_more_spends_more_and_race_goes_with_income(sample: tuple[Path, Path]) -> None:
+    rows = read_rows(sample[0])
+    income = np.log([max(row["income"], 8_000) for row in rows])
+    slope, _ = np.polyfit(income, np.log([row["expenditure"] for row in rows]), 1)
+    assert 0.3 < slope < 0.55
+    counts = Counter(row["race"] for row in rows)
+    assert set(counts) <= {1, 2, 3, 4, 5, 6}
+    assert 0.75 < counts[1] / len(rows) < 0.88
+    mean = {race: sum(row["income"] for row in rows if row["race"] == race) / counts[race] for race in (1, 2)}
+    assert mean[2] < mean[1]
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, sample: tuple[Path, Path]) -> None:

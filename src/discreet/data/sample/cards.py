@@ -52,6 +52,14 @@ _CLINICS: Final = (
 )
 
 
+_RACES: Final = (
+    Label("White", "Blanche"),
+    Label("Black", "Noire"),
+    Label("Native American", "Autochtone d'Amérique"),
+    Label("Asian", "Asiatique"),
+    Label("Pacific Islander", "Insulaire du Pacifique"),
+    Label("Multi-race", "Plusieurs races"),
+)
 _REGIONS: Final = (
     Label("Northeast", "Nord-Est"),
     Label("Midwest", "Midwest"),
@@ -147,6 +155,16 @@ def ce_card(*, seed: int) -> str:
             "income",
             Label("Income before taxes, past 12 months, dollars", "Revenu avant impôt, 12 derniers mois, dollars"),
             ["kind: integer", "bounds: [0, 1000000]"],
+        ),
+        _column(
+            "race",
+            Label("Race of the reference person", "Race de la personne de référence"),
+            ["kind: category", *_categories(enumerate(_RACES, start=1))],
+        ),
+        _column(
+            "expenditure",
+            Label("Expenditure in the last quarter, dollars", "Dépenses du dernier trimestre, dollars"),
+            ["kind: integer", "bounds: [0, 100000]"],
         ),
     ]
     return "".join(blocks)

@@ -62,7 +62,9 @@ def judge_timings(records: Records, sampled: Mapping[str, Sampled]) -> tuple[Tim
         if method.sample_size is None:
             continue
         for epsilon in records.epsilons:
-            whole, warm, kept = [], [], []
+            whole: list[float] = []
+            warm: list[float] = []
+            kept: list[float] = []
             met: set[str] = set()
             for record in records.pick(method, epsilon):
                 made = sampled[record.query.dataset]

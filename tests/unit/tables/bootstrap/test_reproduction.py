@@ -171,7 +171,7 @@ def test_the_rows_of_the_farms_lose_more_than_promised() -> None:
 def test_a_row_is_not_a_farm(done: Reproduction) -> None:
     """Without the rows, six times what a row moves is the most that a farm can."""
     lines = {line.what: line for line in done.units.lines}
-    assert lines["table of counts"].losses == (12, 6)
+    assert lines["table of counts"].losses == (Fraction(12), Fraction(6))
     totals = lines["table of totals, (i)"]
     assert (totals.row, totals.farm, totals.exact) == (32_130, 6 * 32_130, False)
     assert lines["total of Share/Both alone"].farm == 2 * 705  # it has two rows in all
