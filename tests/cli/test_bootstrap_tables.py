@@ -86,6 +86,10 @@ def test_an_examination_for_the_custodian(run: Run, farms: Path) -> None:
     found = run(*TABLE, "--examine", "--custodian", "--format", "json").json()
     assert found["custodian_only"] is True
     assert found["table"]["sensitivity"] == 69
+    assert "[against] Is the sensitivity beyond calculation?" in seen.out
+    assert "[decide] Is it fixed who is in the data" in seen.out
+    assert [item["speaks"] for item in found["checklist"]].count("decide") >= 3
+    assert len(found["checklist"]) == 11
 
 
 def test_weighted_counts_are_in_people(run: Run, farms: Path) -> None:

@@ -455,6 +455,10 @@ def _show_examination(found: "Examination", output: TableFormat | None) -> None:
         *found.advice.table,
         *(f"{names[place]}: {cell.advice}" for place, cell in enumerate(found.cells) if cell.advice),
         *(f"{leak.kind}: {leak.words}" for leak in found.leaks),
+        "",
+        "Checklist (what speaks for a bootstrap release, what against, what only you can decide):",
+        *(item.line() for item in found.checklist),
+        "",
         f"All in whole steps of {found.step}. Not for release: every number here is confidential.",
     ]
     sides = ("left", *("right",) * 6)

@@ -15,6 +15,7 @@ from discreet.engines.base import Engine
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import Ledger
 from discreet.tables.bootstrap.accuracy import Advice, error_bound, gain_ratio, gamma_accuracy, recommend
+from discreet.tables.bootstrap.checklist import CheckItem, Outlook, check_table
 from discreet.tables.bootstrap.leaks import Leak, find_leaks
 from discreet.tables.bootstrap.observed import Outline, observe, outline
 from discreet.tables.bootstrap.pools import Pool
@@ -84,6 +85,7 @@ class Examination:
     cells: tuple[CellExamination, ...]
     advice: Advice[int]
     leaks: tuple[Leak, ...]
+    checklist: tuple[CheckItem, ...]
 
     def to_dict(self) -> dict[str, object]:
         """Plain values; nothing in it may be published."""
@@ -110,6 +112,7 @@ class Examination:
             "leave_out": [self._keys(self.cells[place]) for place in self.advice.leave_out],
             "advice": list(self.advice.table),
             "leaks": [leak.to_dict() for leak in self.leaks],
+            "checklist": [item.to_dict() for item in self.checklist],
         }
 
     def _keys(self, cell: CellExamination) -> dict[str, Shown]:
@@ -168,6 +171,9 @@ def examine(
         membership_public=public,
     )
     step = formed.statement.measures[0].step
+    whole = _whole(cells, table, epsilon=spent, gamma=chance, outside=outside)
+    leaks = find_leaks(cells, statistic=table.statistic, outside=outside, name=name)
+    outlook = Outlook(table.statistic, table.bounds, whole.gain, spent, chance, whole.error_bound)
     return Examination(
         names=tuple(heading.name for heading in formed.headings),
         statistic=formed.statistic.en,
@@ -175,10 +181,11 @@ def examine(
         epsilon=spent,
         membership_public=public,
         pool="" if pool is None else str(pool.kind),
-        table=_whole(cells, table, epsilon=spent, gamma=chance, outside=outside),
+        table=whole,
         cells=_each(cells, table, codes, advice, outside=outside),
         advice=advice,
-        leaks=tuple(find_leaks(cells, statistic=table.statistic, outside=outside, name=name)),
+        leaks=tuple(leaks),
+        checklist=check_table(cells, outlook, leaks),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from discreet.engines.base import Measured
 from discreet.errors import Refused
 from discreet.plan.algebra import Extreme, Plan
 from discreet.tables.bootstrap.accuracy import recommend
+from discreet.tables.bootstrap.checklist import Outlook, check_table
 from discreet.tables.bootstrap.examining import Examination, examine
 from discreet.tables.bootstrap.leaks import LeakKind, find_leaks, require_silent
 from discreet.tables.bootstrap.observed import Observed
@@ -130,3 +132,27 @@ def test_a_release_that_tells_its_noise_is_refused(release: dict[str, object]) -
     with pytest.raises(Refused, match="never shows its noise"):
         require_silent(release)
     require_silent({"bootstrap": {"nominal_epsilon": "1"}, "mechanisms": [{"name": "discrete-laplace"}]})
+
+
+# --- the checklist ----------------------------------------------------------------------------------------------------
+
+
+def spoken(
+    values: dict[str, list[int]], *, count: bool = False, gain: float | None = 5.0, epsilon: str = "1"
+) -> list[str]:
+    cells = {name: count_summary(len(of)) for name, of in values.items()} if count else summarise(values)
+    statistic = Statistic.COUNT if count else Statistic.TOTAL
+    outlook = Outlook(statistic, PublicBounds(0, 100), gain, Decimal(epsilon), Decimal("0.05"), 12)
+    items = check_table(cells, outlook, find_leaks(cells, statistic=statistic))
+    assert all(item.question.endswith("?") and item.told.endswith(".") for item in items)
+    return [str(item.speaks) for item in items]
+
+
+def test_a_checklist_speaks_for_and_against() -> None:
+    """In the paper's order: gain, protections, fixed, outliers, worst case, knowledge, …, epsilon, leaks."""
+    even = spoken({"a": [5, 6, 7], "b": [4, 5, 6]})
+    assert (even[0], even[3], even[9], even[10]) == ("for", "for", "decide", "decide")
+    led = spoken({"a": [90, 6, 7], "b": [4]}, gain=1.5, epsilon="3")
+    assert (led[0], led[3], led[9], led[10]) == ("against",) * 4
+    assert spoken({"a": [5, 6, 7], "b": [4, 5, 6]}, gain=None)[0] == "against"
+    assert spoken({"a": [1, 1], "b": [1]}, count=True)[0] == "against"
