@@ -122,7 +122,10 @@ def table(
     ] = None,
     calibrate: Annotated[
         list[str] | None,
-        typer.Option(metavar="TABLE.COLUMN", help="Rake to totals in a stored public table. Repeatable."),
+        typer.Option(
+            metavar="TABLE.COLUMN|none",
+            help="Meet totals in a stored public table (repeatable), or none. Default: the card's totals.",
+        ),
     ] = None,
     sampling: Annotated[
         str | None,
@@ -354,15 +357,11 @@ def _show(released: "Table", lang: str) -> None:
     )
     columns = [[released.label(entry, place, lang) for entry in shown] for place in range(len(released.headings))]
     headings = [(heading.name, "left") for heading in released.headings] + [("value", "right")]
-    intervals = ["–" if entry.value is None else one for entry, one in zip(shown, intervals, strict=True)]
+    intervals = ["–" if entry.low is entry.high is None else one for entry, one in zip(shown, intervals, strict=True)]
     columns.append(values)
     if rated:
         headings += [(f"{Decimal(released.level):%} interval".replace(".00%", "%"), "right"), ("quality", "left")]
         columns += [intervals, [str(entry.quality) for entry in shown]]
-    if released.calibration is not None:
-        headings.append(("calibrated", "right"))
-        calibrated = [entry.calibrated for entry in shown]
-        columns.append(["–" if one is None else f"{one:,.{places}f}" for one in calibrated])
     left = len(entries) - len(shown)
     footer = [*([f"… and {left:,} more figures; --out writes them all."] if left else []), *_facts(released, lang)]
     rows = [list(row) for row in zip(*columns, strict=True)]

@@ -6,7 +6,7 @@ built and say every rule they break, not only the first; `read_card` and `parse_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
+from discreet.data.columns import CardFault, Category, Column, Kind, Labels, Totals, WeightRule
 from discreet.errors import UnknownName, nearest
 from discreet.guarantees.budget import Budget, PopulationTerms
 from discreet.guarantees.numbers import text as plain_text
@@ -30,12 +30,14 @@ __all__ = [
     "Labels",
     "Membership",
     "Size",
+    "Totals",
     "WeightRule",
     "membership_problems",
     "parse_card",
     "presence_problems",
     "read_card",
     "size_problems",
+    "totals_problems",
     "unit_problems",
     "weight_problems",
 ]
@@ -81,6 +83,7 @@ class Card:
     size: Size = Size.PRIVATE
     membership: Membership = Membership.CONFIDENTIAL
     weight: WeightRule | None = None
+    totals: tuple[Totals, ...] = ()
     accounting: Accounting = Accounting.EPSILON
     allow: frozenset[str] = frozenset()
     exact_public: bool = False
@@ -97,6 +100,7 @@ class Card:
         ]
         if self.weight is not None:
             problems += weight_problems(self.weight, known)
+        problems += (("totals", text) for _, text in totals_problems(self.totals, self.weight, known))
         if not self.allow <= frozenset(ALLOWED_RELEASES):
             problems.append(("allow", f"allow holds only {', '.join(ALLOWED_RELEASES)}"))
         if len({name.lower() for name in known}) != len(self.columns):
@@ -196,24 +200,55 @@ def weight_problems(weight: WeightRule, columns: Mapping[str, Column | None]) ->
 
 def _cap_problems(weight: WeightRule, columns: Mapping[str, Column | None]) -> Problems:
     by = weight.by or ""
+    yield from _public_column_problems("cap", by, columns, at="weight.cap.by")
+    yield from _listing_problems("caps", by, [code for code, _ in weight.caps], columns, at="weight.cap.values")
+
+
+def totals_problems(
+    totals: Sequence[Totals], weight: WeightRule | None, columns: Mapping[str, Column | None]
+) -> Iterator[tuple[int, str]]:
+    """Totals are of a weight, by public categories that are all listed, once each, and agree on the grand total."""
+    if totals and weight is None:
+        yield 0, "totals are what the weights of everybody add up to: declare `weight` too"
+    seen: set[str | None] = set()
+    for place, one in enumerate(totals):
+        if one.by in seen:
+            yield place, f"totals by '{one.by}' are given twice" if one.by else "the grand total is given twice"
+        seen.add(one.by)
+        if one.total != totals[0].total:
+            yield (
+                place,
+                f"totals must agree on the grand total: {plain_text(totals[0].total)} and {plain_text(one.total)} came",
+            )
+        if one.by is not None:
+            codes = [code for code, _ in one.values]
+            for _, text in _public_column_problems("totals", one.by, columns, at=""):
+                yield place, text
+            for _, text in _listing_problems("totals", one.by, codes, columns, at=""):
+                yield place, text
+
+
+def _public_column_problems(what: str, by: str, columns: Mapping[str, Column | None], *, at: str) -> Problems:
     if by not in columns:
-        yield "weight.cap.by", f"cap column '{by}' is not among the columns{_hint(by, columns)}"
+        yield at, f"{what} column '{by}' is not among the columns{_hint(by, columns)}"
         return
     declared = columns[by]
-    if declared is None:
-        return
-    if declared.kind is not Kind.CATEGORY or not declared.public:
-        yield "weight.cap.by", f"cap column '{by}' must be a public category column"
+    if declared is not None and (declared.kind is not Kind.CATEGORY or not declared.public):
+        yield at, f"{what} column '{by}' must be a public category column"
+
+
+def _listing_problems(
+    what: str, by: str, given: list[str], columns: Mapping[str, Column | None], *, at: str
+) -> Problems:
+    """Every category of a public column has its entry, and nothing else has."""
+    declared = columns.get(by)
+    if declared is None or declared.kind is not Kind.CATEGORY or not declared.public:
         return
     codes = [category.code for category in declared.categories]
-    given = [code for code, _ in weight.caps]
     if absent := [code for code in codes if code not in given]:
-        yield "weight.cap.values", f"caps are missing for {_listed(absent)} of '{by}'"
+        yield at, f"{what} are missing for {_listed(absent)} of '{by}'"
     if unknown := [code for code in given if code not in codes]:
-        yield (
-            "weight.cap.values",
-            f"caps are given for {_listed(unknown)}, not among the categories of '{by}'",
-        )
+        yield at, f"{what} are given for {_listed(unknown)}, not among the categories of '{by}'"
 
 
 def _hint(name: str, columns: Iterable[str]) -> str:

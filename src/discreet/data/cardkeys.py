@@ -50,6 +50,12 @@ _WEIGHT_KEYS: Final = (
     ),
 )
 
+_TOTALS_KEYS: Final = (
+    Key("by", "The public category column of the totals; absent: the grand total.", "column name"),
+    Key("values", "The total of every category; one number without `by`.", "{code: number} | number", required=True),
+    Key("source", "Where the totals were published: never the file itself.", _TITLE, required=True),
+)
+
 _BUDGET_KEYS: Final = (
     Key("epsilon", "What may be spent on the population, ever.", "number", required=True),
     Key("delta", "The delta of an (epsilon, delta) budget; 0 means pure.", "number below 1"),
@@ -87,6 +93,12 @@ CARD_KEYS: Final = (
         "confidential | public",
     ),
     Key("weight", "The survey weight and its cap.", "{column, cap}", keys=_WEIGHT_KEYS),
+    Key(
+        "totals",
+        "Public totals of the weights of everybody; weighted tables are calibrated to them.",
+        "{by, values, source} or a list of them",
+        keys=_TOTALS_KEYS,
+    ),
     Key("budget", "What may be spent.", "{epsilon, ...}", required=True, keys=_BUDGET_KEYS),
     Key(
         "accounting",

@@ -18,11 +18,12 @@ from discreet.data.card import (
     membership_problems,
     presence_problems,
     size_problems,
+    totals_problems,
     unit_problems,
     weight_problems,
 )
 from discreet.data.cardkeys import CARD_KEYS, find_key
-from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule, is_well_named
+from discreet.data.columns import CardFault, Category, Column, Kind, Labels, Totals, WeightRule, is_well_named
 from discreet.data.nodereader import NodeReader, normal_text
 from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml, read_yaml_text
 from discreet.errors import CardInvalid, CardUndecided, ParameterInvalid
@@ -68,6 +69,7 @@ class _CardReader(NodeReader):
         size = self.optional(fields, "size", lambda node: self.choice(node, Size, "size"))
         membership = self.optional(fields, "membership", lambda node: self.choice(node, Membership, "membership"))
         weight = self.optional(fields, "weight", self._weight)
+        totals = self.optional(fields, "totals", self._totals) or []
         budget = self.optional(fields, "budget", self._budget)
         title = self.optional(fields, "title", lambda node: self.labels(node, "title"))
         description = self.optional(fields, "description", lambda node: self.labels(node, "description"))
@@ -81,6 +83,9 @@ class _CardReader(NodeReader):
             self.note_at(root, unit_problems(unit, columns))
         if weight is not None and columns:
             self.note_at(root, weight_problems(weight, columns))
+        if columns and ("weight" not in fields or weight is not None):
+            for place, text_of in totals_problems([one for _, one in totals], weight, columns):
+                self.note(totals[place][0], text_of)
         if size is not None and neighbours is not None:
             self.note_at(root, size_problems(size, neighbours))
         if membership is not None:
@@ -98,6 +103,7 @@ class _CardReader(NodeReader):
             size=size or Size.PRIVATE,
             membership=membership or Membership.CONFIDENTIAL,
             weight=weight,
+            totals=tuple(one for _, one in totals),
             budget=budget,
             accounting=accounting or Accounting.EPSILON,
             allow=allow or frozenset(),
@@ -162,15 +168,41 @@ class _CardReader(NodeReader):
         values = fields.get("values")
         if values is None or by is None:
             return None
-        if not isinstance(values, MappingNode):
-            if not self.is_undecided(values, "caps of the weight"):
-                self.note(values.line, "caps of the weight are a mapping from code to number")
-            return None
-        caps = [(key.text, self.number(value, f"cap of '{key.text}'")) for key, value in values.entries]
-        known = tuple((normal_text(code), cap) for code, cap in caps if cap is not None)
-        if len(known) < len(caps):
+        known = self._numbers(values, "cap", "caps of the weight")
+        if known is None:
             return None
         return self.built(node, lambda: WeightRule(column, by=by, caps=known))
+
+    def _totals(self, node: Node) -> list[tuple[int, Totals]]:
+        """The totals with their lines: one mapping, or a list of them."""
+        nodes = node.items if isinstance(node, SequenceNode) else (node,)
+        found = [(one.line, self._total(one)) for one in nodes]
+        return [(line, one) for line, one in found if one is not None]
+
+    def _total(self, node: Node) -> Totals | None:
+        fields = self.fields(node, find_key("totals").keys, "totals")
+        if fields is None:
+            return None
+        by = self.optional(fields, "by", lambda part: self.text(part, "column of the totals"))
+        source = self.optional(fields, "source", lambda part: self.labels(part, "source of the totals"))
+        values = fields.get("values")
+        if values is None or source is None or ("by" in fields and by is None):
+            return None
+        if by is None:
+            whole = self.number(values, "the grand total (without `by`)")
+            return None if whole is None else self.built(node, lambda: Totals(source, whole=whole))
+        known = self._numbers(values, "total", "totals")
+        return None if known is None else self.built(node, lambda: Totals(source, by=by, values=known))
+
+    def _numbers(self, node: Node, one: str, many: str) -> tuple[tuple[str, Decimal], ...] | None:
+        """A mapping from code to number."""
+        if not isinstance(node, MappingNode):
+            if not self.is_undecided(node, many):
+                self.note(node.line, f"{many} are a mapping from code to number")
+            return None
+        found = [(key.text, self.number(value, f"{one} of '{key.text}'")) for key, value in node.entries]
+        known = tuple((normal_text(code), number) for code, number in found if number is not None)
+        return known if len(known) == len(found) else None
 
     def _budget(self, node: Node) -> Budget | None:
         keys = find_key("budget").keys

@@ -21,6 +21,7 @@ __all__ = [
     "Column",
     "Kind",
     "Labels",
+    "Totals",
     "WeightRule",
     "canonical_code",
     "edge_fault",
@@ -219,6 +220,31 @@ class WeightRule:
         if self.by is None or code is None:
             return self.largest
         return dict(self.caps)[code]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the weights of everybody add up to, by a public column or in all, as published elsewhere (`source`)."""
+
+    source: Labels
+    by: str | None = None
+    values: tuple[tuple[str, Decimal], ...] = ()
+    whole: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        if (self.by is None) == (self.whole is None) or (self.by is None) == bool(self.values):
+            raise CardFault([("values", "totals are one number, or numbers by a column")])
+        if any(total < 0 for total in self.every_total) or not self.total:
+            raise CardFault([("values", "totals are 0 or more, and not all of them 0")])
+
+    @property
+    def every_total(self) -> tuple[Decimal, ...]:
+        return tuple(total for _, total in self.values) if self.whole is None else (self.whole,)
+
+    @property
+    def total(self) -> Decimal:
+        """The grand total."""
+        return sum(self.every_total, Decimal(0))
 
 
 def edge_fault(column: Column, edges: Sequence[Decimal]) -> str | None:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from discreet.data.card import Accounting
-from discreet.data.publictables import read_public_table
 from discreet.data.workspace import Workspace
 from discreet.engines.base import Engine
-from discreet.errors import ParameterInvalid, QueryRefused, Refused, RequestConflict
+from discreet.errors import ParameterInvalid, Refused, RequestConflict
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer
@@ -21,13 +20,14 @@ from discreet.release.answers import Answer, interval_level
 from discreet.release.asking import Question, ask, check_terms, find_stored
 from discreet.release.outlook import foresee
 from discreet.release.reading import require_active
-from discreet.tables.calibration import Target, check_targets, read_totals
+from discreet.tables.calibration import Target, check_targets
 from discreet.tables.explaining import TableExplanation, explain_table
-from discreet.tables.forming import Formed, form_table, may_be_negative
+from discreet.tables.forming import Formed, form_table
 from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table, with_laplace
 from discreet.tables.releasing import read_table
 from discreet.tables.request import TableRequest
 from discreet.tables.table import Table
+from discreet.tables.targets import choose_targets
 
 __all__ = ["AskedTable", "ask_table", "explain_asked_table", "read_asked_table"]
 
@@ -70,7 +70,7 @@ def read_asked_table(
     spent = exact(epsilon, parameter="epsilon")
     formed = form_table(request, workspace)
     budget = ledger.terms(formed.card.population).budget
-    targets = tuple(_target(name, formed, workspace) for name in calibrate)
+    targets = choose_targets(calibrate, formed, workspace)
     if targets:
         check_targets(formed.sizes, targets)
     design, *others = _designs(formed, spent, budget, _noise(noise))
@@ -102,30 +102,6 @@ def _noise(given: str) -> NoiseChoice:
         if given == one:
             return one
     raise ParameterInvalid(parameter="noise", rule=f"must be one of {', '.join(NOISES)}", came=f"'{given[:20]}'")
-
-
-def _target(name: str, formed: Formed, workspace: Workspace) -> Target:
-    """`TABLE.COLUMN`: a stored public table whose key is one of the table's keys, and its column of totals."""
-    table, dot, column = name.partition(".")
-    if not dot or not table or not column:
-        raise ParameterInvalid(
-            parameter="calibrate", rule="must read TABLE.COLUMN, a stored public table and its totals", came=f"'{name}'"
-        )
-    if formed.step is None or may_be_negative(formed):
-        raise QueryRefused(
-            "only counts, and totals of a value that cannot be negative, are calibrated to public totals.",
-            part="calibrate",
-        )
-    found = read_public_table(workspace, table)
-    if found.key not in formed.request.by:
-        raise ParameterInvalid(
-            parameter="calibrate",
-            rule="needs a public table whose key is a column of the table",
-            came=f"'{table}', whose key is '{found.key}'",
-        )
-    place = formed.request.by.index(found.key)
-    totals = read_totals(found, column, formed.headings[place], formed.plan.keys[place].cells or ())
-    return Target((place,), totals, name)
 
 
 def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = False) -> TableExplanation:

@@ -1,45 +1,56 @@
-"""Published tables brought to public totals, by raking.
+"""Published tables brought to public totals, by raking, and to whole numbers that still meet them.
 
 Guarantee: post-processing of a release with totals that are public; costs nothing.
-Requires:  the totals are known without the confidential rows (data.publictables).
-Proof:     none needed beyond post-processing; docs/tables-consistency.md says what it repairs and what not.
+Requires:  the totals are known without the confidential rows (data.publictables, `totals` of a card).
+Proof:     docs/proofs/calibration.md
 Refs:      [DS40] for raking; [DS92] for calibration to known totals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from discreet.data.columns import Kind, canonical_code
 from discreet.errors import ParameterInvalid
+from discreet.tables.consistency import round_nested
 from discreet.tables.layout import Margin, keep_keys
 
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
+    from discreet.data.columns import Labels
     from discreet.data.publictables import PublicTable
     from discreet.tables.table import Heading
 
-__all__ = ["Calibrated", "Target", "calibrate", "check_targets", "read_totals"]
+__all__ = ["Calibrated", "Target", "calibrate", "check_targets", "grid_of", "meet", "read_totals"]
 
 SAME_TOTALS: Final = 1e-9
+
+_MOST_PLACES: Final = 9
+_INT64: Final = 2**62
+
+_LIFT: Final = 1e-4
+"""How much of a table without zeros is mixed in where zeros keep several totals from being met."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """The public totals of one margin, in the order of its figures; NaN where there is none and nothing is to move.
 
-    `name` is what errors call it: the public table and column, say.
+    `name` is what errors call it: the public table and column, say. `source` says where the totals come from.
     """
 
     kept: Margin
     totals: NDArray[float64]
     name: str = ""
+    source: Labels | None = None
 
     def __post_init__(self) -> None:
         if self.kept != tuple(sorted(set(self.kept))) or any(place < 0 for place in self.kept):
@@ -65,8 +76,8 @@ class Calibrated:
     """A table after raking: the values given, times every target's factors.
 
     `unmatched` are figures that no factor can bring to their total, as (place of the target, position): 0 in the table
-    with another total, or the other way round. They are left alone. `gap` is the largest relative difference that
-    remains between a total and its figure; `converged` whether it is below the tolerance.
+    with a total above it. Such a total is shared out as the rest of the table is. `gap` is the largest relative
+    difference that remains between a total and its figure; `converged` whether it is below the tolerance.
     """
 
     values: NDArray[float64]
@@ -81,8 +92,8 @@ def calibrate(
 ) -> Calibrated:
     """Rake published values, in the unit of the totals, until their margins are the totals.
 
-    With one target this is one exact step. With several, each is met in turn until all hold within `tolerance`; zeros
-    in the table can make that impossible, and `converged` then says so.
+    With one target this is one exact step. With several, each is met in turn until all hold within `tolerance`; where
+    zeros in the table make that impossible, a little of a table without zeros is mixed in.
     """
     raked = np.array(values, dtype=np.float64)
     if not np.isfinite(raked).all() or (raked < 0).any():
@@ -92,25 +103,91 @@ def calibrate(
             came="another one",
         )
     check_targets(raked.shape, totals)
-    matched = [_matched(raked, target) for target in totals]
+    unmatched = tuple(_unmatched(raked, totals))
+    made = _rake(_fill(raked, totals, unmatched), totals, iterations=iterations, tolerance=tolerance)
+    if not made.converged:
+        lifted = raked + _LIFT * max(float(raked.sum()), 1.0) * _independent(raked.shape, totals)
+        made = _rake(lifted, totals, iterations=iterations, tolerance=tolerance)
+    return replace(made, unmatched=unmatched)
+
+
+def _rake(seed: NDArray[float64], totals: Sequence[Target], *, iterations: int, tolerance: float) -> Calibrated:
+    raked = seed.copy()
     factors = [np.ones(target.totals.shape) for target in totals]
-    gap = _gap(raked, totals, matched)
+    gap = _gap(raked, totals)
     for _ in range(iterations):
         if gap <= tolerance:
             break
-        for place, (target, usable) in enumerate(zip(totals, matched, strict=True)):
+        for place, target in enumerate(totals):
             factor = np.ones(target.totals.shape)
-            np.divide(target.totals, keep_keys(raked, target.kept), out=factor, where=usable)
+            reached = keep_keys(raked, target.kept)
+            np.divide(target.totals, reached, out=factor, where=(reached > 0) & ~np.isnan(target.totals))
             raked *= _spread(factor, target.kept, raked.ndim)
             factors[place] = factors[place] * factor
-        gap = _gap(raked, totals, matched)
-    return Calibrated(
-        values=raked,
-        factors=tuple(factors),
-        unmatched=tuple(_unmatched(np.asarray(values, dtype=np.float64), totals)),
-        gap=gap,
-        converged=gap <= tolerance,
-    )
+        gap = _gap(raked, totals)
+    return Calibrated(values=raked, factors=tuple(factors), unmatched=(), gap=gap, converged=gap <= tolerance)
+
+
+def grid_of(totals: Sequence[Target]) -> Fraction:
+    """The decimal step on which all totals lie, and so do the figures that meet them; 1 where all are whole."""
+    places = 0
+    for target in totals:
+        for total in target.totals.flat:
+            if not np.isnan(total):
+                exponent = Decimal(repr(float(total))).normalize().as_tuple().exponent
+                places = max(places, -exponent if isinstance(exponent, int) else 0)
+    return Fraction(1, 10 ** min(places, _MOST_PLACES))
+
+
+def meet(raked: NDArray[float64], totals: Sequence[Target]) -> NDArray[Any]:
+    """Whole steps of `grid_of(totals)` near a raked table that meet every total exactly; not negative.
+
+    Every total is of one key, or the grand total, and none is NaN. Cells are rounded with the grand total kept; what a
+    total then lacks is moved to it from one that has too much, between cells that agree in all other keys: that changes
+    no other total.
+    """
+    step = grid_of(totals)
+    scaled = raked / float(step)
+    whole = round_nested(scaled).astype(object)
+    wanted = [
+        np.array([int(Fraction(repr(float(one))) / step) for one in target.totals.flat], dtype=object).reshape(
+            target.totals.shape
+        )
+        for target in totals
+    ]
+    missing = int(wanted[0].sum()) - int(whole.sum())
+    while missing:
+        # more than one step only where floats cannot tell a figure from its neighbours
+        cell = np.unravel_index(int(np.argmax(scaled - whole if missing > 0 else whole)), whole.shape)
+        moved = missing if missing > 0 else -min(-missing, int(whole[cell]))
+        whole[cell] += moved
+        missing -= moved
+    for target, figures in zip(totals, wanted, strict=True):
+        if target.kept:
+            _even_out(whole, scaled, target.kept[0], figures)
+    largest = int(whole.sum())
+    return whole if largest >= _INT64 else whole.astype(np.int64)
+
+
+def _even_out(whole: NDArray[Any], scaled: NDArray[float64], axis: int, wanted: NDArray[Any]) -> None:
+    """Move single steps along one key until its figures are the wanted ones, which have the same sum."""
+    cells, near = np.moveaxis(whole, axis, 0), np.moveaxis(scaled, axis, 0)
+    over = keep_keys(whole, (axis,)) - wanted
+    while any(over):
+        rich, poor = int(np.argmax(over)), int(np.argmin(over))
+        moved = min(int(over[rich]), int(-over[poor]))
+        # first where it is missed least: cells rounded up here, rounded down there
+        gain = ((cells[rich] - near[rich]) - (cells[poor] - near[poor])).astype(np.float64).ravel()
+        rich_cells = np.flatnonzero((cells[rich] > 0).ravel())
+        chosen = rich_cells[np.argsort(-gain[rich_cells], kind="stable")][:moved]
+        each = max(1, moved // len(rich_cells)) if len(chosen) < moved else 1
+        for place in chosen.tolist():
+            at = np.unravel_index(place, cells.shape[1:])
+            taken = min(each, int(cells[(rich, *at)]), int(over[rich]), int(-over[poor]))
+            cells[(rich, *at)] -= taken
+            cells[(poor, *at)] += taken
+            over[rich] -= taken
+            over[poor] += taken
 
 
 def read_totals(
@@ -188,21 +265,44 @@ def _spread(figures: NDArray[float64], kept: Margin, keys: int) -> NDArray[float
     return np.expand_dims(figures, tuple(place for place in range(keys) if place not in kept))
 
 
-def _matched(table: NDArray[float64], target: Target) -> NDArray[np.bool_]:
-    return np.asarray((keep_keys(table, target.kept) > 0) & (target.totals > 0))
-
-
 def _unmatched(table: NDArray[float64], totals: Sequence[Target]) -> list[tuple[int, tuple[int, ...]]]:
     named: list[tuple[int, tuple[int, ...]]] = []
     for place, target in enumerate(totals):
-        apart = ((keep_keys(table, target.kept) > 0) != (target.totals > 0)) & ~np.isnan(target.totals)
-        named.extend((place, tuple(int(index) for index in position)) for position in np.argwhere(apart))
+        empty = (keep_keys(table, target.kept) <= 0) & (target.totals > 0)
+        named.extend((place, tuple(int(index) for index in position)) for position in np.argwhere(empty))
     return named
 
 
-def _gap(table: NDArray[float64], totals: Sequence[Target], matched: Sequence[NDArray[np.bool_]]) -> float:
+def _fill(
+    table: NDArray[float64], totals: Sequence[Target], unmatched: Sequence[tuple[int, tuple[int, ...]]]
+) -> NDArray[float64]:
+    """The table with something in every figure that has a total: shared as in the whole table, or evenly."""
+    filled = table.copy()
+    for place, position in unmatched:
+        kept = totals[place].kept
+        others = tuple(key for key in range(table.ndim) if key not in kept)
+        like = keep_keys(table, others)
+        at: list[Any] = [slice(None)] * table.ndim
+        for key, index in zip(kept, position, strict=True):
+            at[key] = index
+        filled[tuple(at)] = like if (like > 0).any() else 1.0
+    return filled
+
+
+def _independent(sizes: tuple[int, ...], totals: Sequence[Target]) -> NDArray[float64]:
+    """Shares of a table in which keys with totals are independent and all else is even: above 0 where totals are."""
+    shares = np.ones(sizes)
+    for target in totals:
+        known = np.nan_to_num(target.totals, nan=0.0)
+        shares = shares * _spread(known / max(float(known.sum()), 1.0), target.kept, len(sizes))
+    return np.asarray(shares / max(float(shares.sum()), 1e-300))
+
+
+def _gap(table: NDArray[float64], totals: Sequence[Target]) -> float:
     gaps = [
-        np.abs(keep_keys(table, target.kept)[usable] / target.totals[usable] - 1).max(initial=0.0)
-        for target, usable in zip(totals, matched, strict=True)
+        np.nan_to_num(np.abs(keep_keys(table, target.kept) - target.totals) / np.maximum(target.totals, 1e-300)).max(
+            initial=0.0
+        )
+        for target in totals
     ]
     return float(max(gaps))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.tables.components import Array, Components, Precision
-from discreet.tables.layout import Layout, Margin, Observation
+from discreet.tables.layout import Layout, Margin, Observation, keep_keys
 
 __all__ = ["Estimator", "Term", "estimator_of"]
 
@@ -71,7 +71,7 @@ class Estimator:
             raise ValueError(f"there are {len(self.observations)} observations; values came for {len(arrays)}")
         if self._cells_alone:
             return arrays[0].reshape(self.layout.sizes).copy()
-        parts, precision = self._parts, self._precision
+        parts = self._parts
         total = np.zeros((*parts.sizes, self.layout.slices))
         for observation, array in zip(self.observations, arrays, strict=True):
             if parts.says_nothing(observation.kept, residual=observation.residual):
@@ -79,8 +79,39 @@ class Estimator:
             block = tuple(slice(None) if bit else slice(1) for bit in parts.bits(observation.kept))
             # what was summed over the slices says the same to each of them
             total[block] += self._weighed(observation, array)
+        return self._solve(total)
+
+    def influences(self, weights: Array) -> list[Array]:
+        """The coefficient of every observed value in Σ weight · estimate over all cells, one array per observation.
+
+        The transpose of `estimate`: with N the normal equations, V⁻¹·A·N⁻¹·weights for an observation A with noise V.
+        """
+        cells = weights.reshape(self.layout.sizes)
+        if self._cells_alone:
+            return [cells.reshape(self.layout.sizes)]
+        alone = Observation(self.layout.cells, False, (1.0,) * self.layout.slices)
+        solved = self._solve(self._weighed(alone, cells))
+        found: list[Array] = []
+        for observation in self.observations:
+            seen = keep_keys(solved, observation.kept)
+            if observation.residual:
+                for axis, place in enumerate(observation.kept):
+                    if place != self.layout.slicing:
+                        seen = seen * seen.shape[axis] - seen.sum(axis=axis, keepdims=True)
+            variances = np.array(observation.variances)
+            if self.layout.keeps_slices(observation.kept):
+                assert self.layout.slicing is not None
+                shape = [1] * len(observation.kept)
+                shape[observation.kept.index(self.layout.slicing)] = -1
+                variances = variances.reshape(shape)
+            found.append(seen / variances)
+        return found
+
+    def _solve(self, total: Array) -> Array:
+        """The cells that meet the normal equations, from the components of their right-hand side."""
+        precision = self._precision
         own = self._spread_out(precision.own)
-        total /= own
+        total = total / own
         if np.any(precision.pooled):
             damped = self._spread_out((precision.pooled / precision.damping)[..., None])
             total -= damped * total.sum(axis=-1, keepdims=True) / own

@@ -137,20 +137,24 @@ def tell_level(table: Table, language: str) -> str:
 
 
 def tell_calibration(table: Table, language: str) -> str:
-    """To which totals figures were raked, and whether that could be done; empty where they were not."""
+    """Which totals figures meet and where they come from; empty where they are not calibrated."""
     if table.calibration is None:
         return ""
-    targets, unmatched = table.calibration.get("to"), table.calibration.get("unmatched")
+    targets, shared = table.calibration.get("to"), table.calibration.get("shared_out")
     french = language == "fr"
-    said = "; ".join(
-        f"{one['totals']} ({'par' if french else 'by'} {', '.join(one['by'])})"
-        for one in (targets if isinstance(targets, Sequence) else ())
-    )
-    if table.calibration.get("converged") is False:
-        said += " ; tous les totaux ne sont pas atteints" if french else "; not all totals are met"
-    if isinstance(unmatched, Sequence) and unmatched:
-        count = tell_number(len(unmatched), language)
-        said += f" ; {count} hors d’atteinte (cellules à 0)" if french else f"; {count} out of reach (cells of 0)"
+    told = []
+    for one in targets if isinstance(targets, Sequence) else ():
+        by = ", ".join(one["by"])
+        of = (f"par {by}" if french else f"by {by}") if by else ("l’ensemble" if french else "all")
+        told.append(f"{one['totals']} ({of})" + (f", {one['source'][language]}" if "source" in one else ""))
+    said = "; ".join(told)
+    if isinstance(shared, Sequence) and shared:
+        count = tell_number(len(shared), language)
+        said += (
+            f" ; {count} réparti(s) comme le reste du tableau (aucune valeur au-dessus de 0)"
+            if french
+            else f"; {count} shared out like the rest of the table (nothing above 0 was measured)"
+        )
     return said
 
 

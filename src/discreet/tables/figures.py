@@ -85,6 +85,20 @@ class Estimated:
         """The standard error of the figures of a margin, in the margin's shape."""
         return self._spread(margin, np.sqrt(self.estimator.variances(margin)))
 
+    def influences(self, weights: Floats) -> list[tuple[Floats, Any]]:
+        """How every draw enters Σ weight · estimate over all cells: flat coefficients with their mechanism."""
+        found: list[tuple[Floats, Any]] = []
+        for place, (one, coefficients) in enumerate(
+            zip(self.measured, self.estimator.influences(weights), strict=True)
+        ):
+            if not self.layout.keeps_slices(one.kept):
+                found.append((coefficients.ravel(), self._mechanism(place, 0)))
+                continue
+            assert self.layout.slicing is not None
+            slices = np.moveaxis(coefficients, one.kept.index(self.layout.slicing), 0)
+            found += [(part.ravel(), self._mechanism(place, number)) for number, part in enumerate(slices)]
+        return found
+
     def _parts(self, margin: Margin, slice_place: int) -> list[Part]:
         return [
             Part(term.coefficient, self._mechanism(term.observation, term.slice_place), term.count)

@@ -32,6 +32,7 @@ MEANINGS: Final = {
     Quality.UNRELIABLE: Labels("unreliable", "peu fiable"),
     Quality.SUPPRESSED: Labels("suppressed", "supprimé"),
     Quality.NOT_RATED: Labels("not rated", "non évaluée"),
+    Quality.PUBLIC: Labels("public total", "total public"),
 }
 _LEFT_OUT: Final = {
     "panels": Labels("the first {shown} of {of} panels", "les {shown} premiers panneaux sur {of}"),

@@ -12,7 +12,7 @@ from discreet.tables.table import Entry, Heading, Shown, Table
 
 __all__ = ["Column", "Sort", "list_columns", "name_free"]
 
-_FIGURES: Final = ("margin", "value", "raw", "low", "high", "quality", "calibrated", "guarantee")
+_FIGURES: Final = ("margin", "value", "raw", "low", "high", "quality", "uncalibrated", "guarantee")
 
 
 class Sort(StrEnum):
@@ -55,8 +55,8 @@ def list_columns(table: Table, language: str) -> list[Column]:
     columns.append(Column("high", high, Sort.ESTIMATE, [one.high for one in entries]))
     columns.append(_words("quality", Labels("Quality", "Qualité"), [str(one.quality) for one in entries]))
     if table.calibration is not None:
-        calibrated = Labels("Calibrated", "Calé")
-        columns.append(Column("calibrated", calibrated, Sort.ESTIMATE, [one.calibrated for one in entries]))
+        before = Labels("Before calibration", "Avant calage")
+        columns.append(Column("uncalibrated", before, Sort.ESTIMATE, [one.uncalibrated for one in entries]))
     if not table.guarantee.differentially_private:
         # A line may be copied out of the file by itself, and must still say what it is.
         said = [str(table.guarantee)] * len(entries)

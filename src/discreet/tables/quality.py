@@ -100,4 +100,4 @@ def suppress_many(
 
 def leave_out(entry: Entry) -> Entry:
     """The figure without its numbers, marked as suppressed."""
-    return replace(entry, value=None, raw=None, low=None, high=None, quality=Quality.SUPPRESSED, calibrated=None)
+    return replace(entry, value=None, raw=None, low=None, high=None, quality=Quality.SUPPRESSED, uncalibrated=None)

@@ -22,14 +22,15 @@ from discreet.plan.outputs import Mean
 from discreet.release.answers import Answer
 from discreet.release.evaluation import enclose, joint_level, round_out
 from discreet.release.noising import NoisyMeasure
-from discreet.tables.calibration import Calibrated, Target, calibrate
+from discreet.tables.calibrated import CalibratedTable, calibrate_table
+from discreet.tables.calibration import Target
 from discreet.tables.figures import Estimated
 from discreet.tables.forming import Formed, may_be_negative
 from discreet.tables.layout import Margin, keep_keys
 from discreet.tables.measuring import Design, as_drawn
 from discreet.tables.quality import basis, leave_out, rate_many, suppress_many
-from discreet.tables.table import Entry, Figures, Number, Shown, Table
-from discreet.tables.wording import describe_design, facts_of_table, notes_of
+from discreet.tables.table import Entry, Figures, Number, Quality, Shown, Table
+from discreet.tables.wording import ESTIMATES, describe_design, facts_of_table, notes_of
 
 __all__ = ["read_table"]
 
@@ -38,15 +39,18 @@ __all__ = ["read_table"]
 class _Figures:
     """The figures of one margin, flat: what is published, what it was estimated from, its ends and standard errors.
 
-    `sampling` are variances that sampling adds, where they were measured.
+    `sampling` are variances that sampling adds, where they were measured. After calibration, `positions` are those of
+    the margin's figures that are left, and `before` what would have been published of them without.
     """
 
     values: Sequence[Number]
     raw: Sequence[Number]
-    low: Sequence[Number]
-    high: Sequence[Number]
+    low: Sequence[Number | None]
+    high: Sequence[Number | None]
     errors: NDArray[np.float64]
     sampling: NDArray[np.float64] | None = None
+    positions: Sequence[int] | None = None
+    before: Sequence[Number | None] | None = None
 
 
 def read_table(
@@ -59,7 +63,7 @@ def read_table(
 ) -> Table:
     """The table of a stored answer. With `suppress_above`, figures whose relative error is larger are left out.
 
-    With `targets`, calibrated figures stand beside the published ones.
+    With `targets`, what is published meets them, and every figure's interval is for that.
     """
     drawn = answer.noisy.in_order_of(design.statement)
     design, formed = as_drawn(design, drawn), design.formed
@@ -68,16 +72,16 @@ def read_table(
         figures = dict(_means(formed, estimated[0], estimated[1], level))
     else:
         figures = dict(_totals(formed, estimated, level))
-    raked = _calibrated(formed, estimated[0], targets) if targets else None
+    calibrated = _calibrated(formed, estimated[0], targets) if targets else None
+    if calibrated is not None:
+        figures = {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
     every_key = tuple(range(len(formed.sizes)))
     cells = {every_key: figures.pop(every_key)}
 
     def entries(found: Mapping[Margin, _Figures]) -> Figures:
         return Figures(
             sum(len(one.values) for one in found.values()),
-            lambda: [
-                entry for margin, one in found.items() for entry in _entries(formed, margin, one, raked, suppress_above)
-            ],
+            lambda: [entry for margin, one in found.items() for entry in _entries(formed, margin, one, suppress_above)],
         )
 
     said = basis(sampling=formed.request.sampling is not None)
@@ -88,16 +92,21 @@ def read_table(
         headings=formed.headings,
         cells=entries(cells),
         margins=entries(figures),
-        step=None if formed.step is None else _decimal(formed.step),
+        step=_step(formed, calibrated),
         level=text(level),
         guarantee=answer.noisy.guarantee,
         quality_basis=said,
-        release=facts_of_table(formed, answer),
-        notes=notes_of(design, suppress_above=suppress_above, calibrated=bool(targets)),
+        release=facts_of_table(formed, answer, calibrated=bool(targets)),
+        notes=notes_of(design, suppress_above=suppress_above, targets=targets),
         created=datetime.now(UTC).date().isoformat(),
         description=describe_design(design, suppress_above),
     )
-    return table if raked is None else replace(table, calibration=_describe(formed, targets, raked))
+    return table if calibrated is None else replace(table, calibration=_describe(formed, targets, calibrated))
+
+
+def _step(formed: Formed, calibrated: CalibratedTable | None) -> str | None:
+    step = formed.step if calibrated is None else calibrated.step
+    return None if step is None else _decimal(step)
 
 
 def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]:
@@ -247,17 +256,18 @@ def _mean_ends(mean: Mean, box: tuple[int, int, int, int]) -> tuple[float, float
 # --- entries --------------------------------------------------------------------------------------------------------
 
 
-def _entries(
-    formed: Formed, margin: Margin, found: _Figures, raked: Calibrated | None, suppress_above: Decimal | None
-) -> list[Entry]:
+def _entries(formed: Formed, margin: Margin, found: _Figures, suppress_above: Decimal | None) -> list[Entry]:
     over = tuple(place for place in range(len(formed.sizes)) if place not in margin)
     qualities = rate_many(found.values, found.errors, found.sampling)
     count = len(found.values)
-    calibrated: Iterable[Number | None] = (
-        repeat(None, count) if raked is None else keep_keys(raked.values, margin).ravel().tolist()
-    )
-    columns = (found.values, found.raw, found.low, found.high, qualities, calibrated)
-    entries = list(starmap(Entry, zip(_codes(formed, margin), repeat(over, count), *columns, strict=True)))
+    before: Iterable[Number | None] = repeat(None, count) if found.before is None else found.before
+    codes: Iterable[tuple[Shown, ...]] = _codes(formed, margin)
+    if found.positions is not None:
+        every = list(codes)
+        codes = [every[position] for position in found.positions]
+        qualities = [Quality.PUBLIC if low is None else one for low, one in zip(found.low, qualities, strict=True)]
+    columns = (found.values, found.raw, found.low, found.high, qualities, before)
+    entries = list(starmap(Entry, zip(codes, repeat(over, count), *columns, strict=True)))
     if suppress_above is not None:
         hidden = suppress_many(found.values, found.errors, found.sampling, above=suppress_above)
         for place in np.flatnonzero(hidden).tolist():
@@ -277,25 +287,62 @@ def _codes(formed: Formed, margin: Margin) -> Iterator[tuple[Shown, ...]]:
 # --- calibration ----------------------------------------------------------------------------------------------------
 
 
-def _calibrated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> Calibrated:
+def _calibrated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> CalibratedTable:
     step = formed.step
     assert step is not None, "means are not calibrated"
     published: NDArray[Any] = estimated.published(nonnegative=not may_be_negative(formed), fold=formed.fold)
-    return calibrate(published.astype(np.float64) * float(step), targets)
+    return calibrate_table(estimated, published, targets, fold=formed.fold, unit=float(step / formed.fold))
 
 
-def _describe(formed: Formed, targets: Sequence[Target], raked: Calibrated) -> Mapping[str, object]:
+def _fit_to(calibrated: CalibratedTable, margin: Margin, found: _Figures, level: Decimal) -> _Figures:
+    """The figures of a margin after calibration; those that are public totals have no interval and no error."""
+    made, step = calibrated.figures(margin, level), calibrated.step
+    places = made.positions.tolist()
+    public = made.public.tolist()
+    low, high = (_in_units(_whole(ends), step) for ends in (made.low, made.high))
+    sampling = None if found.sampling is None else found.sampling[made.positions] * made.factors**2
+    return _Figures(
+        values=_in_units([int(value) for value in made.values.tolist()], step),
+        raw=[found.raw[place] for place in places],
+        low=[None if known else end for known, end in zip(public, low, strict=True)],
+        high=[None if known else end for known, end in zip(public, high, strict=True)],
+        errors=np.where(made.public, 0.0, made.errors),
+        sampling=None if sampling is None else np.where(made.public, 0.0, sampling),
+        positions=places,
+        before=[found.values[place] for place in places],
+    )
+
+
+def _describe(formed: Formed, targets: Sequence[Target], calibrated: CalibratedTable) -> Mapping[str, object]:
+    """What was met, what a figure estimates, and what was done where the table alone could not say."""
+    by, raked = formed.request.by, calibrated.raked
+    cells = [
+        [heading.code(cell) for cell in key.cells or ()]
+        for heading, key in zip(formed.headings, formed.plan.keys, strict=True)
+    ]
     return {
         "to": [
-            {"totals": target.name, "by": [formed.request.by[place] for place in target.kept]} for target in targets
+            {
+                "totals": target.name,
+                "by": [by[place] for place in target.kept],
+                **({} if target.source is None else {"source": {"en": target.source.en, "fr": target.source.fr}}),
+            }
+            for target in targets
         ],
-        "converged": raked.converged,
-        "largest_gap": raked.gap,
-        "unmatched": [
+        "estimates": ESTIMATES,
+        "intervals": "linearised" if len(targets) > 1 else "of the quotient",
+        "left_out": [
+            {by[place]: cells[place][at]}
+            for place, size in enumerate(formed.sizes)
+            for at in range(size)
+            if at not in calibrated.present[place]
+        ],
+        "met": True,
+        "shared_out": [
             {
                 "totals": targets[place].name,
                 "keys": {
-                    formed.request.by[key]: formed.headings[key].code((formed.plan.keys[key].cells or ())[position])
+                    by[key]: cells[key][calibrated.present[key][position]]
                     for key, position in zip(targets[place].kept, at, strict=True)
                 },
             }

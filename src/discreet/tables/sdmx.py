@@ -27,19 +27,20 @@ _STATUS: Final = {
     Quality.UNRELIABLE: "U",
     Quality.SUPPRESSED: "Q",
     Quality.NOT_RATED: "A",
+    Quality.PUBLIC: "A",
 }
 _FREE: Final = "F"  # CL_CONF_STATUS: free for publication
 _AGENCY: Final = "DISCREET"
 _VERSION: Final = "1.0"
 
-_OBSERVED: Final = ("OBS_STATUS", "CONF_STATUS", "LOWER_BOUND", "UPPER_BOUND", "OBS_RAW", "OBS_CALIBRATED", "QUALITY")
+_OBSERVED: Final = ("OBS_STATUS", "CONF_STATUS", "LOWER_BOUND", "UPPER_BOUND", "OBS_RAW", "OBS_UNCALIBRATED", "QUALITY")
 _ATTACHED: Final = ("UNIT_MEASURE", "UNIT_MULT", "DECIMALS", "TITLE", "GUARANTEE", "INTERVAL_LEVEL", "COMMENT_DSET")
 _TAKEN: Final = frozenset(
     {"STRUCTURE", "STRUCTURE_ID", "STRUCTURE_NAME", "ACTION", "OBS_KEY", "SERIES_KEY", "OBS_VALUE"}
     | set(_OBSERVED)
     | set(_ATTACHED)
 )
-_NUMBERS: Final = frozenset({"OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "OBS_RAW", "OBS_CALIBRATED"})
+_NUMBERS: Final = frozenset({"OBS_VALUE", "LOWER_BOUND", "UPPER_BOUND", "OBS_RAW", "OBS_UNCALIBRATED"})
 
 
 def require_codes(headings: Sequence[Heading]) -> None:
@@ -133,7 +134,7 @@ def _observations(table: Table, dimensions: Sequence[str]) -> Iterator[tuple[str
     yield "UPPER_BOUND", [entry.high for entry in entries]
     yield "OBS_RAW", [entry.raw for entry in entries]
     if table.calibration is not None:
-        yield "OBS_CALIBRATED", [entry.calibrated for entry in entries]
+        yield "OBS_UNCALIBRATED", [entry.uncalibrated for entry in entries]
     yield "QUALITY", [str(entry.quality) for entry in entries]
 
 

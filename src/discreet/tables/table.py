@@ -26,13 +26,14 @@ NOTHING = Labels("(no value)", "(sans valeur)")
 
 
 class Quality(StrEnum):
-    """How far to trust a figure: its relative error, or that it is left out."""
+    """How far to trust a figure: its relative error, or that it is left out, or a public total and no estimate."""
 
     GOOD = "good"
     CAUTION = "caution"
     UNRELIABLE = "unreliable"
     SUPPRESSED = "suppressed"
     NOT_RATED = "not rated"
+    PUBLIC = "public"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class Entry:
     `over` are the places of the keys summed over: empty for a cell. `value` is published; `raw` is the estimate behind
     it, to which the interval belongs. Of counts and totals, values add up and raw estimates are unbiased; a mean is its
     own raw estimate. A suppressed figure has none of them; a figure that is not differentially private has no interval.
+    In a calibrated table the value meets public totals, and interval and quality are its own; `uncalibrated` is what
+    would have been published without.
     """
 
     codes: tuple[Shown, ...]
@@ -71,7 +74,7 @@ class Entry:
     low: Number | None
     high: Number | None
     quality: Quality
-    calibrated: Number | None = None
+    uncalibrated: Number | None = None
 
 
 class Figures(Sequence[Entry]):
@@ -186,5 +189,5 @@ class Table:
         if entry.over:
             figures["over"] = [self.headings[place].name for place in entry.over]
         if self.calibration is not None:
-            figures["calibrated"] = entry.calibrated
+            figures["uncalibrated"] = entry.uncalibrated
         return figures

@@ -37,7 +37,7 @@ _WORDS: Final = {
     "value": Labels("Value", "Valeur"),
     "interval": Labels("Interval", "Intervalle"),
     "quality": Labels("Quality", "Qualité"),
-    "calibrated": Labels("Calibrated", "Calé"),
+    "uncalibrated": Labels("Before calibration", "Avant calage"),
 }
 
 
@@ -177,8 +177,6 @@ def _figure(entry: Entry | None, writing: Writing, *, summed: bool) -> Markup:
     mark = MARKS.get(entry.quality, "")
     interval = writing.interval(entry)
     below = [interval] if interval else []
-    if entry.calibrated is not None:
-        below.append(f"{_WORDS['calibrated'].text(writing.language).lower()} {_calibrated(entry, writing)}")
     return element(
         "td",
         writing.value(entry),
@@ -205,7 +203,7 @@ def _long_table(table: Table, writing: Writing) -> Markup:
     """One line for each figure, cells first."""
     language = writing.language
     keys = [_title(table, place, language) for place in range(len(table.headings))]
-    figures = ["value", "interval", "quality", *(["calibrated"] if table.calibration is not None else [])]
+    figures = ["value", "interval", "quality", *(["uncalibrated"] if table.calibration is not None else [])]
     heads = [*keys, *(_WORDS[word].text(language) for word in figures)]
     top = element("thead", element("tr", *(element("th", head, scope="col", dir="auto") for head in heads)))
     lines = []
@@ -213,16 +211,16 @@ def _long_table(table: Table, writing: Writing) -> Markup:
         names = [table.label(entry, place, language) for place in range(len(keys))]
         cells = [writing.value(entry), writing.interval(entry), MEANINGS[entry.quality].text(language)]
         if table.calibration is not None:
-            cells.append(_calibrated(entry, writing))
+            cells.append(_uncalibrated(entry, writing))
         headed = [_name(name, "row", summed=place in entry.over) for place, name in enumerate(names)]
         lines.append(element("tr", *headed, *(element("td", cell) for cell in cells)))
     return _scrolling(top, element("tbody", *lines))
 
 
-def _calibrated(entry: Entry, writing: Writing) -> str:
-    if entry.calibrated is None:
+def _uncalibrated(entry: Entry, writing: Writing) -> str:
+    if entry.uncalibrated is None:
         return "–"
-    return tell_number(entry.calibrated, writing.language, decimals=writing.decimals)
+    return tell_number(entry.uncalibrated, writing.language, decimals=writing.decimals)
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------

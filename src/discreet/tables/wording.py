@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
@@ -10,10 +10,12 @@ from typing import Final
 from discreet.data.columns import Labels
 from discreet.guarantees.numbers import text
 from discreet.release.answers import Answer
+from discreet.tables.calibration import Target
 from discreet.tables.forming import Formed, may_be_negative
 from discreet.tables.measuring import Component, Design
 
 __all__ = [
+    "ESTIMATES",
     "INTERVALS",
     "describe_design",
     "facts_of_table",
@@ -29,6 +31,12 @@ INTERVALS = (
     "and measurement error come on top"
 )
 
+CALIBRATED_INTERVALS: Final = (
+    "privacy noise only: each interval belongs to the calibrated figure and holds, with about the stated probability, "
+    "x·T/Σx of the prepared data (values clamped, weights capped, rows bounded per unit), figure by figure; sampling "
+    "and measurement error come on top"
+)
+
 Note = tuple[Labels, Labels]
 
 _BRUITS: Final = {"laplace": "bruit de Laplace", "gaussian": "bruit gaussien"}
@@ -40,6 +48,15 @@ _COVERS: Final[Note] = (
         "bruit de confidentialité seulement : chaque intervalle se rapporte à l’estimation brute et contient, avec au "
         "moins la probabilité indiquée, ce que donnent les données préparées (valeurs bornées, poids plafonnés, lignes "
         "limitées par unité), chiffre par chiffre ; l’erreur d’échantillonnage et de mesure s’y ajoute",
+    ),
+)
+_COVERS_CALIBRATED: Final[Note] = (
+    Labels("What an interval covers", "Ce que couvre un intervalle"),
+    Labels(
+        CALIBRATED_INTERVALS,
+        "bruit de confidentialité seulement : chaque intervalle se rapporte au chiffre calé et contient, avec à peu "
+        "près la probabilité indiquée, x·T/Σx des données préparées (valeurs bornées, poids plafonnés, lignes limitées "
+        "par unité), chiffre par chiffre ; l’erreur d’échantillonnage et de mesure s’y ajoute",
     ),
 )
 _SUMS: Final[Note] = (
@@ -72,19 +89,60 @@ _WEIGHTS: Final[Note] = (
         "Les poids sont plafonnés ; ce qui dépasse manque aux chiffres et n’est pas dans les intervalles.",
     ),
 )
+_WEIGHTS_CALIBRATED: Final[Note] = (
+    Labels("Weights", "Poids"),
+    Labels(
+        "Weights are cut at their cap. Calibration puts back what is cut from a group as a whole; what is cut from "
+        "some of it more than from others stays a bias outside the intervals.",
+        "Les poids sont plafonnés. Le calage rend ce qui est retranché à un groupe entier ; ce qui l’est davantage à "
+        "une partie qu’à une autre reste un biais hors des intervalles.",
+    ),
+)
+ESTIMATES: Final = (
+    "x·T/Σx: the figure x of the prepared data, times the public total T of its group over the group's own sum Σx"
+)
+
 _CALIBRATED: Final[Note] = (
     Labels("Calibration", "Calage"),
     Labels(
-        "Calibrated figures were raked to public totals; the intervals belong to the figures before that.",
-        "Les chiffres calés l’ont été sur des totaux publics ; les intervalles se rapportent aux chiffres d’avant le "
-        "calage.",
+        f"Figures meet public totals exactly. What one estimates is {ESTIMATES}; its interval and its quality are for "
+        "that. Raw estimates are not calibrated. A figure that is a public total has no interval.",
+        "Les chiffres respectent exactement des totaux publics. Ce qu’un chiffre estime est x·T/Σx : le chiffre x des "
+        "données préparées, multiplié par le total public T de son groupe et divisé par la somme Σx du groupe ; son "
+        "intervalle et sa qualité s’y rapportent. Les estimations brutes ne sont pas calées. Un chiffre qui est un "
+        "total public n’a pas d’intervalle.",
+    ),
+)
+_LINEARISED: Final[Note] = (
+    Labels("Several totals", "Plusieurs totaux"),
+    Labels(
+        "Several totals were met together by raking; intervals follow from a linear approximation of it.",
+        "Plusieurs totaux sont respectés à la fois, par ajustement itératif ; les intervalles découlent d’une "
+        "approximation linéaire.",
     ),
 )
 
 
-def facts_of_table(formed: Formed, answer: Answer) -> dict[str, object]:
+def _note_missing(formed: Formed, targets: Sequence[Target]) -> Iterator[Note]:
+    """Which cells have no place in the totals."""
+    for target in targets:
+        for place in target.kept:
+            if None in (formed.plan.keys[place].cells or ()):
+                title = formed.headings[place].title
+                yield (
+                    Labels("Not in the totals", "Hors des totaux"),
+                    Labels(
+                        f"Cells without a value of '{title.en}' are left out: everybody in the totals has one.",
+                        f"Les cellules sans valeur de « {title.fr} » sont laissées de côté : dans les totaux, chacun "
+                        "en a une.",
+                    ),
+                )
+
+
+def facts_of_table(formed: Formed, answer: Answer, *, calibrated: bool = False) -> dict[str, object]:
     """The release fields of the answer, its intervals told as those of a table."""
-    return {**answer.facts(), "interval_meaning": INTERVALS, "method": "dp", "sql": formed.request.to_sql(formed.card)}
+    meaning = CALIBRATED_INTERVALS if calibrated else INTERVALS
+    return {**answer.facts(), "interval_meaning": meaning, "method": "dp", "sql": formed.request.to_sql(formed.card)}
 
 
 def describe_design(design: Design, suppress_above: Decimal | None) -> dict[str, object]:
@@ -168,17 +226,20 @@ def _note_strategy(design: Design, component: Component) -> Note:
     )
 
 
-def notes_of(design: Design, *, suppress_above: Decimal | None, calibrated: bool) -> tuple[Note, ...]:
+def notes_of(design: Design, *, suppress_above: Decimal | None, targets: Sequence[Target] = ()) -> tuple[Note, ...]:
     """For people: what the figures are, beyond the facts that every release states."""
     formed = design.formed
-    notes = [_COVERS, *(_note_strategy(design, component) for component in design.components)]
+    notes = [
+        _COVERS_CALIBRATED if targets else _COVERS,
+        *(_note_strategy(design, component) for component in design.components),
+    ]
     notes.append(_SUMS if formed.mean is None else _MEANS)
     if formed.mean is None and not may_be_negative(formed):
         notes.append(_SMALL)
     if formed.request.weighted:
-        notes.append(_WEIGHTS)
-    if calibrated:
-        notes.append(_CALIBRATED)
+        notes.append(_WEIGHTS_CALIBRATED if targets else _WEIGHTS)
+    if targets:
+        notes += [_CALIBRATED, *([_LINEARISED] if len(targets) > 1 else []), *_note_missing(formed, targets)]
     if suppress_above is not None:
         said = Labels(
             f"Figures whose relative error is above {_percent(suppress_above)} are left out because they are "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from discreet.data.card import Card, CardFault, Column, Kind, Labels, Size, WeightRule, parse_card, read_card
 from discreet.data.cardkeys import CARD_KEYS, walk_keys
+from discreet.data.draft import draft_card
 from discreet.errors import CardInvalid, CardUndecided, PathInvalid, UnknownName
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import Neighbours, Unit
@@ -351,3 +353,65 @@ def test_a_column_may_point_at_another(card_text: str) -> None:
 def test_every_such_rule_is_told_with_its_line(card_text: str, old: str, new: str, told: str) -> None:
     found = problems(changed(card_text, (old, new)))
     assert any(f"survey.yaml:{told}" in problem or told in problem for problem in found), found
+
+
+# --- totals ---------------------------------------------------------------------------------------------------------
+
+TOTALS = "totals: {by: province, values: {10: 459931, 24: 7173161.5}, source: {en: Census, fr: Recensement}}\n"
+
+
+def test_totals_by_a_public_column(card_text: str) -> None:
+    card = parse_card(card_text + TOTALS, file="survey.yaml")
+    (totals,) = card.totals
+    assert totals.by == "province"
+    assert totals.values == (("10", Decimal(459931)), ("24", Decimal("7173161.5")))
+    assert totals.total == Decimal("7633092.5")
+    assert totals.source.text("fr") == "Recensement"
+    assert parse_card(card_text, file="survey.yaml").totals == ()
+
+
+def test_several_totals_and_a_grand_total(card_text: str) -> None:
+    text = "totals:\n  - {values: 30, source: Census}\n  - {by: province, values: {10: 10, 24: 20}, source: Register}\n"
+    whole, by_province = parse_card(card_text + text, file="survey.yaml").totals
+    assert (whole.by, str(whole.total)) == (None, "30")
+    assert by_province.every_total == (Decimal(10), Decimal(20))
+
+
+@pytest.mark.parametrize(
+    ("totals", "says"),
+    [
+        ("{by: province, values: {10: 1, 24: 2}}", "key 'source' is missing in totals"),
+        ("{by: province, source: Census}", "key 'values' is missing in totals"),
+        ("{by: province, values: {10: 1}, source: Census}", "totals are missing for '24' of 'province'"),
+        ("{by: province, values: {10: 1, 24: 2, 99: 3}, source: C}", "totals are given for '99', not among"),
+        ("{by: province, values: {10: -1, 24: 2}, source: C}", "totals are 0 or more"),
+        ("{by: province, values: {10: 0, 24: 0}, source: C}", "not all of them 0"),
+        ("{by: province, values: {10: many, 24: 2}, source: C}", "total of '10' must be a plain decimal number"),
+        ("{by: province, values: 7, source: C}", "totals are a mapping from code to number"),
+        ("{values: {10: 1}, source: C}", "the grand total \\(without `by`\\) is one word"),
+        ("{by: age, values: {10: 1}, source: C}", "totals column 'age' must be a public category column"),
+        ("{by: provinse, values: {10: 1}, source: C}", "'provinse' is not among the columns; did you mean 'province'"),
+        ("{by: province, valeus: {10: 1}, source: C}", "unknown key 'valeus' in totals; did you mean 'values'"),
+        ("[{values: 3, source: C}, {values: 3, source: D}]", "the grand total is given twice"),
+        (
+            "[{values: 3, source: C}, {by: province, values: {10: 1, 24: 1}, source: D}]",
+            "must agree on the grand total: 3 and 2 came",
+        ),
+    ],
+)
+def test_totals_that_are_refused(card_text: str, totals: str, says: str) -> None:
+    found = problems(f"{card_text}totals: {totals}\n")
+    assert any(re.search(says, problem) for problem in found), found
+
+
+def test_totals_need_a_weight(card_text: str) -> None:
+    bare = re.sub(r"^weight: .*\n", "", card_text, count=1, flags=re.MULTILINE)
+    (problem,) = problems(bare + TOTALS)
+    assert "declare `weight` too" in problem
+
+
+def test_no_draft_has_totals(tmp_path: Path) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text("person_id,province,weight\n1,10,4.5\n2,24,5.5\n", encoding="utf-8")
+    for from_rows in (False, True):
+        assert "totals" not in draft_card(file, from_rows=from_rows)

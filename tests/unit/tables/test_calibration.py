@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from discreet.data.columns import Kind, Labels
 from discreet.data.publictables import PublicTable, describe_column
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.plan.statement import KeyFace
-from discreet.tables.calibration import Target, calibrate, read_totals
+from discreet.tables.calibration import Target, calibrate, grid_of, meet, read_totals
+from discreet.tables.layout import keep_keys
 from discreet.tables.table import Heading
 
 TABLE = np.array([[10.0, 30.0], [20.0, 20.0], [0.0, 50.0]])
@@ -46,19 +48,57 @@ def test_two_targets_are_met_together() -> None:
     assert made.values[2, 0] == 0
 
 
-def test_what_cannot_be_matched_is_named_and_left_alone() -> None:
+def test_what_cannot_be_matched_is_named_and_shared_out_like_the_rest() -> None:
     table = np.array([[0.0, 0.0], [3.0, 5.0], [2.0, 2.0], [1.0, 1.0]])
     made = calibrate(table, [Target((0,), totals(7, 0, 8, float("nan")))])
-    assert made.unmatched == ((0, (0,)), (0, (1,)))
-    np.testing.assert_allclose(made.values, [[0, 0], [3, 5], [4, 4], [1, 1]])
+    assert made.unmatched == ((0, (0,)),)
+    np.testing.assert_allclose(made.values, [[3, 4], [0, 0], [4, 4], [1, 1]])
     assert made.converged
+    nothing = calibrate(np.zeros((2, 2)), [Target((), totals(8).reshape(()))])
+    np.testing.assert_allclose(nothing.values, 2)
 
 
-def test_totals_that_zeros_make_impossible_are_told() -> None:
+def test_totals_that_zeros_make_impossible_are_met_all_the_same() -> None:
     table = np.array([[1.0, 0.0], [0.0, 1.0]])
-    made = calibrate(table, [Target((0,), totals(1, 3)), Target((1,), totals(3, 1))], iterations=20)
-    assert not made.converged
-    assert made.gap > 0.1
+    wanted = [Target((0,), totals(1, 3)), Target((1,), totals(3, 1))]
+    made = calibrate(table, wanted)
+    assert made.converged
+    np.testing.assert_allclose(made.values.sum(axis=1), [1, 3])
+    np.testing.assert_allclose(made.values.sum(axis=0), [3, 1])
+    whole = meet(calibrate(table, wanted, iterations=2).values, wanted)
+    assert whole.sum(axis=1).tolist() == [1, 3]
+    assert whole.sum(axis=0).tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_figures_meet_every_total(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    sizes = tuple(chance.integers(1, 6, size=int(chance.integers(1, 4))).tolist())
+    table = chance.gamma(0.3, 40, size=sizes) * (chance.random(sizes) > 0.4)
+    whole = int(chance.integers(1, 10 ** int(chance.integers(1, 12))))
+    keys = [(key,) for key in range(len(sizes))] if seed % 3 else [()]
+    wanted = [Target(kept, share_out(chance, whole, tuple(sizes[key] for key in kept))) for kept in keys]
+    raked = calibrate(table, wanted).values
+    made = meet(raked, wanted)
+    assert (made >= 0).all()
+    for target in wanted:
+        np.testing.assert_array_equal(keep_keys(made, target.kept).astype(np.float64), target.totals)
+    assert np.abs(made - raked).max() <= 1 + len(keys) + 1e-4 * whole
+
+
+def share_out(chance: np.random.Generator, whole: int, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+    """Whole totals that add up, some of them 0."""
+    count = int(np.prod(sizes))
+    cuts = np.sort(chance.integers(0, whole, size=count - 1, endpoint=True))
+    return np.diff([0, *cuts, whole]).astype(np.float64).reshape(sizes)
+
+
+def test_totals_with_decimals_set_the_step() -> None:
+    wanted = [Target((0,), totals(1.5, 2.25, 3))]
+    assert grid_of(wanted) == Fraction(1, 100)
+    made = meet(calibrate(TABLE, wanted).values, wanted)
+    assert made.sum(axis=1).tolist() == [150, 225, 300]
+    assert grid_of([Target((0,), totals(1, 200, 31274372))]) == 1
 
 
 def test_totals_of_two_keys_at_once() -> None:

@@ -134,11 +134,11 @@ def test_keys_named_like_figures_keep_columns_apart(counted: Table) -> None:
     assert rows[0]["value"] == "57300"
 
 
-def test_calibrated_figures_have_a_column(counted: Table) -> None:
-    cells = [dataclasses.replace(entry, calibrated=1.25) for entry in counted.cells]
+def test_what_calibration_changed_has_a_column(counted: Table) -> None:
+    cells = [dataclasses.replace(entry, uncalibrated=1.25) for entry in counted.cells]
     table = dataclasses.replace(counted, cells=cells, calibration={"totals": "census"})
-    assert read_csv(render_text(table, "csv", "en"))[0]["calibrated"] == "1.25"
-    assert to_arrow(table, "en").schema.field("calibrated").type == pyarrow.float64()
+    assert read_csv(render_text(table, "csv", "en"))[0]["uncalibrated"] == "1.25"
+    assert to_arrow(table, "en").schema.field("uncalibrated").type == pyarrow.float64()
 
 
 def test_json_holds_the_dictionary(counted: Table) -> None:

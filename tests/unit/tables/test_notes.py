@@ -96,12 +96,16 @@ def test_warnings_that_notes_say_are_not_said_twice(counted: Table) -> None:
     assert warn_reader(table, "en") is None
 
 
-def test_a_calibration_that_failed_says_so(counted: Table) -> None:
-    made = {"to": [{"totals": "census.people", "by": ["province"]}], "converged": True, "unmatched": []}
+def test_a_calibration_says_which_totals_and_from_where(counted: Table) -> None:
+    made = {"to": [{"totals": "census.people", "by": ["province"]}], "shared_out": []}
     assert tell_calibration(replace(counted, calibration=made), "en") == "census.people (by province)"
-    failed = replace(counted, calibration={**made, "converged": False, "unmatched": [{}, {}]})
-    assert tell_calibration(failed, "en").endswith("not all totals are met; 2 out of reach (cells of 0)")
-    assert "2 hors d’atteinte" in tell_calibration(failed, "fr")
+    assert tell_calibration(replace(counted, calibration=made), "fr") == "census.people (par province)"
+    whole = {"to": [{"totals": "survey.totals", "by": [], "source": {"en": "Census", "fr": "Recensement"}}]}
+    assert tell_calibration(replace(counted, calibration=whole), "en") == "survey.totals (all), Census"
+    assert tell_calibration(replace(counted, calibration=whole), "fr") == "survey.totals (l’ensemble), Recensement"
+    shared = replace(counted, calibration={**made, "shared_out": [{}, {}]})
+    assert "2 shared out like the rest of the table" in tell_calibration(shared, "en")
+    assert "2 réparti(s) comme le reste du tableau" in tell_calibration(shared, "fr")
 
 
 def test_levels_and_units_as_each_language_writes_them(counted: Table, bootstrapped: Table) -> None:

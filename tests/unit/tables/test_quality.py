@@ -70,5 +70,5 @@ def test_a_limit_is_positive(above: str) -> None:
 
 
 def test_what_is_left_out_keeps_its_place_only() -> None:
-    entry = Entry(("a", None), (1,), 3, 2.5, -1.0, 6.0, Quality.UNRELIABLE, calibrated=3)
+    entry = Entry(("a", None), (1,), 3, 2.5, -1.0, 6.0, Quality.UNRELIABLE, uncalibrated=3)
     assert leave_out(entry) == Entry(("a", None), (1,), None, None, None, None, Quality.SUPPRESSED)

@@ -207,12 +207,15 @@ def test_a_limit_for_leaving_out_is_a_positive_number(reading_room: Office, abov
 def test_calibrated_figures_add_up_to_the_public_totals(office: Office) -> None:
     asked = office.session.tables.read(office.request("region,smokes"), epsilon=10, calibrate=["regions.people"])
     table = office.session.tables.release(asked)
-    totals = {entry.codes[0]: entry.calibrated for entry in table.margins if entry.over == (1,)}
-    assert totals["N"] == pytest.approx(500)
-    assert totals["S"] == pytest.approx(700)
+    by_region = [entry for entry in table.margins if entry.over == (1,)]
+    assert [(entry.codes[0], entry.value, entry.quality) for entry in by_region] == [
+        ("N", 500, Quality.PUBLIC),
+        ("S", 700, Quality.PUBLIC),
+    ]
     assert table.calibration is not None
     assert table.calibration["to"] == [{"totals": "regions.people", "by": ["region"]}]
-    assert all("calibrated" in cell for cell in table.to_dict()["cells"])  # type: ignore[attr-defined]
+    assert table.calibration["left_out"] == [{"region": None}]
+    assert all("uncalibrated" in cell for cell in table.to_dict()["cells"])  # type: ignore[attr-defined]
 
 
 def test_noise_that_a_float_cannot_tell_from_none_still_gives_a_table(office: Office) -> None:

@@ -113,7 +113,10 @@ def test_many_columns_become_a_list() -> None:
     assert cells.count("peu fiable") == 3 * 41 + 3 + 41 + 1
 
 
-def test_calibrated_figures_stand_beside_the_published(counted: Table) -> None:
-    cells = [replace(entry, calibrated=12.4) for entry in counted.cells]
-    page = write_table_page(replace(counted, cells=cells, calibration={"by": "province"}), "en")
-    assert "<small>calibrated 12</small>" in page
+def test_a_long_list_shows_what_calibration_changed() -> None:
+    table = make_table({"a": 3, "b": 41}, lambda _: 1)
+    cells = [replace(entry, uncalibrated=777.4) for entry in table.cells]
+    page = write_table_page(replace(table, cells=cells, calibration={"to": []}), "fr")
+    shown = Outline(page.split("<svg")[0]).cells
+    assert shown[:6] == ["a", "b", "Valeur", "Intervalle", "Qualité", "Avant calage"]
+    assert shown.count("777") == 3 * 41

@@ -80,6 +80,7 @@ def survey_card(*, rows: int, seed: int) -> str:
         + _TERMS.format(rows=1)
         + "weight:\n  column: weight\n  cap:\n    by: province\n    values:\n"
         + "".join(f"      {code}: {cap}\n" for code, cap in CAPS.items())
+        + _totals(figures, rows)
         + "columns:\n",
         _column("person_id", Label("Person", "Personne"), ["kind: id", "type: integer"]),
         *(_category_column(variable) for variable in figures.variables.values()),
@@ -94,6 +95,23 @@ def survey_card(*, rows: int, seed: int) -> str:
         _number("weight", figures, bounds="[0, 15000]", step="0.01"),
     ]
     return "".join(blocks)
+
+
+def _totals(figures: Figures, rows: int) -> str:
+    """The published weight of every province, to whole people; for another number of rows in proportion."""
+    share = rows / figures.rows
+    en = "Statistics Canada, code book of the CCHS 2017–2018 public use microdata file, weighted counts by province"
+    fr = (
+        "Statistique Canada, livre des codes du fichier de microdonnées à grande diffusion de l’ESCC 2017-2018, "
+        "effectifs pondérés selon la province"
+    )
+    if rows != figures.rows:
+        en += f"; in proportion to {rows} of {figures.rows} rows"
+        fr += f" ; en proportion de {rows} lignes sur {figures.rows}"
+    provinces = figures.variables["province"].categories
+    return f"totals:\n  by: province\n  source: {_pair(Label(en, fr))}\n  values:\n" + "".join(
+        f"    {one.code}: {round(one.weighted * share)}\n" for one in provinces
+    )
 
 
 def visits_card(*, people: int, seed: int) -> str:
