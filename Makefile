@@ -88,8 +88,9 @@ $(PEERS)/.ready: benchmarks/peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt
 	@touch $(PEERS)/.ready
 
-docs: $(READY) ## write docs/reference.md anew from the code
+docs: $(READY) ## write docs/reference.md and docs/pictures anew from the code
 	$(BIN)/python -m discreet.cli.reference > docs/reference.md
+	$(BIN)/python -m discreet noise pictures docs/pictures
 
 clean: ## remove .venv, caches and the demo
 	rm -rf $(VENV) $(PEERS) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

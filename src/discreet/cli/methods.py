@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import Format, FormatOption, UnusedWorkspace, WorkspaceOption
+from discreet.cli.options import Format, FormatOption, Language, LanguageOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
 
 __all__ = ["register"]
 
-noise = typer.Typer(help="Exact noise: test vectors.", no_args_is_help=True, rich_markup_mode=None)
+noise = typer.Typer(help="Exact noise: test vectors and pictures.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def register(app: typer.Typer) -> None:
@@ -61,6 +61,22 @@ def noise_vectors(
         typer.echo(text, nl=False)
     else:
         out.write_text(text, encoding="utf-8")
+
+
+@noise.command("pictures", epilog="Example: discreet noise pictures docs/pictures")
+def noise_pictures(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made when it is not there.")],
+    lang: LanguageOption = Language.EN,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Draw densities of noise as SVG: four Laplace scales, Laplace and normal, an answer, two neighbours."""
+    from discreet.pages.densities import draw_densities
+    from discreet.tables.pictures import write_picture
+
+    directory.mkdir(parents=True, exist_ok=True)
+    for drawn in draw_densities(lang):
+        write_picture(drawn, directory / f"{drawn.name}.svg")
+        typer.echo(directory / f"{drawn.name}.svg")
 
 
 def doctor(

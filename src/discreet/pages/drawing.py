@@ -188,6 +188,17 @@ class Canvas:
         written = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
         self._parts.append(f'<polygon points="{written}" fill="{fill}"/>')
 
+    def curve(
+        self, points: Sequence[tuple[float, float]], *, stroke: str, thickness: float = 2, dashes: str = ""
+    ) -> None:
+        """A line through all points, without a fill."""
+        broken = f' stroke-dasharray="{dashes}"' if dashes else ""
+        written = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        self._parts.append(
+            f'<polyline points="{written}" fill="none" stroke="{stroke}" stroke-width="{_number(thickness)}" '
+            f'stroke-linejoin="round"{broken}/>'
+        )
+
     def hatch(
         self, x: float, y: float, width: float, height: float, *, stroke: str, crossed: bool = False, gap: float = 6
     ) -> None:

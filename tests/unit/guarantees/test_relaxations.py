@@ -1,0 +1,31 @@
+"""The classification of relaxations covers every guarantee, in code and on its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from discreet.guarantees.relaxations import RELAXATIONS, Relaxation, classify
+from discreet.guarantees.types import BootstrapDP, Guarantee, PureDP, Unproven
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "relaxations.md"
+WRITTEN = {Relaxation.NONE: "nothing", Relaxation.UNPROVEN: "outside"}
+
+
+@pytest.mark.parametrize("kind", get_args(Guarantee))
+def test_every_guarantee_has_its_place_and_its_line(kind: type[Guarantee]) -> None:
+    found = RELAXATIONS[kind]
+    weaker = WRITTEN.get(found.kind, str(found.kind))
+    assert f"| `{kind.__name__}` | {weaker} |" in PAGE.read_text(encoding="utf-8")
+    assert found.words.endswith(".")
+    # What restricts the scope to the rows, or proves nothing, is never called differentially private.
+    assert kind.differentially_private == (found.kind in {Relaxation.NONE, Relaxation.BOUND})
+
+
+def test_a_guarantee_is_classified_by_its_type() -> None:
+    assert classify(PureDP(epsilon=1)).kind is Relaxation.NONE
+    assert classify(BootstrapDP(epsilon=1)).kind is Relaxation.SCOPE
+    assert classify(Unproven("no proof")).kind is Relaxation.UNPROVEN
+    assert Relaxation.DISTRIBUTION not in {found.kind for found in RELAXATIONS.values()}
