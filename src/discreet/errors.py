@@ -70,11 +70,14 @@ __all__ = [
     "WorkspaceMissing",
     "legible",
     "nearest",
+    "tell_point",
 ]
 
 LONGEST_LINE: Final = 1_000
 MOST_LINES: Final = 100
 _LONGEST_WORD: Final = 240
+_COMMA: Final = re.compile(r"[+-]?\d{0,30},\d{1,30}", re.ASCII)
+_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _LONG_WORD: Final = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
 # Controls, marks without a width or that reorder what is seen, halves of characters, and line ends of other alphabets.
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -202,11 +205,24 @@ class PopulationConflict(Refused):
 class UnknownName(Refused):
     """A dataset, column, category, analyst or population does not exist."""
 
-    def __init__(self, *, sort: str, name: str, where: str, known: Iterable[str] = (), advice: str = "") -> None:
-        guess = nearest(name, known)
-        hint = f" Did you mean '{guess}'?" if guess else ""
-        step = f" {advice}" if advice else ""
-        super().__init__(f"{sort} '{name}' is not in {where}.{hint}{step}", sort=sort, unknown=name, nearest=guess)
+    def __init__(
+        self,
+        *,
+        sort: str,
+        name: str,
+        where: str,
+        known: Iterable[str] = (),
+        guess: str | None = None,
+        called: str = "",
+        otherwise: str = "",
+        advice: str = "",
+    ) -> None:
+        """`guess` is what was meant where the caller knows better than by spelling, and `called` what that stands for;
+        `otherwise` is said where nothing is near."""
+        guess = guess or nearest(name, known)
+        hint = f"Did you mean '{guess}'{called and f' ({called})'}?" if guess else otherwise
+        told = " ".join(filter(None, (f"{sort} '{name}' is not in {where}.", hint, advice)))
+        super().__init__(told, sort=sort, unknown=name, nearest=guess)
 
 
 class QueryRefused(Refused):
@@ -267,6 +283,15 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word a typist most likely meant, or None when nothing is close."""
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def tell_point(text: str) -> str:
+    """What to write for a number with a decimal comma; nothing for other texts."""
+    if not _COMMA.fullmatch(text.strip()):
+        return ""
+    plain = text.strip()
+    thousand = f", or {plain.replace(',', '')} for thousands" if _THOUSANDS.fullmatch(plain) else ""
+    return f"write {plain.replace(',', '.')} with a point{thousand}"
 
 
 def legible(text: str) -> str:

@@ -109,7 +109,7 @@ def test_a_suspended_dataset(clinic: Path, run: Run) -> None:
         session.ledger.suspend("clinic", population="patients", reason="secret 4711", who="discreet")
     told = examined(run, code=1)["dataset", "clinic"]
     assert "suspended" in told["message"]
-    assert "discreet resume clinic --custodian" in told["advice"]
+    assert "discreet resume -w w clinic --custodian" in told["advice"]
     assert "4711" not in run("doctor", "-w", "w", code=1).out
 
 

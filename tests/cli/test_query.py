@@ -142,6 +142,7 @@ def test_output_shape_does_not_depend_on_rows(tmp_path: Path, run: Run) -> None:
         (tmp_path / f"{name}.yaml").write_text(CARD, encoding="utf-8")
         run("init", f"w-{name}")
         shown = run("add", "-w", f"w-{name}", f"{name}.csv", "--card", f"{name}.yaml", "--yes").out
+        shown = shown.replace(f"w-{name}", "w")
         sql = "SELECT smokes, town, COUNT(*) AS n FROM clinic WHERE age > 30 GROUP BY smokes, town"
         answer = run("query", "-w", f"w-{name}", sql, "--epsilon", "0.5", "--format", "json").json()
         keys = [{key: value for key, value in row.items() if key != "n"} for row in answer["rows"]]

@@ -28,7 +28,7 @@ def test_what_is_refused_leaves_nothing_behind(clinic: str, run: Run) -> None:
         (("--strategy", "local", "--explain", "--fresh"), 2, "only --strategy public takes --explain, --fresh"),
         (("--model", "default"), 2, "--model and --sample-size belong to --strategy generated"),
         (("--strategy", "smooth"), 2, "smooth"),
-        (("--strategy", "replace"), 1, "discreet gan train clinic"),
+        (("--strategy", "replace"), 1, f"discreet gan train -w {clinic} clinic"),
     ):
         said = run(*ASK, "-w", clinic, *words, code=code).err
         assert told in " ".join(said.split()), words

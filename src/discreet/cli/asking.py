@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from discreet.cli.hints import repeat
 from discreet.cli.log import EXAMPLES, ledger_log
 from discreet.cli.options import (
     AnalystOption,
@@ -78,7 +79,7 @@ def datasets(
     if output is Format.JSON:
         show_json({"datasets": found})
     elif not found:
-        typer.echo("No datasets yet. Add one with: discreet add FILE")
+        typer.echo(repeat("No datasets yet. Add one with: discreet add FILE"))
     else:
         headings = [("dataset", "left"), ("title", "left"), ("version", "right"), ("population", "left")]
         headings += [("unit", "left"), ("columns", "right")]
@@ -139,7 +140,7 @@ def show(
 
 def _values(column: dict[str, Any]) -> str:
     if "categories" in column:
-        shown = [f"{code} {label}" for code, label in column["categories"].items()]
+        shown = [code if code == label else f"{code} {label}" for code, label in column["categories"].items()]
         return "; ".join(shown) if len(shown) <= 16 else "; ".join(shown[:6]) + f"; … {len(shown)} codes"
     if "bounds" in column:
         low, high = column["bounds"]
@@ -411,7 +412,7 @@ def budget(
         ]
         show_json({"populations": told})
     elif not states:
-        typer.echo("No population yet. A budget begins with the first dataset: discreet add FILE")
+        typer.echo(repeat("No population yet. A budget begins with the first dataset: discreet add FILE"))
     for name, state in zip(names, states, strict=True) if output is Format.TABLE else ():
         _show_budget(state, history[name], logged[name], session.workspace)
 

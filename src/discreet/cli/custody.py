@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.hints import remember, repeat
 from discreet.cli.options import Custodian, Format, FormatOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, show_table
 from discreet.errors import UsageError
@@ -68,6 +69,7 @@ def init(
 
     with Session.create(directory, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor) as session:
         made = session.workspace
+    remember(None if directory.resolve() == Path.cwd() else directory)
     show_pairs(
         f"Workspace {directory} is ready.",
         [
@@ -139,7 +141,7 @@ def add(
     if custodian:
         show_report(session, dataset.name, Format.TABLE)
     else:
-        typer.echo(f"What was coerced on the way in: discreet show {dataset.name} --custodian")
+        typer.echo(repeat(f"What was coerced on the way in: discreet show {dataset.name} --custodian"))
 
 
 def _named_table(

@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from discreet.cli.hints import repeat
 from discreet.errors import DiscreetError
 from discreet.guarantees.numbers import text
 
@@ -60,6 +61,10 @@ class Check:
     message: str
     advice: str = ""
     subject: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("message", "advice"):
+            object.__setattr__(self, name, repeat(getattr(self, name)))
 
     def to_dict(self) -> dict[str, str]:
         return asdict(self)

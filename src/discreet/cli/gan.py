@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.hints import repeat
 from discreet.cli.options import (
     AnalystOption,
     Custodian,
@@ -236,7 +237,7 @@ def list_all(
     if kept > len(found):
         show_note(f"Damaged and not listed: {kept - len(found)}. Train such a model again under its name.")
     if not found:
-        typer.echo("There is no model yet. Train one with: discreet gan train DATASET")
+        typer.echo(repeat("There is no model yet. Train one with: discreet gan train DATASET"))
         return
     lines = [
         [

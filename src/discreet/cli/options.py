@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.hints import NEEDS_WORKSPACE, remember
+
 __all__ = [
     "AnalystOption",
     "AnswerFormat",
@@ -61,13 +63,20 @@ WorkspaceOption = Annotated[
         "--workspace",
         "-w",
         metavar="DIR",
-        help="The workspace folder. Default: $DISCREET_WORKSPACE, else the current folder.",
+        help=f"{NEEDS_WORKSPACE} Default: $DISCREET_WORKSPACE, else the current folder.",
         show_default=False,
+        callback=remember,
     ),
 ]
 UnusedWorkspace = Annotated[
     Path | None,
-    typer.Option("--workspace", "-w", metavar="DIR", help="Accepted by every command; this one needs no workspace."),
+    typer.Option(
+        "--workspace",
+        "-w",
+        metavar="DIR",
+        help="Accepted by every command; this one needs no workspace.",
+        callback=remember,
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="A table for people or JSON for machines.")]
 LanguageOption = Annotated[

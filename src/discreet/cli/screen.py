@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -12,7 +13,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.errors import DiscreetError, legible
+from discreet.cli.hints import repeat, repeat_in
+from discreet.errors import DiscreetError, legible, tell_point
 from discreet.pages.lettering import borne_decimals, screen_width
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ _GAP: Final = "   "
 _WIDE: Final = Context(prec=400)
 _NARROWEST: Final = 12
 _STRETCH: Final = 4_096
+_QUOTED_NUMBER: Final = re.compile(r"'([\d,.+-]{1,40})' is not a valid (?:float|int)")
 
 
 def on_terminal() -> bool:
@@ -115,7 +118,7 @@ def show_columns(
     sys.stdout.write("\n".join(lines) + "\n")
     for start in range(0, len(cells[0]) if cells else 0, _STRETCH):
         sys.stdout.write(_stretch([column[start : start + _STRETCH] for column in cells], columns, widths))
-    sys.stdout.write("".join(f"{line}\n" for line in footer))
+    sys.stdout.write("".join(f"{repeat(line)}\n" for line in footer))
 
 
 def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
@@ -161,12 +164,12 @@ def _lines(row: Sequence[str], columns: Sequence[tuple[str, str]], widths: Seque
 def show_pairs(title: str, pairs: Sequence[tuple[str, str]]) -> None:
     """Facts, one a line."""
     width = max((len(name) for name, _ in pairs), default=0)
-    sys.stdout.write("\n".join([title, *(f"  {name.ljust(width)}  {value}" for name, value in pairs)]) + "\n")
+    sys.stdout.write("\n".join([title, *(f"  {name.ljust(width)}  {repeat(value)}" for name, value in pairs)]) + "\n")
 
 
 def show_note(text: str) -> None:
     """Lines for the person at the terminal, on standard error."""
-    sys.stderr.write("\n".join(map(legible, text.split("\n"))) + "\n")
+    sys.stderr.write("\n".join(map(legible, repeat(text).split("\n"))) + "\n")
 
 
 def show_banner() -> None:
@@ -178,9 +181,9 @@ def show_banner() -> None:
 def show_error(error: DiscreetError, *, as_json: bool) -> None:
     """One shape for every refusal."""
     if as_json:
-        sys.stderr.write(json.dumps(error.to_dict(), ensure_ascii=False) + "\n")
+        sys.stderr.write(json.dumps(repeat_in(error.to_dict()), ensure_ascii=False) + "\n")
     else:
-        sys.stderr.write(f"{error.name}: {error.message}\n")
+        sys.stderr.write(f"{error.name}: {repeat(error.message)}\n")
 
 
 def show_misuse(misuse: TyperException) -> None:
@@ -191,6 +194,8 @@ def show_misuse(misuse: TyperException) -> None:
         told.write(f"Error: {misuse.format_message()}\n")
     else:
         show(file=told)
+    for number in _QUOTED_NUMBER.findall(told.getvalue()):
+        told.write(f"{tell_point(number).capitalize()}.\n" if tell_point(number) else "")
     sys.stderr.write("\n".join(map(legible, told.getvalue().split("\n"))))
 
 

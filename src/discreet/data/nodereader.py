@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from discreet.data.cardkeys import Key
 from discreet.data.columns import CardFault, Labels
 from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode
-from discreet.errors import CardInvalid, nearest
+from discreet.errors import CardInvalid, nearest, tell_point
 
 __all__ = ["UNDECIDED", "NodeReader", "normal_text"]
 
@@ -86,7 +86,8 @@ class NodeReader:
         if text is None:
             return None
         if not _NUMBER.fullmatch(text):
-            self.note(node.line, f"{what} must be a plain decimal number; '{text[:40]}' came")
+            point = tell_point(text)
+            self.note(node.line, f"{what} must be a plain decimal number{point and f': {point}'}; '{text[:40]}' came")
             return None
         number = Decimal(text)
         exponent = number.normalize().as_tuple().exponent

@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from discreet.errors import ParameterInvalid
+from discreet.errors import ParameterInvalid, tell_point
 
 __all__ = [
     "GRID",
@@ -118,5 +118,7 @@ def _number(value: object, parameter: str) -> Fraction:
         raise ParameterInvalid(parameter=parameter, rule="must be a decimal number", came=type(value).__name__)
     negative, digits = value.startswith("-"), value.removeprefix("-")
     if not _DECIMAL.fullmatch(digits):
-        raise ParameterInvalid(parameter=parameter, rule="must be a plain finite decimal number", came=shown(value))
+        point = tell_point(value)
+        rule = f"must be a plain finite decimal number{point and f': {point}'}"
+        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
     return -Fraction(digits) if negative else Fraction(digits)

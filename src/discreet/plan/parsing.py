@@ -17,6 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
+from discreet.plan.slips import find_commas, find_words, guess_function
 
 __all__ = [
     "FORM",
@@ -29,6 +30,7 @@ __all__ = [
     "literal",
     "only",
     "parse",
+    "reads",
     "refuse",
 ]
 
@@ -83,7 +85,23 @@ class Literal:
 
 
 def parse(sql: str) -> exp.Select:
-    """One SELECT within the limits, or a refusal."""
+    """One SELECT within the limits, or a refusal that names a likely slip of the pen."""
+    try:
+        return _parse(sql)
+    except QueryRefused as refusal:
+        slip = find_words(sql, reads) or find_commas(sql, reads)
+        raise QueryRefused(f"{refusal.message}{slip}", **refusal.fields) if slip else refusal from None
+
+
+def reads(sql: str) -> bool:
+    """Whether the text is such a SELECT."""
+    try:
+        return bool(_parse(sql))
+    except QueryRefused:
+        return False
+
+
+def _parse(sql: str) -> exp.Select:
     _limit(sql)
     try:
         statements = [statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None]
@@ -148,7 +166,8 @@ def only(node: exp.Expression, *allowed: str) -> None:
 def refuse(node: exp.Expression, where: str) -> QueryRefused:
     """The refusal of a node that is not on the list."""
     name = str(node.this).upper() if isinstance(node, exp.Anonymous) else node.key.upper()
-    return QueryRefused(f"{name} is not answered in {where}. {FORM}", part=name)
+    meant = guess_function(name) if isinstance(node, exp.Anonymous) else ""
+    return QueryRefused(f"{name} is not answered in {where}. {FORM}{meant}", part=name)
 
 
 def identifier(node: object) -> str:

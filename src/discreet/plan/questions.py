@@ -14,7 +14,7 @@ from typing import Final, cast
 from sqlglot import exp
 
 from discreet.data.card import Card
-from discreet.errors import QueryRefused
+from discreet.errors import DiscreetError, QueryRefused
 from discreet.plan.aggregates import Aggregates, default_name
 from discreet.plan.algebra import (
     And,
@@ -64,6 +64,7 @@ from discreet.plan.outputs import (
 from discreet.plan.parsing import FORM, alias_name, chain, literal, only, parse, refuse
 from discreet.plan.scopes import Scope
 from discreet.plan.sensitivity import sensitivities
+from discreet.plan.slips import find_commas
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
 from discreet.plan.tables import Catalogue, Tables, is_aggregate
 from discreet.plan.typed import Domain, Sort, Typed
@@ -97,6 +98,23 @@ def read_statement(
     `admit` names strategies for whose comparison more is read than is answered: `elastic` for a count over a join on a
     key, `smooth` for a trimmed mean.
     """
+    try:
+        return _read_statement(sql, catalogue, found=found, admit=admit)
+    except QueryRefused as refusal:
+
+        def reads(mended: str) -> bool:
+            try:
+                return bool(_read_statement(mended, catalogue, found=found, admit=admit))
+            except DiscreetError:
+                return False
+
+        slip = "" if "with a point." in refusal.message else find_commas(sql, reads)
+        raise QueryRefused(f"{refusal.message}{slip}", **refusal.fields) if slip else refusal from None
+
+
+def _read_statement(
+    sql: str, catalogue: Catalogue, *, found: Mapping[Identity, tuple[int, int]] | None, admit: frozenset[str]
+) -> tuple[Statement, dict[str, Card]]:
     select = parse(sql)
     only(select, *_PARTS)
     tables = Tables(catalogue, admit=admit)

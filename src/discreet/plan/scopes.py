@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from discreet.errors import QueryRefused, UnknownName
+from discreet.errors import QueryRefused, UnknownName, nearest
 from discreet.plan.algebra import (
     Absolute,
     And,
@@ -34,6 +34,7 @@ from discreet.plan.algebra import (
     Whole,
 )
 from discreet.plan.parsing import Literal, chain, identifier, literal, only, refuse
+from discreet.plan.slips import nearest_code
 from discreet.plan.typed import (
     Domain,
     Sort,
@@ -50,6 +51,7 @@ from discreet.plan.typed import (
 
 __all__ = ["Scope", "Table", "call_name"]
 
+_CODES_LISTED: Final = 12
 _SIGNS: Final[Mapping[type[exp.Expression], str]] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -334,8 +336,28 @@ def _position(typed: Typed, given: Literal) -> int:
     """The place of a code in its list; 1, '1' and 1.0 name the code 1."""
     place = typed.position(given.plain)
     if place is None:
-        raise UnknownName(sort="code", name=given.plain, where=f"the categories of '{typed.text}'", known=typed.codes)
+        raise _unknown_code(typed, given.plain)
     return place
+
+
+def _unknown_code(typed: Typed, given: str) -> UnknownName:
+    """With the code that the card has under this label, else the nearest code or label, else the first codes."""
+    named = {label.text(lang).casefold(): place for place, label in enumerate(typed.labels) for lang in ("en", "fr")}
+    place = named.get(given.casefold())
+    if place is None and (spelt := nearest_code(given, typed.codes)) is not None:
+        place = typed.codes.index(spelt)
+    if place is None and (label := nearest(given.casefold(), named)) is not None:
+        place = named[label]
+    listed = ", ".join(typed.codes[:_CODES_LISTED]) + (", …" if len(typed.codes) > _CODES_LISTED else "")
+    code, called = (None, "") if place is None else (typed.codes[place], typed.labels[place].en if typed.labels else "")
+    return UnknownName(
+        sort="code",
+        name=given,
+        where=f"the categories of '{typed.text}'",
+        guess=code,
+        called="" if called == code else called,
+        otherwise=f"They are {listed}.",
+    )
 
 
 def _ordered_codes(typed: Typed, sign: str, given: Literal) -> Condition:

@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from discreet.errors import ParameterInvalid, UnknownName
+from discreet.errors import ParameterInvalid, UnknownName, tell_point
 from discreet.guarantees.numbers import shown
 from discreet.guarantees.parameters import came
 from discreet.plan.algebra import Extreme, Measure, Quantile, Total, walk
@@ -88,7 +88,10 @@ def _read(given: str | int | Mapping[str, object] | None, option: str) -> dict[s
     while place < len(given):
         match = _AMOUNT.match(given, place) if len(given) <= _LONGEST else None
         if match is None:
-            raise ParameterInvalid(parameter=option, rule="reads NAME=NUMBER[,NAME=NUMBER]", came=shown(given))
+            comma = re.search(r"=\s*(\d{1,30},\d{1,30})", given[:_LONGEST], re.ASCII)
+            point = f": {tell_point(comma[1])}" if comma else ""
+            rule = f"reads NAME=NUMBER[,NAME=NUMBER]{point}"
+            raise ParameterInvalid(parameter=option, rule=rule, came=shown(given))
         found[match[1]] = Fraction(match[2])
         place = match.end()
     return found
@@ -99,7 +102,10 @@ def _amount(value: object, option: str) -> Fraction:
         raise ParameterInvalid(parameter=option, rule="takes numbers", came=type(value).__name__)
     written = _AMOUNT_ALONE.fullmatch(shown(value).strip("'"))  # a huge one is told in words, and has no digits
     if written is None:
-        raise ParameterInvalid(parameter=option, rule="takes finite numbers", came=shown(value))
+        point = tell_point(value) if isinstance(value, str) else ""
+        raise ParameterInvalid(
+            parameter=option, rule=f"takes finite numbers{point and f': {point}'}", came=shown(value)
+        )
     return Fraction(written[0])
 
 

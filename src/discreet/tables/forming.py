@@ -19,7 +19,8 @@ from discreet.plan.algebra import Plan, Total
 from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.outputs import Column as OutputColumn
 from discreet.plan.outputs import KeyShown, Mean, Noted, Output
-from discreet.plan.parsing import parse
+from discreet.plan.parsing import reads
+from discreet.plan.slips import find_commas, find_words
 from discreet.plan.statement import KeyFace, Statement
 from discreet.release.reading import Shelf
 from discreet.tables.layout import Layout
@@ -145,11 +146,13 @@ def _require_condition(request: TableRequest) -> None:
     """Read with brackets and without: what closes its bracket, or goes on after the condition, fails in one of them."""
     if request.where is None:
         return
-    try:
-        for written in (request.where, f"({request.where}\n)"):
-            parse(f"SELECT 1 FROM t WHERE {written}")
-    except QueryRefused:
-        raise QueryRefused(_SINGLE, part="where") from None
+
+    def holds(where: str) -> bool:
+        return all(reads(f"SELECT 1 FROM t WHERE {written}") for written in (where, f"({where}\n)"))
+
+    if not holds(request.where):
+        slip = find_words(request.where, holds) or find_commas(request.where, holds)
+        raise QueryRefused(f"{_SINGLE}{slip}", part="where")
 
 
 def _require_form(statement: Statement, request: TableRequest) -> None:

@@ -42,7 +42,11 @@ class Setting:
     @classmethod
     def read(cls, *, epsilons: str, sample_sizes: str, **others: int | bool | None) -> Self:
         """From the texts of a command line, as in '.01,.1' and '10000,100000'."""
-        written = tuple(text(exact(part.strip(), parameter="epsilons")) for part in epsilons.split(","))
+        listed = [part.strip() for part in epsilons.split(",")]
+        if "0" in listed:
+            rule = "are positive; commas part them, so write decimals with a point"
+            raise ParameterInvalid(parameter="epsilons", rule=rule, came=ascii(epsilons[:40]))
+        written = tuple(text(exact(part, parameter="epsilons")) for part in listed)
         return cls(epsilons=written, sample_sizes=_whole(sample_sizes.split(",")), **others)  # type: ignore[arg-type]
 
 

@@ -1,0 +1,78 @@
+"""Next steps that can be typed as they stand: a command that a hint names repeats the `-w` that was given.
+
+Rooms below know no command line and name commands plainly; what was given is put in where their words are shown.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet.errors import legible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["NEEDS_WORKSPACE", "forget", "remember", "repeat", "repeat_in"]
+
+NEEDS_WORKSPACE: Final = "The workspace folder."
+
+_GIVEN: Final[list[Path]] = []
+_COMMAND: Final = re.compile(r"\bdiscreet ((?:[a-z]+ )?[a-z]+)\b(?! (?:-w|--workspace)\b)")
+
+
+def remember(given: Path | None) -> Path | None:
+    """Called with the option -w of the command that runs."""
+    forget()
+    if given is not None:
+        _GIVEN.append(given)
+    return given
+
+
+def forget() -> None:
+    """Before a command runs nothing was given."""
+    _GIVEN.clear()
+
+
+def repeat(text: str) -> str:
+    """The text, each command in it that needs a workspace with the one that was given; as it was where none was."""
+    if not _GIVEN or "discreet " not in text:
+        return text
+    option = f" -w {legible(shlex.quote(str(_GIVEN[0])))}"
+
+    def put_in(found: re.Match[str]) -> str:
+        first, _, rest = found[1].partition(" ")
+        if found[1] in _list_commands():
+            return f"discreet {found[1]}{option}"
+        return f"discreet {first}{option}{rest and f' {rest}'}" if first in _list_commands() else found[0]
+
+    return _COMMAND.sub(put_in, text)
+
+
+def repeat_in(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The same in every text of some facts, and of facts within them."""
+    return {
+        name: repeat(fact) if isinstance(fact, str) else repeat_in(fact) if isinstance(fact, dict) else fact
+        for name, fact in facts.items()
+    }
+
+
+@cache
+def _list_commands() -> frozenset[str]:
+    """Commands that need a workspace, as they are typed."""
+    from typer.main import get_command
+
+    from discreet.cli.app import app
+
+    def walk(command: Any, name: str) -> Iterator[str]:
+        for word, part in getattr(command, "commands", {}).items():
+            yield from walk(part, f"{name} {word}".strip())
+        options = [getattr(one, "help", None) or "" for one in command.params if one.name == "workspace"]
+        if any(told.startswith(NEEDS_WORKSPACE) for told in options):
+            yield name
+
+    return frozenset(walk(get_command(app), ""))

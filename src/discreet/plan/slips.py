@@ -1,0 +1,96 @@
+"""Slips of the pen in a statement: words of SQL, decimal commas, codes. Guessed from text and card, never from rows.
+
+A word or a comma is mended only where the statement can then be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import combinations, takewhile
+from typing import Final
+
+from discreet.errors import nearest
+
+__all__ = ["find_commas", "find_words", "guess_function", "nearest_code"]
+
+_KEYWORDS: Final = (
+    "SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "OFFSET", "WITH", "DISTINCT", "AS", "ASC",
+    "DESC", "JOIN", "LEFT", "INNER", "ON", "USING", "AND", "OR", "NOT", "IN", "IS", "NULL", "BETWEEN", "CASE", "WHEN",
+    "THEN", "ELSE", "END",
+)  # fmt: skip
+_PHRASES: Final = ("GROUP BY", "ORDER BY")
+_OTHERS: Final = frozenset({"DELETE", "INSERT", "UPDATE", "CREATE", "DROP", "ALTER", "MERGE", "COPY"})
+_FUNCTIONS: Final = (
+    "COUNT", "SUM", "AVG", "WAVG", "VAR", "VARIANCE", "STDDEV", "MEDIAN", "QUANTILE", "MIN", "MAX", "CLAMP", "ABS",
+)  # fmt: skip
+# Texts and quoted names are stepped over as they are.
+_TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[A-Za-z_]\w*|\d(?:[\d.,]*\d)?|.", re.DOTALL | re.ASCII)
+_COMMA: Final = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
+_MOST_TRIED: Final = 12
+_LONGEST: Final = 2_000  # every guess is a parse
+_CODES_NEAR: Final = 0.5  # codes are short: of two signs one may be wrong
+
+
+def find_words(sql: str, reads: Callable[[str], bool]) -> str:
+    """Did you mean …? for words of SQL that are mistyped, one or two of them; nothing where that is no help."""
+    tokens = _split(sql)
+    slips = list(_list_slips(tokens))[:_MOST_TRIED]
+    for many in (1, 2):
+        for chosen in map(dict, combinations(slips, many)):
+            if reads(_mend(tokens, chosen)):
+                told = ", ".join(f"{word} for '{tokens[place]}'" for place, word in chosen.items())
+                return f" Did you mean {told}?"
+    return ""
+
+
+def find_commas(sql: str, reads: Callable[[str], bool]) -> str:
+    """Write it with a point, for a number with a decimal comma; nothing where that is no help."""
+    tokens = _split(sql)
+    numbers = [place for place, token in enumerate(tokens) if token[0].isdigit() and _COMMA.search(token)][:_MOST_TRIED]
+    single = [
+        {place: f"{tokens[place][: comma.start()]}.{tokens[place][comma.end() :]}"}
+        for place in numbers
+        for comma in list(_COMMA.finditer(tokens[place]))[:_MOST_TRIED]
+    ]
+    for chosen in (*single, {place: _COMMA.sub(".", tokens[place]) for place in numbers}):
+        if chosen and reads(_mend(tokens, chosen)):
+            number = next(part for part in chosen[min(chosen)].split(",") if "." in part)
+            return f" Write {number} with a point."
+    return ""
+
+
+def _split(sql: str) -> list[str]:
+    return _TOKEN.findall(sql) if len(sql) <= _LONGEST else []
+
+
+def _mend(tokens: Sequence[str], mended: Mapping[int, str]) -> str:
+    return "".join(mended.get(place, token) for place, token in enumerate(tokens))
+
+
+def guess_function(name: str) -> str:
+    """Did you mean …? for the name of a function that is not known."""
+    guess = nearest(name, _FUNCTIONS)
+    return f" Did you mean {guess}?" if guess else ""
+
+
+def nearest_code(given: str, codes: Sequence[str]) -> str | None:
+    """The code most like what was given; of those equally like, the one that begins the same, then the first."""
+
+    def likeness(code: str) -> tuple[float, int]:
+        one, other = given.casefold(), code.casefold()
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+        return SequenceMatcher(None, one, other).ratio(), len(list(same))
+
+    best = max(codes, key=likeness, default=None)
+    return best if best is not None and likeness(best)[0] >= _CODES_NEAR else None
+
+
+def _list_slips(tokens: Sequence[str]) -> Iterator[tuple[int, str]]:
+    for place, token in enumerate(tokens):
+        written = token.upper()
+        if not token[0].isalpha() or written in _KEYWORDS or written in _OTHERS:
+            continue
+        if guess := nearest(written, (*_KEYWORDS, *_PHRASES)):
+            yield place, guess
