@@ -96,7 +96,7 @@ OFF: Sequence[tuple[tuple[str, ...], int, str]] = [
     (("sample", "farms", "--rows", "0", "--out", "a.csv"), 2, "rows must lie between 1"),
     (("sample", "farms", "--rows", "5", "--out", "a.xlsx"), 2, ".csv or .parquet"),
     (("sample", "farms", "--rows", "5", "--out", "farms.csv"), 2, "--overwrite"),
-    (("sample", "farms", "--rows", "5", "--out", "a.csv"), 1, "Train one with: discreet gan train -w w farms"),
+    (("sample", "farms", "--rows", "5", "--out", "a.csv"), 1, "Train one with: discreet gan train farms"),
     (("inspect", "farms"), 1, "CustodianOnly"),
     (("inspect", "farms", "--custodian"), 1, "Model 'default' is not in the models of 'farms'"),
     (("list", "frams"), 1, "Did you mean 'farms'?"),
