@@ -170,6 +170,7 @@ def pool_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
         given = _clear_counts(clear, number, shares.estimates.shape[1])
         looked = Estimated(*_clear_shares(given, own, size), protected.level)
         total = (own + sample.totals())[:, None]
+        total = np.where(total > 0, total, 1.0)  # of a cell without respondents nothing is said
         pooled = pool_samples(looked, _positive(shares))
         return replace(pooled, estimates=pooled.estimates * total, variances=pooled.variances * total**2)
     means, spread = _clear_means(clear, number)

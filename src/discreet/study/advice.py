@@ -1,29 +1,41 @@
-"""Which model to choose at an ε: the one that asks for least trust among those accurate enough.
+"""Which model to choose at an ε: the one that asks for least trust among those that a command runs and that fit.
 
-Accurate enough is a typical error within a tenth and, for means, below the spread between groups. A figure that no
-model shows so well cannot tell them apart: it is left out of the choice, and named.
+A model fits where its typical error is within a tenth and, for means, below the spread between groups; where the
+study's own attack does not find too much from its reports (`risks`); and where a respondent loses no more than ε = 10
+in total. A figure that no model shows well enough cannot tell them apart: it is left out of the choice, and named.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from discreet.study.findings import Asked, Panel, Series
+from discreet.study.findings import Asked, Findings, Panel, Series
+from discreet.study.risks import Risk, find_risks
 
-__all__ = ["GOOD", "Choice", "choose", "join_words", "panels_at", "percent"]
+__all__ = [
+    "GOOD",
+    "LARGEST_TOTAL",
+    "RUN_BY",
+    "Choice",
+    "Setting",
+    "choose",
+    "join_words",
+    "panels_at",
+    "percent",
+    "setting_of",
+    "tell_choices",
+]
 
 GOOD: Final = 0.10
+# docs/which-epsilon.md: beyond it even a hunch of one in a thousand may become near certainty.
+LARGEST_TOTAL: Final = 10
 _NAMED: Final = 3
-# From the model that asks for least trust to the one that asks for most.
-_TRUST: Final = ("local", "shuffle", "central")
-_REASONS: Final = {
-    "local": "it is accurate enough, and respondents need trust nobody",
-    "shuffle": "it is accurate enough, and nobody but the mixing service must be trusted",
-    "central": "it alone is accurate enough; it needs an office that may hold the true answers",
-}
+# What a command can release or collect, from the model that asks for least trust to the one that asks for most. No
+# command runs a protocol of the shuffle, and who answers in clear (hybrid) has no ε: those are compared, not advised.
+RUN_BY: Final = {"local": "discreet local", "central": "discreet query or discreet table"}
 
 
 def percent(share: float) -> str:
@@ -50,12 +62,30 @@ def panels_at(asked: Asked, epsilon: float, *, compared: bool = False) -> list[t
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What advice weighs beside errors: over how many columns ε is spent anew, and what the attack found."""
+
+    columns: int = 1
+    risks: Mapping[tuple[str, float], Risk] = field(default_factory=dict)
+
+    def total(self, epsilon: float) -> float:
+        """What a respondent loses over all columns."""
+        return self.columns * epsilon
+
+
+def setting_of(findings: Findings) -> Setting:
+    """The setting of a finished study."""
+    anew = findings.fact("epsilon_is") != "total"
+    return Setting(max(len(findings.fact("columns") or []), 1) if anew else 1, find_risks(findings))
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
-    """Which model to take at one ε, and why; `series` is None when none is accurate enough."""
+    """Which model to take at one ε, and why; `series` is None when none is advised. `advice` follows 'choose'."""
 
     epsilon: float
     series: str | None
-    sentence: str
+    advice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +104,53 @@ class _Score:
 _Scores = Mapping[tuple[str, str], _Score]
 
 
-def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "") -> Choice:
-    """The model that asks for least trust among those accurate enough for every query that some model can show."""
+def tell_choices(choices: Sequence[Choice], setting: Setting) -> list[str]:
+    """The advice in sentences; what differs in ε alone is said once: 'At ε = 1 and 3 choose …'."""
+    merged: dict[str, list[float]] = {}
+    for choice in choices:
+        if choice.advice:
+            merged.setdefault(choice.advice, []).append(choice.epsilon)
+    return [f"At {_tell_spent(epsilons, setting)} choose {advice}." for advice, epsilons in merged.items()]
+
+
+def _tell_spent(epsilons: Sequence[float], setting: Setting) -> str:
+    each = f"ε = {join_words([f'{epsilon:g}' for epsilon in epsilons])}"
+    if setting.columns < 2:
+        return each
+    totals = join_words([f"{setting.total(epsilon):g}" for epsilon in epsilons])
+    return f"{each} for each of {setting.columns} columns, {totals} in total for a respondent,"
+
+
+def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "", setting: Setting | None = None) -> Choice:
+    """The model that asks for least trust among those that fit every query which some model can show."""
+    setting = setting or Setting()
     scored = [(one.label, scores) for one in asked if (scores := _score(one, epsilon))]
     if not scored:
-        return Choice(epsilon, None, "")
+        compared = any(panels_at(one, epsilon) for one in asked)
+        return Choice(
+            epsilon, None, f"none of them{purpose}: no command runs a model of this study" if compared else ""
+        )
+    if setting.total(epsilon) > LARGEST_TOTAL:
+        return Choice(
+            epsilon,
+            None,
+            f"none of them{purpose}: a respondent would lose more than ε = {LARGEST_TOTAL} in total, beyond which the "
+            "promise is empty; protect fewer columns, or spend less on each",
+        )
     shown = [scores for _, scores in scored if any(score.fits for score in scores.values())]
     some = [scores for _, scores in scored if any(math.isfinite(score.error) for score in scores.values())]
     worst = _worst(shown or some or [scores for _, scores in scored])
     rest = _tell_left_out([label for label, scores in scored if scores not in shown])
-    for model in _TRUST if shown else ():
+    refused: list[str] = []
+    for model in RUN_BY if shown else ():
         fitting = {name: score.error for (its, name), score in worst.items() if its == model and score.fits}
-        if fitting:
-            name = min(fitting, key=lambda one: (fitting[one], one))
-            why = f"{_REASONS[model]}{_tell_alternative(model, fitting[name], worst)}{rest}"
-            return Choice(epsilon, name, f"At ε = {epsilon:g} choose {name}{purpose}: {why}.")
-    return Choice(epsilon, None, f"At ε = {epsilon:g} choose none of them{purpose}: {_tell_shortfall(worst)}.")
+        for name in sorted(fitting, key=lambda one: (fitting[one], one)):
+            risk = setting.risks.get((name, epsilon))
+            if risk is None or not risk.excessive:
+                return Choice(epsilon, name, f"{name}{purpose}: {_tell_reason(model, worst, refused)}{rest}")
+            refused.append(f"{name} is accurate enough, but {risk.tell()}")
+    why = "; ".join(refused) if refused else _tell_shortfall(worst)
+    return Choice(epsilon, None, f"none of them{purpose}: {why}")
 
 
 def _score(asked: Asked, epsilon: float) -> _Scores:
@@ -99,6 +160,7 @@ def _score(asked: Asked, epsilon: float) -> _Scores:
             math.inf if math.isnan(panel.typical()) else panel.typical(), means and not panel.separates()
         )
         for series, panel in panels_at(asked, epsilon)
+        if series.family in RUN_BY
     }
 
 
@@ -113,12 +175,14 @@ def _worst(every: Sequence[_Scores]) -> dict[tuple[str, str], _Score]:
     }
 
 
-def _tell_alternative(model: str, error: float, worst: _Scores) -> str:
-    """Central is simpler than a mixing service, and worth naming where it is no less accurate."""
-    central = min((score.error for (its, _), score in worst.items() if its == "central"), default=math.inf)
-    if model != "shuffle" or central > error:
-        return ""
-    return "; where an office may hold the true answers, central is simpler and no less accurate"
+def _tell_reason(model: str, worst: _Scores, refused: Sequence[str]) -> str:
+    if model == "local":
+        return "it is accurate enough, and respondents need trust nobody"
+    office = "it needs an office that may hold the true answers"
+    if refused:
+        return f"it is accurate enough, and {office}; {'; '.join(refused)}"
+    alone = any(its == "local" for its, _ in worst)
+    return f"it {'alone ' if alone else ''}is accurate enough; {office}"
 
 
 def _tell_left_out(labels: Sequence[str]) -> str:

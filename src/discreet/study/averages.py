@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.pages.spreadsheets import csv_text
-from discreet.study.tables import NOTICE
+from discreet.study.tables import NOTICE, SIZES
 
 __all__ = ["SHORT_NOTICE", "write_averages"]
 
 SHORT_NOTICE: Final = "study on true data; not a release"
 _WHO: Final = ["model", "mechanism", "epsilon"]
 _QUERY: Final = ["statistic", "column", "category"]
+_Key = tuple[str, str, str | None]
 _ABOUT: Final = f"""\
 {NOTICE}
 
@@ -24,30 +25,49 @@ errors.csv     mean absolute error of each query over groups and runs, the error
                intervals that hold the true value, by model, mechanism and epsilon
 estimates.csv  each query in each group: the true value, the mean of the estimates and of their errors over runs
 quality.csv    quality metrics by column, mean over runs; static columns, which no model changes, are marked
+sizes.csv      where fewer respondents were studied: the errors by number of respondents, and how far the true figures
+               of the respondents drawn lie from those of all
 """
 
 
-def write_averages(
-    tables: Mapping[str, Any], labels: Mapping[tuple[str, str | None], str], folder: Path, *, coverage: bool
-) -> None:
-    """Write the three tables; `labels` tells what a query of (column, category) is called."""
+def write_averages(tables: Mapping[str, Any], labels: Mapping[_Key, str], folder: Path, *, coverage: bool) -> None:
+    """Write the tables; `labels` tells what a query of (statistic, column, category) is called."""
     folder.mkdir(exist_ok=True, mode=0o700)
     (folder / "README.txt").write_text(_ABOUT, encoding="utf-8")
     _write(folder / "errors.csv", _errors(tables, labels, coverage=coverage))
     _write(folder / "estimates.csv", _estimates(tables["results"], labels))
     _write(folder / "quality.csv", _quality(tables["quality"]))
+    if SIZES in tables:
+        _write(folder / "sizes.csv", _sizes(tables[SIZES], labels))
 
 
-def _errors(
-    tables: Mapping[str, Any], labels: Mapping[tuple[str, str | None], str], *, coverage: bool
-) -> list[dict[str, Any]]:
+def _sizes(sizes: Any, labels: Mapping[_Key, str]) -> list[dict[str, Any]]:
+    import pyarrow.compute as pc
+
+    keys = [*_WHO, "respondents", *_QUERY]
+    apart = pc.abs(pc.subtract(sizes.column("truth"), sizes.column("whole")))
+    table = _with_coverage(sizes).append_column("drawn", apart)
+    return [
+        {
+            **{key: row[key] for key in (*_WHO, "respondents")},
+            "label": _label(row, labels),
+            **{key: row[key] for key in _QUERY},
+            "mean_absolute_error": row["error_mean"],
+            "coverage": row["covered_mean"],
+            "error_of_the_sample": row["drawn_mean"],
+        }
+        for row in _mean(table, keys, ["error", "covered", "drawn"])
+    ]
+
+
+def _errors(tables: Mapping[str, Any], labels: Mapping[_Key, str], *, coverage: bool) -> list[dict[str, Any]]:
     expected = {
         tuple(row[key] for key in (*_WHO, *_QUERY)): row["expected_error_mean"]
         for row in _mean(tables["theory"], [*_WHO, *_QUERY], ["expected_error"])
     }
     rows = []
     for row in _mean(_with_coverage(tables["results"]), [*_WHO, *_QUERY], ["error", "covered"]):
-        query = {"label": labels[row["column"], row["category"]], **{key: row[key] for key in _QUERY}}
+        query = {"label": _label(row, labels), **{key: row[key] for key in _QUERY}}
         found = expected.get(tuple(row[key] for key in (*_WHO, *_QUERY)))
         measured = {"mean_absolute_error": row["error_mean"], "expected_error": found}
         if coverage:
@@ -56,12 +76,16 @@ def _errors(
     return rows
 
 
-def _estimates(results: Any, labels: Mapping[tuple[str, str | None], str]) -> list[dict[str, Any]]:
+def _label(row: Mapping[str, Any], labels: Mapping[_Key, str]) -> str:
+    return labels[row["statistic"], row["column"], row["category"]]
+
+
+def _estimates(results: Any, labels: Mapping[_Key, str]) -> list[dict[str, Any]]:
     keys = [*_WHO, *_QUERY, "group"]
     return [
         {
             **{key: row[key] for key in _WHO},
-            "label": labels[row["column"], row["category"]],
+            "label": _label(row, labels),
             **{key: row[key] for key in (*_QUERY, "group")},
             "truth": row["truth_mean"],
             "mean_estimate": row["estimate_mean"],

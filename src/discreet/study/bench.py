@@ -8,18 +8,21 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.data.card import parse_card
 from discreet.errors import Refused
-from discreet.study.config import StudyConfig
+from discreet.study.config import ModelChoice, StudyConfig
 from discreet.study.configreader import parse_study
 from discreet.study.frame import Frame
 from discreet.study.frames import StudyRows, make_frame, make_raw_rows
 from discreet.study.linkage import linkage_attack
 from discreet.study.metrics import CORRELATION_SIMILARITY, KS_COMPLEMENT, measure
+from discreet.study.models.truth import true_values
 from discreet.study.outcomes import Model, Outcome, Streams
 from discreet.study.parts import Task, write_part
 from discreet.study.queries import Design, design_study
-from discreet.study.tables import Heading, results, rows_of, theory
+from discreet.study.tables import SIZES, Heading, results, rows_of, sized, theory
 from discreet.study.variants import tell_apart
 
 if TYPE_CHECKING:
@@ -41,7 +44,10 @@ class Bench:
     models: tuple[Model, ...]
 
     def describe(self) -> dict[str, Any]:
-        variants = [{"model": model.name, "variant": model.variant} for model in self.models]
+        variants = [
+            {"model": model.name, "variant": model.variant, **_sweep(choice)}
+            for model, choice in zip(self.models, self.config.models, strict=True)
+        ]
         return {"rows": self.frame.size, "groups": list(self.frame.groups), "variants": variants}
 
     def perform(self, task: Task, parts: Path) -> None:
@@ -50,21 +56,42 @@ class Bench:
 
     def run(self, task: Task) -> dict[str, Any]:
         """The tables of a task. What is the same in every run, shapes and correlations come with the first."""
+        if task.rows is not None:
+            return {SIZES: self._run_on(task, task.rows)}
         model, first = self.models[task.place], task.run == 0
         streams = Streams.of_run(seed=self.config.seed, variant=model.variant, epsilon=task.epsilon, run=task.run)
         correlated = first and CORRELATION_SIMILARITY in self.config.metrics
         outcome = model.run(self.frame, self.design.queries, epsilon=task.epsilon, streams=streams, detailed=correlated)
-        marks = tell_apart(self.config.models)[task.place]
-        heading = Heading(model.name, task.epsilon, Decimal(getattr(model, "delta", 0)), task.run, marks)
+        heading = self._head(task)
         tables = {"results": results(heading, self.frame, outcome.answered)}
         tables |= self._measure(heading, outcome, model, detailed=first)
         if first:
             expected = model.expect(self.frame, self.design.queries, epsilon=task.epsilon)
             tables["theory"] = theory(heading, self.frame, expected)
             tables["notes"] = _notes(outcome)
-            if "linkage" in self.config.metrics and self.design.every_static:
+            # who answers in clear is read off as before: there is nothing to attack
+            if "linkage" in self.config.metrics and self.design.every_static and model.name != "hybrid":
                 tables["linkage"] = self._attack(heading, outcome, model)
         return tables
+
+    def _run_on(self, task: Task, rows: int) -> Any:
+        """The answers from so many respondents, drawn anew in each run and the same for every model."""
+        model, label = self.models[task.place], f"{self.config.seed}|{rows} respondents|{task.run}"
+        drawn = Streams(label).generator("who is drawn").choice(self.frame.size, rows, replace=False)
+        fewer = self.frame.sample(np.sort(drawn))
+        streams = Streams.of_run(
+            seed=self.config.seed, variant=model.variant, epsilon=task.epsilon, run=task.run, rows=rows
+        )
+        queries = self.design.queries
+        answered = model.run(fewer, queries, epsilon=task.epsilon, streams=streams, detailed=False).answered
+        whole = [true_values(self.frame, one.query) for one in answered]
+        expected = model.expect(fewer, queries, epsilon=task.epsilon)
+        return sized(self._head(task), fewer, answered, whole=whole, expected=expected)
+
+    def _head(self, task: Task) -> Heading:
+        model, marks = self.models[task.place], tell_apart(self.config.models)[task.place]
+        delta = Decimal(getattr(model, "delta", 0))
+        return Heading(model.name, task.epsilon, delta, task.run, marks, respondents=task.rows)
 
     def _measure(self, heading: Heading, outcome: Outcome, model: Model, *, detailed: bool) -> dict[str, Any]:
         wanted = self.config.metrics
@@ -97,6 +124,8 @@ def set_up(assignment: Assignment, build: Builder) -> Bench:
     rows = StudyRows(card, Path(assignment.data), raw, None)
     design = design_study(config, card)
     frame = make_frame(rows, config, design)
+    if any(size > frame.size for size in config.rows):
+        raise Refused(f"rows: {max(config.rows):,} respondents are more than the {frame.size:,} that the study has.")
 
     def written() -> RawRows:
         raw = make_raw_rows(rows, config, design)
@@ -105,6 +134,14 @@ def set_up(assignment: Assignment, build: Builder) -> Bench:
         return raw
 
     return Bench(config, design, frame, build(config, written))
+
+
+def _sweep(choice: ModelChoice) -> dict[str, Any]:
+    """Where a hybrid stands among others: what the report draws them by."""
+    if choice.model != "hybrid":
+        return {}
+    selection = choice.selection.words if choice.selection else None
+    return {"share": float(choice.share or 0), "selection": selection, "relation": choice.relation}
 
 
 def _notes(outcome: Outcome) -> Any:

@@ -10,31 +10,37 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import text as plain_text
 from discreet.guarantees.types import Neighbours
-from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, METRICS, MISSING, MODELS
+from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, METRICS, MISSING, MODELS, RELATIONS
 
 __all__ = [
     "DEFAULT_MODELS",
+    "DEFAULT_SHARES",
     "LARGEST_EPSILON",
     "MOST_EPSILONS",
     "MOST_RUNS",
+    "MOST_SIZES",
     "Custom",
     "FileData",
     "ModelChoice",
     "Named",
     "Questions",
     "SampleData",
+    "Selection",
     "StudyConfig",
     "WorkspaceData",
 ]
 
 MOST_RUNS: Final = 10_000
 MOST_EPSILONS: Final = 100
+MOST_SIZES: Final = 20
 LARGEST_EPSILON: Final = 50  # of every randomiser
+# Who answers in clear where a study does not say.
+DEFAULT_SHARES: Final = (Decimal("0.1"), Decimal("0.3"), Decimal("0.5"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,22 @@ class WorkspaceData:
 
 
 @dataclass(frozen=True, slots=True)
+class Selection:
+    """Self-selection: those with one of these codes, or a number above, answer in clear `times` as often as others."""
+
+    column: str
+    times: Decimal
+    codes: tuple[str, ...] = ()
+    above: Decimal | None = None
+
+    @property
+    def words(self) -> str:
+        """As readers see it: 'smoking = 1, 0.4 times as often'."""
+        who = f"> {plain_text(self.above)}" if self.above is not None else f"= {' or '.join(self.codes)}"
+        return f"{self.column} {who}, {plain_text(self.times)} times as often"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChoice:
     """One variant of a model. What a model does not know stays None."""
 
@@ -71,18 +93,42 @@ class ModelChoice:
     numbers: str | None = None
     allocation: str | None = None
     missing: str | None = None
+    share: Decimal | None = None
+    selection: Selection | None = None
+    relation: str | None = None
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise ParameterInvalid(parameter="model", rule=f"must be {' or '.join(MODELS)}", came=self.model)
-        defaults = {"mechanism": next(iter(MODELS[self.model]), None)}
-        if self.model == "local":
+        defaults: dict[str, object] = {"mechanism": next(iter(MODELS[self.model]), None)}
+        if self.model in {"local", "hybrid"}:
             defaults |= dict.fromkeys(("categories", "numbers"), AUTOMATIC)
             defaults |= {"allocation": ALLOCATIONS[0], "missing": MISSING[0]}
+        if self.model == "hybrid":
+            defaults |= {"share": DEFAULT_SHARES[0], "relation": RELATIONS[0]}
         for name, value in defaults.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
 
+    def to_dict(self) -> dict[str, object]:
+        """What the model was told, and what it takes where it was not; numbers are exact decimal text."""
+        return {name: value for name, value in _plain(asdict(self)).items() if value is not None}
+
+
+def _plain(found: Mapping[str, object]) -> dict[str, Any]:
+    """Without what a later version added and nobody asked for: an earlier study keeps its hash."""
+    return {name: _plain_value(value) for name, value in found.items() if not (name in _LATER and not value)}
+
+
+def _plain_value(value: object) -> object:
+    if isinstance(value, Decimal):
+        return plain_text(value)
+    if isinstance(value, Mapping):
+        return _plain(value)
+    return [_plain_value(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+_LATER: Final = frozenset({"sum", "sums", "total", "above", "codes"})
 
 DEFAULT_MODELS: Final = (
     ModelChoice("central"),
@@ -94,20 +140,36 @@ DEFAULT_MODELS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A query by its column: the count of a category, or the mean when there is none."""
+    """A query by its column: the count of a category, or the mean, or the total, when there is none."""
 
     column: str
     category: str | None = None
+    total: bool = False
+
+    @property
+    def statistic(self) -> str:
+        """What is asked of a number."""
+        return "sum" if self.total else "mean"
 
 
 @dataclass(frozen=True, slots=True)
 class Custom:
-    """A query of one's own: those who meet all conditions are counted, or the mean of a number among them."""
+    """A query of one's own: those who meet all conditions are counted, or the mean or sum of a number among them."""
 
     name: str
     where: tuple[tuple[str, tuple[str, ...]], ...]
     mean: str | None = None
     label: str | None = None
+    sum: str | None = None
+
+    @property
+    def number(self) -> str | None:
+        """The number of which something is asked."""
+        return self.mean or self.sum
+
+    @property
+    def statistic(self) -> str:
+        return "sum" if self.sum else "mean" if self.mean else "count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +180,7 @@ class Questions:
     means: bool = True
     named: tuple[Named, ...] = ()
     custom: tuple[Custom, ...] = ()
+    sums: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +200,7 @@ class StudyConfig:
     delta: Decimal = Decimal("0.000001")
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     runs: int = 5
+    rows: tuple[int, ...] = ()
     level: Decimal = Decimal("0.95")
     queries: Questions = field(default_factory=Questions)
     figures: tuple[str, ...] | None = None
@@ -161,6 +225,7 @@ class StudyConfig:
     def to_dict(self) -> dict[str, object]:
         """The study with every default written out; numbers are exact decimal text."""
         source = {type(self.data).__name__.removesuffix("Data").lower(): asdict(self.data)}
+        later = {"rows": list(self.rows)} if self.rows else {}
         return {
             "study": self.study,
             "title": self.title,
@@ -169,16 +234,15 @@ class StudyConfig:
             "strata": list(self.strata),
             "static": list(self.static),
             "columns": None if self.columns is None else list(self.columns),
-            "models": [
-                {name: value for name, value in asdict(one).items() if value is not None} for one in self.models
-            ],
+            "models": [one.to_dict() for one in self.models],
             "epsilon": [plain_text(one) for one in self.epsilon],
             "epsilon_is": self.epsilon_is,
             "delta": plain_text(self.delta),
             "neighbours": self.neighbours.value,
             "runs": self.runs,
+            **later,
             "level": plain_text(self.level),
-            "queries": asdict(self.queries),
+            "queries": _plain(asdict(self.queries)),
             "figures": None if self.figures is None else list(self.figures),
             "metrics": list(self.metrics),
             "seed": self.seed,

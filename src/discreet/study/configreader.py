@@ -18,15 +18,18 @@ from discreet.guarantees.numbers import exact
 from discreet.guarantees.types import Neighbours
 from discreet.study.config import (
     DEFAULT_MODELS,
+    DEFAULT_SHARES,
     LARGEST_EPSILON,
     MOST_EPSILONS,
     MOST_RUNS,
+    MOST_SIZES,
     Custom,
     FileData,
     ModelChoice,
     Named,
     Questions,
     SampleData,
+    Selection,
     StudyConfig,
     WorkspaceData,
 )
@@ -43,7 +46,9 @@ from discreet.study.configkeys import (
     NAMED_KEYS,
     NUMBER_RANDOMISERS,
     QUERY_KEYS,
+    RELATIONS,
     SAMPLE_KEYS,
+    SELECTION_KEYS,
     STUDY_KEYS,
     WEIGHT_KEYS,
 )
@@ -55,8 +60,9 @@ _LARGEST_SEED: Final = 2**63 - 1
 
 # Which keys beside `model` go with which model; the values that lists of each may hold.
 _KEYS_OF: Final = {
-    "central": ("mechanism",),
+    "central": ("noise", "mechanism"),
     "local": ("categories", "numbers", "allocation", "missing"),
+    "hybrid": ("share", "selection", "relation", "categories", "numbers", "allocation"),
     "shuffle": ("mechanism",),
     "naive": ("mechanism",),
 }
@@ -82,12 +88,15 @@ class _StudyReader(NodeReader):
     def __init__(self) -> None:
         super().__init__()
         self.lines: dict[str, int] = {}
+        self._noise: tuple[str, ...] = ()
 
     def read(self, root: Node) -> dict[str, Any] | None:
         fields = self.fields(root, STUDY_KEYS, "the study")
         if fields is None:
             return None
         self.lines |= {name: node.line for name, node in fields.items()}
+        if "noise" in fields:
+            self._noise = self._several(fields["noise"], "noise", MODELS["central"])
         rule = "letters, digits and . _ - (at most 63)"
         name = self.optional(fields, "study", lambda node: self.named(node, "study", _NAME, rule))
         read = {
@@ -98,7 +107,7 @@ class _StudyReader(NodeReader):
             "strata": self.optional(fields, "strata", lambda node: self._names(node, "strata")),
             "static": self.optional(fields, "static", lambda node: self._names(node, "static")),
             "columns": self.optional(fields, "columns", lambda node: self._names(node, "columns")),
-            "models": self._models(fields["models"]) if "models" in fields else DEFAULT_MODELS,
+            "models": self._models(fields["models"]) if "models" in fields else self._default_models(),
             "epsilon": self.optional(fields, "epsilon", self._epsilons),
             "epsilon_is": self.optional(
                 fields, "epsilon_is", lambda node: self._among(node, "epsilon_is", ("per-column", "total"))
@@ -106,6 +115,7 @@ class _StudyReader(NodeReader):
             "delta": self.optional(fields, "delta", lambda node: self._exact(node, "delta", below=1)),
             "neighbours": self.optional(fields, "neighbours", lambda node: self.choice(node, Neighbours, "neighbours")),
             "runs": self.optional(fields, "runs", lambda node: self._whole(node, "runs", 1, MOST_RUNS)),
+            "rows": self.optional(fields, "rows", self._sizes),
             "level": self.optional(fields, "level", lambda node: self._exact(node, "level", below=1)),
             "queries": self.optional(fields, "queries", self._questions),
             "figures": self.optional(fields, "figures", lambda node: self._names(node, "figures")),
@@ -163,7 +173,13 @@ class _StudyReader(NodeReader):
                 if choice in found:
                     self.note(item.line, f"model '{choice.model}' is listed twice with the same choices")
                 found[choice] = None
+        if self._noise and not any(choice.model == "central" for choice in found):
+            self.note(node.line, "noise is for model central, which is not among the models")
         return tuple(found)
+
+    def _default_models(self) -> tuple[ModelChoice, ...]:
+        central = tuple(ModelChoice("central", mechanism=noise) for noise in self._noise)
+        return (central or DEFAULT_MODELS[:1]) + DEFAULT_MODELS[1:]
 
     def _variants(self, node: Node) -> list[ModelChoice]:
         """One choice for each combination of what the lists of a model hold."""
@@ -177,19 +193,31 @@ class _StudyReader(NodeReader):
             return []
         allowed: dict[str, tuple[str, ...]] = {
             "mechanism": MODELS[name],
+            "noise": MODELS[name],
+            "relation": RELATIONS,
             "categories": (AUTOMATIC, *CATEGORY_RANDOMISERS),
             "numbers": (AUTOMATIC, *NUMBER_RANDOMISERS),
             "allocation": ALLOCATIONS,
             "missing": MISSING,
         }
-        lists: dict[str, tuple[str | None, ...]] = {}
+        lists: dict[str, tuple[Any, ...]] = {}
         for key, part in fields.items():
             if key != "model" and key not in _KEYS_OF[name]:
                 self.note(part.line, f"'{key}' does not go with model {name}; it takes {', '.join(_KEYS_OF[name])}")
+            elif key == "share":
+                lists[key] = self._shares(part)
+            elif key == "selection":
+                lists[key] = self._selections(part)
+            elif key == "noise" and "mechanism" in fields:
+                self.note(part.line, "noise and mechanism of central are the same thing; give one of them")
             elif key != "model":
-                lists[key] = self._several(part, f"{key} of {name}", allowed[key])
+                lists["mechanism" if key == "noise" else key] = self._several(part, f"{key} of {name}", allowed[key])
         if name == "naive" and lists.get("mechanism", ("all",)) == ("all",):
             lists["mechanism"] = _NAIVE
+        if name == "central" and self._noise:
+            lists.setdefault("mechanism", self._noise)
+        if name == "hybrid":
+            lists.setdefault("share", DEFAULT_SHARES)
         return [ModelChoice(name, **dict(zip(lists, values, strict=True))) for values in product(*lists.values())]
 
     def _several(self, node: Node, what: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -198,6 +226,31 @@ class _StudyReader(NodeReader):
             self.note(node.line, f"{what} is empty")
         found = [self._among(item, what, allowed) for item in items]
         return tuple(value for value in found if value is not None)
+
+    def _shares(self, node: Node) -> tuple[Decimal, ...]:
+        items = node.items if isinstance(node, SequenceNode) else (node,)
+        found = [self._exact(item, "share", below=1, zero=True) for item in items]
+        if not items or len(set(found)) < len(found):
+            self.note(node.line, "share is a list of different numbers from 0 and below 1")
+        return tuple(share for share in found if share is not None)
+
+    def _selections(self, node: Node) -> tuple[Selection | None, ...]:
+        items = node.items if isinstance(node, SequenceNode) else (node,)
+        return tuple(self._selection(item) for item in items) or (None,)
+
+    def _selection(self, node: Node) -> Selection | None:
+        if isinstance(node, ScalarNode):
+            self._among(node, "selection", ("none",))
+            return None
+        fields = self.fields(node, SELECTION_KEYS, "selection")
+        if fields is None or ("codes" in fields) == ("above" in fields):
+            self.note(node.line, "a selection is {column, codes, times} or {column, above, times}")
+            return None
+        column = self.optional(fields, "column", lambda part: self.text(part, "column"))
+        codes = self.optional(fields, "codes", lambda part: self.texts(part, "codes")) or ()
+        above = self.optional(fields, "above", lambda part: self.number(part, "above"))
+        times = self.optional(fields, "times", lambda part: self._exact(part, "times"))
+        return Selection(column, times, codes, above) if column and times else None
 
     # Queries.
 
@@ -209,9 +262,11 @@ class _StudyReader(NodeReader):
         words = ("all", "none")
         categories = self.optional(fields, "categories", lambda part: self._among(part, "categories", words))
         means = self.optional(fields, "means", lambda part: self._among(part, "means", words))
+        sums = self.optional(fields, "sums", lambda part: self._among(part, "sums", words))
         return Questions(
             categories=categories != "none",
             means=means != "none",
+            sums=sums == "all",
             named=self._each(fields, "named", self._named),
             custom=self._each(fields, "custom", self._custom),
         )
@@ -234,9 +289,10 @@ class _StudyReader(NodeReader):
         read = {key: self.text(part, key) for key, part in fields.items()}
         if set(read) == {"column", "category"} and read["column"]:
             return Named(read["column"], read["category"])
-        if set(read) == {"mean"} and read["mean"]:
-            return Named(read["mean"])
-        self.note(node.line, "a named query is {column, category} or {mean: column}")
+        for statistic in ("mean", "sum"):
+            if set(read) == {statistic} and (column := read[statistic]):
+                return Named(column, total=statistic == "sum")
+        self.note(node.line, "a named query is {column, category} or {mean: column} or {sum: column}")
         return None
 
     def _custom(self, node: Node) -> Custom | None:
@@ -249,8 +305,11 @@ class _StudyReader(NodeReader):
             return None
         where = self.optional(fields, "where", self._conditions)
         mean = self.optional(fields, "mean", lambda part: self.text(part, "mean"))
+        total = self.optional(fields, "sum", lambda part: self.text(part, "sum"))
         label = self.optional(fields, "label", lambda part: self.text(part, "label"))
-        return Custom(name, where, mean, label) if name and where else None
+        if mean and total:
+            self.note(node.line, "a custom query asks for a mean or a sum, not both; write two")
+        return Custom(name, where, mean, label, total) if name and where else None
 
     def _conditions(self, node: Node) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
         if not isinstance(node, MappingNode) or not node.entries:
@@ -272,6 +331,13 @@ class _StudyReader(NodeReader):
         if any(number > LARGEST_EPSILON for number in known):
             self.note(node.line, f"epsilon is at most {LARGEST_EPSILON}: beyond it nothing is hidden")
         return known
+
+    def _sizes(self, node: Node) -> tuple[int, ...]:
+        items = node.items if isinstance(node, SequenceNode) else (node,)
+        found = [self._whole(item, "rows", 1, MOST) for item in items]
+        if not 1 <= len(items) <= MOST_SIZES or len(set(found)) < len(found):
+            self.note(node.line, f"rows is a list of 1 to {MOST_SIZES} different numbers of respondents")
+        return tuple(sorted(size for size in found if size is not None))
 
     def _metrics(self, node: Node) -> tuple[str, ...]:
         items = node.items if isinstance(node, SequenceNode) else (node,)
@@ -304,12 +370,12 @@ class _StudyReader(NodeReader):
             return None
         return int(number)
 
-    def _exact(self, node: Node, what: str, *, below: int | None = None) -> Decimal | None:
+    def _exact(self, node: Node, what: str, *, below: int | None = None, zero: bool = False) -> Decimal | None:
         number = self.number(node, what)
         if number is None:
             return None
         try:
-            return exact(number, parameter=what, below=below)
+            return exact(number, parameter=what, below=below, zero=zero)
         except ParameterInvalid as error:
             self.note(node.line, error.message)
             return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.study.figures import Drawing, anchors, format_axis, new_figure, shorten, tell_number
+from discreet.study.figures import Drawing, anchors, format_axis, format_log_axis, new_figure, shorten, tell_number
 from discreet.study.findings import Asked, Findings, Panel, Series
 from discreet.study.palette import GREY, TRUTH, Look, look_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["draw_errors", "draw_estimates", "estimate_drawings"]
+__all__ = ["draw_errors", "draw_estimates", "draw_line", "estimate_drawings", "label_ends"]
 
 _MOST_GROUPS: Final = 20
 _MOST_PANELS: Final = 6
@@ -67,7 +67,7 @@ def draw_estimates(asked: Asked, level: float) -> Figure:
         _draw_panel(axes, asked, order, epsilon, scale)
         labels = [] if place else [shorten(asked.groups[group], _LONGEST) for group in order]
         axes.set_yticks(range(len(labels)), labels)
-    unit = "Weighted mean" if asked.statistic == "mean" else "Weighted count"
+    unit = f"Weighted {asked.statistic}"
     rooted = " (square-root scale, so that small groups can be seen)" if scale.rooted else ""
     which = f"the {len(order)} largest groups" if len(order) < len(asked.groups) else "by group"
     about = (
@@ -242,25 +242,25 @@ def draw_errors(asked: Asked) -> Figure:
     for place, series in enumerate(asked.series):
         epsilons = sorted(epsilon for one, epsilon in asked.panels if one == series)
         panels = [asked.panels[series, epsilon] for epsilon in epsilons]
-        last = _draw_line(axes, epsilons, panels, look_of(series, asked.series), width=1.4 if place else 3.6)
+        last = draw_line(axes, epsilons, panels, look_of(series, asked.series), width=1.4 if place else 3.6)
         if last > 0:
             ends.append((last, series))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(sorted(asked.epsilons), [f"{epsilon:g}" for epsilon in sorted(asked.epsilons)])
     axes.minorticks_off()
-    format_axis(axes.yaxis)
+    format_log_axis(axes.yaxis)
     axes.grid(color="#e5e7eb", linewidth=0.5)
     axes.set_xlabel("ε (more privacy to the left)")
-    unit = "in the column's unit" if asked.statistic == "mean" else "people"
+    unit = "people" if asked.statistic == "count" else "in the column's unit"
     axes.set_ylabel(f"Mean absolute error over groups, {unit}")
-    _label_ends(axes, ends, asked)
+    label_ends(axes, ends, asked)
     words = "Points: mean of the runs, bars: spread of runs; lines: theory"
     figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY, va="bottom")
     return figure
 
 
-def _draw_line(axes: Any, epsilons: Sequence[float], panels: Sequence[Panel], look: Look, *, width: float) -> float:
+def draw_line(axes: Any, epsilons: Sequence[float], panels: Sequence[Panel], look: Look, *, width: float) -> float:
     """The first line is thick, so that one that runs along it hides nothing.
 
     Returns where the line ends at the largest ε, or 0 when nothing can be shown on a logarithmic axis.
@@ -292,7 +292,7 @@ def _means(values: NDArray[float64]) -> NDArray[float64]:
     return means
 
 
-def _label_ends(axes: Any, ends: Sequence[tuple[float, Series]], asked: Asked) -> None:
+def label_ends(axes: Any, ends: Sequence[tuple[float, Series]], asked: Asked) -> None:
     """Each line's name and mark at its right end, moved apart where two would touch."""
     low, high = axes.get_ylim()
     reach = math.log(high / low)

@@ -33,6 +33,7 @@ __all__ = [
     "chosen_epsilons",
     "draw_figures",
     "format_axis",
+    "format_log_axis",
     "new_figure",
     "require_drawing",
     "shorten",
@@ -85,8 +86,9 @@ def draw_figures(findings: Findings, *, jobs: int = 1, progress: Progress | None
 def _list_drawings(findings: Findings) -> tuple[Drawing, ...]:
     from discreet.study.estimatefigures import estimate_drawings
     from discreet.study.qualityfigures import quality_drawings
+    from discreet.study.sweepfigures import sweep_drawings
 
-    return (*estimate_drawings(findings), *quality_drawings(findings))
+    return (*estimate_drawings(findings), *sweep_drawings(findings), *quality_drawings(findings))
 
 
 def _draw_share(folder: Path, share: int, shares: int) -> dict[str, Drawn]:
@@ -136,7 +138,9 @@ def shorten(text: str, most: int) -> str:
 def anchors(findings: Findings) -> dict[str, str]:
     """By name of each query, what its files and its place in the report are called: short, plain, all different."""
     found: dict[str, str] = {}
-    for asked in findings.asked:
+    for asked in (*findings.asked, *findings.hybrids):
+        if asked.name in found:
+            continue
         plain = name = slug(asked.name)
         number = 2
         while name in found.values():
@@ -212,3 +216,13 @@ def format_axis(axis: Any) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: tell_number(value)))
+
+
+def format_log_axis(axis: Any) -> None:
+    """Ticks at 1, 2 and 5 times a power of ten where the axis spans little more than one: never a single number."""
+    from matplotlib.ticker import LogLocator
+
+    low, high = sorted(axis.get_view_interval())
+    if high < 100 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    format_axis(axis)

@@ -30,12 +30,13 @@ __all__ = [
     "Panel",
     "Row",
     "Series",
+    "Sized",
     "read_findings",
     "tell_variant",
 ]
 
 # In the order in which they are shown; the last is kept for comparison only.
-MODELS: Final = ("central", "shuffle", "local", "naive")
+MODELS: Final = ("central", "shuffle", "local", "hybrid", "naive")
 # Variants of these models are told apart by their mechanisms.
 TOLD_BY_MECHANISM: Final = ("shuffle", "naive")
 # Local randomisers of numbers that are biased: to compare with, never to choose.
@@ -61,7 +62,8 @@ class Series:
     @property
     def order(self) -> tuple[int, str, str]:
         place = MODELS.index(self.family) if self.family in MODELS else len(MODELS)
-        return (place, self.model, self.mechanism)
+        # Laplace noise is what others run along: it is drawn first
+        return (place, self.model, "" if self.mechanism == "laplace" and self.family == "central" else self.mechanism)
 
     @property
     def label(self) -> str:
@@ -81,7 +83,7 @@ class Series:
     @property
     def compared_only(self) -> bool:
         """Whether this is a recipe shown for comparison, not one to choose."""
-        return self.biased or self.family not in MODELS[:3]
+        return self.biased or self.family not in MODELS[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +159,23 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Sized:
+    """The study repeated on fewer respondents; `drawn` is how far their true figures lie from those of all.
+
+    That is the mean over groups and runs, by name of the query: what a smaller sample costs without any protection.
+    """
+
+    respondents: int
+    asked: tuple[Asked, ...]
+    drawn: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
-    """Everything a study's folder holds, ready to be shown. Missing tables are empty."""
+    """Everything a study's folder holds, ready to be shown. Missing tables are empty.
+
+    Collections in which some answer in clear stand apart in `hybrids`: they are many, and not there to be chosen.
+    """
 
     folder: Path
     info: Mapping[str, Any]
@@ -169,6 +186,8 @@ class Findings:
     shapes: tuple[Row, ...]
     correlations: tuple[Row, ...]
     linkage: tuple[Row, ...]
+    sizes: tuple[Sized, ...] = ()
+    hybrids: tuple[Asked, ...] = ()
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -206,17 +225,28 @@ def read_findings(folder: Path) -> Findings:
     info = json.loads(about.read_text(encoding="utf-8"))
     written = folder / "study.yaml"
     table = _read(results)
+    plain, hybrids = _set_apart(table)
     return Findings(
         folder=folder,
         info=info,
         configuration=written.read_text(encoding="utf-8") if written.is_file() else "",
-        asked=_read_asked(table, _read(folder / "theory.parquet"), info),
+        asked=_read_asked(plain, _read(folder / "theory.parquet"), info),
         coverage=_count_coverage(table, info),
         quality=_rows(folder / "quality.parquet"),
         shapes=_rows(folder / "shapes.parquet"),
         correlations=_rows(folder / "correlations.parquet"),
         linkage=_rows(folder / "linkage.parquet"),
+        sizes=_read_sizes(_read(folder / "sizes.parquet"), info),
+        hybrids=_read_asked(hybrids, None, info),
     )
+
+
+def _set_apart(results: Any) -> tuple[Any, Any]:
+    """The results of all other models, and those of hybrids."""
+    import pyarrow.compute as pc
+
+    clear = pc.equal(results["model"], "hybrid")
+    return results.filter(pc.invert(clear)), results.filter(clear)
 
 
 def _read(path: Path) -> Any:
@@ -246,6 +276,24 @@ def _read_asked(results: Any, theory: Any, info: Mapping[str, Any]) -> tuple[Ask
         if rows:
             asked.append(_assemble(query, rows, _pick(theory, query), info))
     return tuple(asked)
+
+
+def _read_sizes(table: Any, info: Mapping[str, Any]) -> tuple[Sized, ...]:
+    if table is None:
+        return ()
+    import pyarrow.compute as pc
+
+    found = []
+    for size in sorted(pc.unique(table["respondents"]).to_pylist()):
+        its = table.filter(pc.equal(table["respondents"], size))
+        drawn = {}
+        for query in _shown(info):
+            rows = [(row["truth"], row["whole"]) for row in _pick(its, query)]
+            apart = np.abs(np.array([_number(truth) - _number(whole) for truth, whole in rows]))
+            known = apart[np.isfinite(apart)]
+            drawn[str(query["name"])] = float(known.mean()) if known.size else math.nan
+        found.append(Sized(size, _read_asked(its, its, info), drawn))
+    return tuple(found)
 
 
 def _pick(table: Any, query: Mapping[str, Any]) -> list[Row]:
@@ -333,6 +381,8 @@ class _Cells:
         """A recipe kept for comparison may hold something else for true, so each panel has a truth of its own."""
         truth = self.first("truth")
         expected = None if theory is None else theory.first("expected_error")
+        if expected is not None and np.isnan(expected).all():
+            expected = None
         return Panel(truth, self.spread("estimate"), self.spread("low"), self.spread("high"), expected)
 
     def first(self, name: str) -> NDArray[float64]:
@@ -361,6 +411,8 @@ def _row_means(values: NDArray[float64]) -> NDArray[float64]:
 def tell_variant(variant: str) -> str:
     """A model's variant for readers, without what is so by default: 'local (numbers by laplace)'."""
     words = variant.split(" ")
+    if words[0] == "hybrid":
+        return f"hybrid ({variant.removeprefix('hybrid ').partition(' local ')[0]})"
     if words[0] != "local" or len(words) < 3:
         return variant
     categories, numbers, *rest = words[1:]

@@ -90,6 +90,12 @@ class Frame:
             raise UnknownName(sort="column", name=name, where="the study", known=self.columns)
         return self.columns[name]
 
+    def sample(self, rows: NDArray[int64]) -> Frame:
+        """These respondents alone, who then stand for everyone: their weights are worth so much more."""
+        columns = {name: Answers(one.column, one.positions[rows], one.static) for name, one in self.columns.items()}
+        step = self.weight_step * self.size / max(rows.size, 1)
+        return Frame(self.card, columns, self.groups, self.cells[rows], self.weights[rows], step, self.caps)
+
     def members(self, group: int) -> NDArray[Any]:
         """The respondents of a group, as row numbers."""
         return np.flatnonzero(self.cells == group)

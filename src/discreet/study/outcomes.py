@@ -25,7 +25,7 @@ __all__ = ["Answered", "Correlations", "Expected", "Model", "Outcome", "Protecte
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A weighted count of one category of a column, or the weighted mean of a number, in every group."""
+    """A weighted count of one category of a column, or the weighted mean or sum of a number, in every group."""
 
     statistic: str
     column: str
@@ -34,7 +34,7 @@ class Query:
 
     @property
     def name(self) -> str:
-        return f"{self.column}={self.category}" if self.category is not None else f"mean of {self.column}"
+        return f"{self.column}={self.category}" if self.category is not None else f"{self.statistic} of {self.column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,9 @@ class Streams:
     label: str
 
     @classmethod
-    def of_run(cls, *, seed: int, variant: str, epsilon: Decimal, run: int) -> Streams:
-        return cls(f"{seed}|{variant}|{epsilon.normalize():f}|{run}")
+    def of_run(cls, *, seed: int, variant: str, epsilon: Decimal, run: int, rows: int | None = None) -> Streams:
+        label = f"{seed}|{variant}|{epsilon.normalize():f}|{run}"
+        return cls(label if rows is None else f"{label}|{rows}")
 
     def stream(self, name: str) -> SeededEntropy:
         """The bytes of a column's samplers."""

@@ -20,16 +20,17 @@ __all__ = ["Task", "has_part", "read_part", "write_part"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run of one model at one ε; `place` is the model's in the study's list."""
+    """One run of one model at one ε, on all respondents or on so many `rows` of them; `place` is the model's."""
 
     place: int
     epsilon: Decimal
     run: int
+    rows: int | None = None
 
     @property
     def file(self) -> str:
         """The name of its part."""
-        written = f"{self.place}|{plain_text(self.epsilon)}|{self.run}"
+        written = f"{self.place}|{plain_text(self.epsilon)}|{self.run}" + ("" if self.rows is None else f"|{self.rows}")
         return f"{hashlib.sha256(written.encode()).hexdigest()[:24]}.arrow"
 
 

@@ -6,7 +6,7 @@ each respondent, or a number that is absent where static conditions do not hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from numpy import bool_
     from numpy.typing import NDArray
 
-__all__ = ["COUNT", "MEAN", "Derived", "Design", "derive", "design_study", "varies"]
+__all__ = ["COUNT", "MEAN", "SUM", "Derived", "Design", "derive", "design_study", "varies"]
 
 COUNT: Final = "count"
 MEAN: Final = "mean"
+SUM: Final = "sum"
 _FIGURES: Final = 6
 _YES: Final = Category("yes", Labels("Yes", "Oui"))
 _NO: Final = Category("no", Labels("No", "Non"))
@@ -33,11 +34,12 @@ _NO: Final = Category("no", Labels("No", "Non"))
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A column made from others. `where` gives positions; `source` is the number whose mean is asked, if any."""
+    """A column made from others. `where` gives positions; `source` is the number whose mean or sum is asked, if any."""
 
     column: Column
     where: tuple[tuple[str, tuple[int, ...]], ...]
     source: str | None
+    statistic: str
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -125,6 +127,7 @@ class _Designer:
             self._note("queries", "the study asks nothing: no protected column has a query")
             return None
         columns = tuple(dict.fromkeys(query.column for query in queries))
+        self._check_selections({*fixed, *columns})
         figures = self._figures(queries, derived)
         return Design(tuple(strata), tuple(static), columns, tuple(derived), queries, figures)
 
@@ -155,13 +158,15 @@ class _Designer:
         for column in protected.values():
             if column.kind is Kind.CATEGORY and questions.categories:
                 yield from (_count(column, category) for category in column.categories)
-            elif column.kind is not Kind.CATEGORY and questions.means:
-                yield _mean(column)
+            elif column.kind is not Kind.CATEGORY:
+                wanted = ((MEAN, questions.means), (SUM, questions.sums))
+                yield from (_number(statistic, column) for statistic, asked in wanted if asked)
         for place, named in enumerate(questions.named):
             if (query := self._named(place, named, protected)) is not None:
                 yield query
         for one in derived:
-            yield _count(one.column, _YES, own=True) if one.source is None else _mean(one.column, own=True)
+            number = one.source is not None
+            yield _number(one.statistic, one.column, own=True) if number else _count(one.column, _YES, own=True)
 
     def _named(self, place: int, named: Named, protected: dict[str, Column]) -> Query | None:
         path = f"queries.named.{place}"
@@ -171,10 +176,10 @@ class _Designer:
         if named.column not in protected:
             self._note(path, f"column '{named.column}' is not protected, so there is nothing to ask of it")
         elif (named.category is None) == (column.kind is Kind.CATEGORY):
-            wanted = "a category" if column.kind is Kind.CATEGORY else "a mean"
+            wanted = "a category" if column.kind is Kind.CATEGORY else "a mean or a sum"
             self._note(path, f"column '{named.column}' is asked for {wanted}: it is of kind {column.kind}")
         elif named.category is None:
-            return _mean(column)
+            return _number(named.statistic, column)
         elif (found := self._position(path, column, named.category)) is not None:
             return _count(column, column.categories[found])
         return None
@@ -190,20 +195,37 @@ class _Designer:
             column = self._column(path, name, category=True)
             if column is None:
                 continue
-            if custom.mean is not None and name not in fixed:
-                self._note(path, f"a mean goes with conditions on static columns only; '{name}' is not static")
+            if custom.number is not None and name not in fixed:
+                what = f"a {custom.statistic} goes with conditions on static columns only"
+                self._note(path, f"{what}; '{name}' is not static")
             positions = [self._position(path, column, code) for code in codes]
             where.append((name, tuple(found for found in positions if found is not None)))
         label = custom.label or custom.name
-        if custom.mean is None:
+        if custom.number is None:
             made = Column(custom.name, Kind.CATEGORY, Labels(label, label), categories=(_YES, _NO))
-            return Derived(made, tuple(where), None)
-        source = self._column(path, custom.mean)
+            return Derived(made, tuple(where), None, COUNT)
+        source = self._column(path, custom.number)
         if source is None or source.kind is Kind.CATEGORY:
-            self._note(path, f"the mean of '{custom.mean}' needs a number with bounds")
+            self._note(path, f"the {custom.statistic} of '{custom.number}' needs a number with bounds")
             return None
         made = replace(source, name=custom.name, source=custom.name, label=Labels(label, label), public=False)
-        return Derived(made, tuple(where), custom.mean)
+        return Derived(made, tuple(where), custom.number, custom.statistic)
+
+    def _check_selections(self, known: set[str]) -> None:
+        """Whether hybrid models choose by a column that the study reads, and by what it can hold."""
+        for selection in dict.fromkeys(choice.selection for choice in self._config.models if choice.selection):
+            column = self._known.get(selection.column)
+            if column is None or selection.column not in known:
+                rule = "a static column or a protected one of which something is asked"
+                self._note(
+                    "models", f"selection by '{selection.column}': it must be {rule}{_hint(selection.column, known)}"
+                )
+            elif bool(selection.codes) != (column.kind is Kind.CATEGORY):
+                wanted = "codes" if column.kind is Kind.CATEGORY else "above"
+                self._note("models", f"selection by '{column.name}', of kind {column.kind}, takes {wanted}")
+            else:
+                for code in selection.codes:
+                    self._position("models", column, code)
 
     def _figures(self, queries: tuple[Query, ...], derived: list[Derived]) -> tuple[str, ...]:
         names = {query.name: query.name for query in queries}
@@ -252,16 +274,17 @@ def _count(column: Column, category: Category, *, own: bool = False) -> Query:
     return Query(COUNT, column.name, category.code, label)
 
 
-def _mean(column: Column, *, own: bool = False) -> Query:
-    return Query(MEAN, column.name, None, column.label.en if own else f"Mean of {column.label.en}")
+def _number(statistic: str, column: Column, *, own: bool = False) -> Query:
+    label = column.label.en if own else f"{statistic.capitalize()} of {column.label.en}"
+    return Query(statistic, column.name, None, label)
 
 
 def _name_of(named: Named, card: Card) -> str:
     column = card.column(named.column)
     place = None if named.category is None else column.position(named.category)
-    return (_mean(column) if place is None else _count(column, column.categories[place])).name
+    return (_number(named.statistic, column) if place is None else _count(column, column.categories[place])).name
 
 
-def _hint(word: str, known: dict[str, Column] | dict[str, str]) -> str:
+def _hint(word: str, known: Iterable[str]) -> str:
     guess = nearest(word, known)
     return f"; did you mean '{guess}'?" if guess else ""

@@ -11,6 +11,7 @@ from typing import Final
 
 from discreet.pages.markup import Markup, bullets, element, join
 from discreet.pages.page import Drawn, show_figure, write_page
+from discreet.study.advice import setting_of
 from discreet.study.figures import anchors, chosen_epsilons, draw_figures, slug
 from discreet.study.findings import Findings, read_findings
 from discreet.study.reporttables import (
@@ -23,7 +24,22 @@ from discreet.study.reporttables import (
     setting_table,
     tell_linkage,
 )
-from discreet.study.reportwords import GLOSSARY, HOW_COMPUTED, tell_protected, tell_unprotected
+from discreet.study.reportwords import (
+    GLOSSARY,
+    HOW_CLEAR,
+    HOW_COMPUTED,
+    HOW_SIZED,
+    tell_protected,
+    tell_unprotected,
+)
+from discreet.study.sweeps import (
+    hybrid_lines,
+    hybrid_table,
+    sizes_of,
+    sizes_table,
+    tell_hybrid,
+    tell_sizes,
+)
 from discreet.study.verdicts import query_verdict, reference_epsilon, summarise
 
 __all__ = ["verdict_lines", "write_report"]
@@ -67,6 +83,8 @@ def _page(findings: Findings, drawn: dict[str, Drawn]) -> str:
 
 def _header(findings: Findings) -> Iterator[Markup]:
     links = [("short", "In short"), *((anchors(findings)[one.name], one.label) for one in findings.asked)]
+    links += [("sizes", "Number of respondents")] if findings.sizes else []
+    links += [("hybrid", "Answers in clear")] if findings.hybrids else []
     links += [("quality", "Quality of the data"), ("linkage", "Linkage attack"), ("protected", "What is protected")]
     links += [("configuration", "Configuration"), ("words", "Five words")]
     entries = [element("li", element("a", label, href=f"#{anchor}")) for anchor, label in links]
@@ -82,6 +100,8 @@ def _sections(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
     yield element("section", element("h2", "The setting"), setting_table(findings))
     yield element("section", element("h2", "Figure by figure"), element("p", HOW_COMPUTED), id="figures")
     yield from _queries(findings, drawn)
+    yield from _sizes(findings, drawn)
+    yield from _hybrids(findings, drawn)
     yield _quality(findings, drawn)
     yield _linkage(findings)
     yield element(
@@ -107,12 +127,42 @@ def _queries(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
         yield element(
             "section",
             element("h3", asked.label),
-            bullets(query_verdict(asked, epsilon=epsilon, level=findings.level)),
+            bullets(query_verdict(asked, epsilon=epsilon, level=findings.level, setting=setting_of(findings))),
             show_figure(drawn[f"estimates-{name}"]),
             show_figure(drawn[f"errors-{name}"], narrow=True),
             error_table(asked),
             id=name,
         )
+
+
+def _sizes(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
+    parts: list[Markup] = []
+    for asked in findings.asked:
+        if sizes := sizes_of(findings, asked):
+            epsilon = reference_epsilon(asked.epsilons)
+            parts += [
+                element("h3", asked.label),
+                element("p", tell_sizes(sizes, epsilon)),
+                show_figure(drawn[f"sizes-{anchors(findings)[asked.name]}"], narrow=True),
+                sizes_table(findings, asked, sizes, epsilon),
+            ]
+    if parts:
+        yield element("section", element("h2", "Number of respondents"), element("p", HOW_SIZED), *parts, id="sizes")
+
+
+def _hybrids(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
+    parts: list[Markup] = []
+    for asked in findings.hybrids:
+        epsilon = reference_epsilon(asked.epsilons)
+        if lines := hybrid_lines(findings, asked, epsilon):
+            parts += [
+                element("h3", asked.label),
+                element("p", tell_hybrid(asked, lines, epsilon)),
+                show_figure(drawn[f"hybrid-{anchors(findings)[asked.name]}"]),
+                hybrid_table(asked, lines, epsilon),
+            ]
+    if parts:
+        yield element("section", element("h2", "Answers in clear"), element("p", HOW_CLEAR), *parts, id="hybrid")
 
 
 def _quality(findings: Findings, drawn: dict[str, Drawn]) -> Markup:

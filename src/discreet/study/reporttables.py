@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.pages.markup import Markup, element, table
-from discreet.study.advice import choose, percent
-from discreet.study.figures import chosen_epsilons, tell_number
+from discreet.study.advice import Setting, choose, percent, setting_of
+from discreet.study.figures import chosen_epsilons
 from discreet.study.findings import TOLD_BY_MECHANISM, Asked, Findings, Row, Series, tell_variant
 from discreet.study.metrics import AVERAGE
+from discreet.study.reportnumbers import NONE, tell_amount
 from discreet.study.verdicts import by_kind, judge_coverage, reference_epsilon
 
 if TYPE_CHECKING:
@@ -30,30 +31,41 @@ __all__ = [
     "tell_linkage",
 ]
 
-_NONE: Final = "–"
 _METRICS: Final = {"ks-complement": "KSComplement", "correlation-similarity": "CorrelationSimilarity"}
 
 
 def setting_table(findings: Findings) -> Markup:
     """What was studied, in a few lines."""
-    spent = "for all columns together" if findings.fact("epsilon_is") == "total" else "for each column"
+    setting = setting_of(findings)
+    totals = ", ".join(f"{setting.total(one):g}" for one in findings.epsilons)
+    spent = (
+        f"for each column; {totals} in total for a respondent" if setting.columns > 1 else "in total for a respondent"
+    )
     rows = [
         ("Data", _tell_data(findings)),
         ("Groups", _tell_groups(findings)),
-        ("Protected columns", _list(findings.fact("columns")) or _NONE),
+        ("Protected columns", _list(findings.fact("columns")) or NONE),
         ("Static columns", _list(findings.fact("static")) or "none"),
         ("ε", f"{', '.join(f'{one:g}' for one in findings.epsilons)}, {spent}"),
-        ("δ (chance that the bound may fail)", str(findings.fact("delta") or _NONE)),
+        ("δ (chance that the bound may fail)", str(findings.fact("delta") or NONE)),
         ("What is hidden", _tell_neighbours(findings)),
         ("Runs at each ε", str(findings.runs)),
         ("Intervals", f"{findings.level:.0%}"),
         (
             "Models",
-            _list(tell_variant(str(one.get("variant"))) for one in findings.info.get("variants") or []) or _NONE,
+            _tell_models(findings) or NONE,
         ),
     ]
     body = [element("tr", element("th", name, scope="row"), element("td", value)) for name, value in rows]
     return element("table", element("tbody", *body), class_="setting")
+
+
+def _tell_models(findings: Findings) -> str:
+    """Hybrids, which are many, as a number: they have a section of their own."""
+    variants = [one for one in findings.info.get("variants") or [] if one.get("model") != "hybrid"]
+    hybrids = len(findings.info.get("variants") or []) - len(variants)
+    told = [tell_variant(str(one.get("variant"))) for one in variants]
+    return _list([*told, *([f"hybrid ({hybrids} in all)"] if hybrids else [])])
 
 
 def _tell_groups(findings: Findings) -> str:
@@ -70,15 +82,18 @@ def _tell_neighbours(findings: Findings) -> str:
 
 def choice_table(findings: Findings) -> Markup:
     """What to choose at each ε, at a glance."""
+    setting = setting_of(findings)
     rows = [
-        [
-            kind.capitalize(),
-            *(choose(those, epsilon=epsilon).series or "none of them" for epsilon in findings.epsilons),
-        ]
+        [kind.capitalize(), *(choose(those, epsilon=e, setting=setting).series or "none" for e in findings.epsilons)]
         for kind, those in by_kind(findings).items()
     ]
-    head = ["What to choose", *(f"ε = {epsilon:g}" for epsilon in findings.epsilons)]
+    head = ["What to choose", *(_tell_epsilon(epsilon, setting) for epsilon in findings.epsilons)]
     return table(head, rows) if rows else Markup("")
+
+
+def _tell_epsilon(epsilon: float, setting: Setting) -> str:
+    """With what a respondent loses in total, where that is more."""
+    return f"ε = {epsilon:g}" + (f" ({setting.total(epsilon):g} in total)" if setting.columns > 1 else "")
 
 
 def _tell_data(findings: Findings) -> str:
@@ -97,7 +112,7 @@ def error_table(asked: Asked) -> Markup:
         panels = [asked.panels.get((series, epsilon)) for epsilon in asked.epsilons]
         pairs = [panel.covered() for panel in panels if panel is not None]
         held, number = (sum(pair[side] for pair in pairs) for side in (0, 1))
-        coverage = f"{held / number:.1%} of {number:,}" if number else _NONE
+        coverage = f"{held / number:.1%} of {number:,}" if number else NONE
         expected = [None if panel is None else panel.expected for panel in panels]
         measured = [None if panel is None else panel.measured() for panel in panels]
         label = asked.label_of(series)
@@ -116,7 +131,7 @@ def coverage_table(findings: Findings) -> Markup:
         counts = [findings.coverage.get((series, epsilon), (0, 0)) for epsilon in findings.epsilons]
         held, number = (sum(pair[side] for pair in counts) for side in (0, 1))
         if number:
-            cells = [f"{hits / every:.1%}" if every else _NONE for hits, every in counts]
+            cells = [f"{hits / every:.1%}" if every else NONE for hits, every in counts]
             rows.append([series.label, *cells, f"{number:,}", judge_coverage(held, number, findings.level)])
     if not rows:
         return element("p", "No model gave intervals.")
@@ -192,6 +207,8 @@ def tell_linkage(findings: Findings) -> list[str]:
         f"respondents ({percent(linked / max(respondents, 1))}) are alone with their combination; {row['within_2']:,} "
         f"share it with one other at most, {row['within_5']:,} with four at most."
     ]
+    if findings.hybrids:
+        sentences.append("Hybrids were not attacked: who answers in clear is read off as without protection.")
     if not linked:
         return [*sentences, "Nobody is alone, so no answer can be read off with certainty."]
     return [
@@ -245,10 +262,7 @@ def _name(model: str, variant: str) -> str:
 def _average(errors: NDArray[float64] | None) -> str:
     """Over the groups that have an error."""
     known = errors[np.isfinite(errors)] if errors is not None else ()
-    if not len(known):
-        return _NONE
-    value = float(np.mean(known))
-    return f"{value:,.0f}" if value >= 100 else tell_number(float(f"{value:.3g}"))
+    return tell_amount(float(np.mean(known))) if len(known) else NONE
 
 
 def _mean(values: list[float] | None) -> float | None:
@@ -257,11 +271,11 @@ def _mean(values: list[float] | None) -> float | None:
 
 
 def _score(value: float | None) -> str:
-    return _NONE if value is None or not math.isfinite(value) else f"{value:.3f}"
+    return NONE if value is None or not math.isfinite(value) else f"{value:.3f}"
 
 
 def _share(value: float | None) -> str:
-    return _NONE if value is None or not math.isfinite(value) else f"{value:.0%}"
+    return NONE if value is None or not math.isfinite(value) else f"{value:.0%}"
 
 
 def _list(names: Any) -> str:

@@ -6,16 +6,32 @@ from typing import Final
 
 from discreet.study.findings import Findings
 
-__all__ = ["GLOSSARY", "HOW_COMPUTED", "tell_protected", "tell_unprotected"]
+__all__ = ["GLOSSARY", "HOW_CLEAR", "HOW_COMPUTED", "HOW_SIZED", "tell_protected", "tell_unprotected"]
 
 HOW_COMPUTED: Final = (
-    "Errors are those that theory expects of one release, and the measured mean of the runs for recipes without a "
-    "theory. The typical group is the one in the middle when groups are sorted by relative error. Probabilities come "
-    "from 2,000 simulated releases with normal errors of the expected size, drawn from a fixed seed; beside them "
-    "stands how often the study's own runs agree. A model is accurate enough for a set of figures when the typical "
-    "error is within 10% in each of them and, for means, below the spread between groups; a group drowns when its "
-    "error is above 25%. Intervals are judged as if they were independent: a shortfall that promised ones would show "
-    "once in a thousand studies or oftener is within chance."
+    "Errors are those that theory expects of one release, and the measured mean of the runs for what has no theory. "
+    "The typical group is the one in the middle when groups are sorted by relative error. Probabilities come from "
+    "2,000 simulated releases with normal errors of the expected size, drawn from a fixed seed; beside them stands how "
+    "often the study's own runs agree. A model is accurate enough for a set of figures when the typical error is "
+    "within 10% in each of them and, for means, below the spread between groups; a group drowns when its error is "
+    "above 25%. Only what a command can run is advised; local not where the linkage attack guesses an answer right for "
+    "nine in ten of those whom it finds, or for a quarter more of them than without a report; and nothing where a "
+    "respondent loses more than ε = 10 in total. Intervals are judged as if they were independent: a shortfall that "
+    "promised ones would show once in a thousand studies or oftener is within chance."
+)
+
+HOW_SIZED: Final = (
+    "In each run so many respondents were drawn at random, the same for every model; their weights were raised so that "
+    "they stand for everyone. Errors are those of the protection, held against the true figures of the respondents "
+    "drawn; beside them stands how far those lie from the figures of all, which protection does not change."
+)
+
+HOW_CLEAR: Final = (
+    "In a hybrid collection some respondents answer in clear and the others with local protection; the estimates are "
+    "those of discreet local estimate --clear. People choose for themselves. Where the choice depends on the answer, "
+    "those in clear differ from the others, and taking both groups for samples of one population is biased, however "
+    "many answer and whatever its intervals say. As strata, two parts of a whole, nothing is taken for anything else. "
+    "Who answers in clear has no protection, so no hybrid is advised."
 )
 
 GLOSSARY: Final = (
@@ -37,7 +53,7 @@ GLOSSARY: Final = (
     (
         "Shuffle model",
         "Answers are protected a little by each respondent and then mixed by a service, so that nobody knows whose is "
-        "whose. Lies between the other two.",
+        "whose. Lies between the other two. No command of Discreet runs it yet: it is shown for comparison.",
     ),
     (
         "Interval",
@@ -54,12 +70,15 @@ def tell_protected(findings: Findings) -> list[str]:
         "add-remove": "whether one respondent is in the data at all, or what they answered there",
         "replace-one": "what one respondent answered; that they took part may be known",
     }.get(neighbours, "one respondent's answers")
+    variants = [str(one.get("variant")) for one in findings.info.get("variants") or []]
+    gaussian = "Gaussian noise keeps ε but for a chance of δ; Laplace noise keeps it always."
     return [
         f"The unit is one respondent. Central and multi-message figures hide {moves} (neighbours: {neighbours}).",
         "Local, single-message and vector-sum reports hide what one respondent answered, never that they took part "
         "(neighbours: replace-one). Under replace-one the central model needs up to twice the noise.",
         "Central: the office that holds the data is trusted. Local: nobody is. Shuffle: the mixing service is trusted "
         "to mix and not to tell who sent what.",
+        *([gaussian] if "central gaussian" in variants else []),
         _tell_cost(findings),
     ]
 
@@ -81,6 +100,8 @@ def tell_unprotected(findings: Findings) -> list[str]:
         )
     if findings.info.get("share_of_weight_cut") is not None:
         told.append("Survey weights are treated as public. Each is capped, and figures are about capped weights.")
+    if any(one.startswith("hybrid") for one in variants):
+        told.append("Who answers in clear in a hybrid collection gives the answer away: no ε covers it.")
     told += [
         "Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time.",
         "The noise here comes from a seed. Whoever knows the seed can subtract it, so no figure of this report may be "

@@ -25,7 +25,7 @@ from discreet.study.lanes import open_lanes, run_in_lanes
 from discreet.study.parts import Task, has_part, read_part
 from discreet.study.queries import Design, design_study
 from discreet.study.studyfolder import SCHEMA, StudyFolder, hold_folder
-from discreet.study.tables import NOTICE, TABLES, empty, write_table
+from discreet.study.tables import NOTICE, SIZES, TABLES, empty, write_table
 from discreet.study.worker import Assignment, describe
 
 __all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
@@ -94,8 +94,17 @@ def default_jobs() -> int:
 
 
 def list_tasks(config: StudyConfig) -> list[Task]:
-    """Every task in the order of the tables."""
-    return [Task(*one) for one in product(range(len(config.models)), config.epsilon, range(config.runs))]
+    """Every task in the order of the tables.
+
+    Naive recipes read a whole file, and hybrids are varied enough: neither is run on fewer rows.
+    """
+    places, runs = range(len(config.models)), range(config.runs)
+    sized = [place for place in places if config.models[place].model not in {"naive", "hybrid"}]
+    fewer = product(sized, config.epsilon, config.rows, runs)
+    return [
+        *(Task(*one) for one in product(places, config.epsilon, runs)),
+        *(Task(place, epsilon, run, rows) for place, epsilon, rows, run in fewer),
+    ]
 
 
 def _longest_first(tasks: Sequence[Task], config: StudyConfig) -> list[Task]:
@@ -144,11 +153,11 @@ def _write(
     parts = [read_part(folder.parts, task) for task in tasks]
     tables = {
         name: pa.concat_tables([empty(name), *(part[name] for part in parts if name in part)]).combine_chunks()
-        for name in TABLES
+        for name in (*TABLES, *([SIZES] if config.rows else []))
     }
     for name, table in tables.items():
         write_table(name, table, folder.path / f"{name}.parquet")
-    labels = {(query.column, query.category): query.label for query in design.queries}
+    labels = {(query.statistic, query.column, query.category): query.label for query in design.queries}
     write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics)
     (folder.path / "study.yaml").write_text(config.text, encoding="utf-8")
     folder.finish(_about(config, design, folder, _annotate(facts, config, tasks, parts)))

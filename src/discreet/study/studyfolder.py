@@ -24,14 +24,15 @@ from typing import Any, Final
 
 from discreet.data.paths import read_regular
 from discreet.errors import PathInvalid, Refused
-from discreet.study.tables import TABLES
+from discreet.study.tables import SIZES, TABLES
 
 __all__ = ["SCHEMA", "StudyFolder", "hold_folder", "is_study"]
 
 SCHEMA: Final = 1
 _ABOUT: Final = "study.json"
 _KEY: Final = "key.json"
-_FILES: Final = ("study.yaml", _ABOUT, "report.html", *(f"{name}.parquet" for name in TABLES))
+_FILES: Final = ("study.yaml", _ABOUT, *(f"{name}.parquet" for name in TABLES))
+_SOME: Final = ("report.html", f"{SIZES}.parquet")  # not of every study
 _FOLDERS: Final = (".parts", "tables", "figures")
 
 
@@ -70,10 +71,7 @@ class StudyFolder:
     @property
     def complete(self) -> bool:
         """Whether the whole study is there already."""
-        return (
-            all((self.path / name).is_file() for name in _FILES if name != "report.html")
-            and _about(self.path) == self.key
-        )
+        return all((self.path / name).is_file() for name in _FILES) and _about(self.path) == self.key
 
     @contextmanager
     def rows(self) -> Iterator[Path]:
@@ -103,7 +101,7 @@ class StudyFolder:
 
     def _clear(self) -> None:
         """Remove what a study writes, and nothing else."""
-        for name in _FILES:
+        for name in (*_FILES, *_SOME):
             (self.path / name).unlink(missing_ok=True)
         for name in _FOLDERS:
             shutil.rmtree(self.path / name, ignore_errors=True)
@@ -165,7 +163,7 @@ def _read_key(file: Path) -> Mapping[str, Any] | None:
 
 
 def _foreign(path: Path) -> Iterator[Path]:
-    known = {*_FILES, *_FOLDERS}
+    known = {*_FILES, *_SOME, *_FOLDERS}
     return (found for found in path.iterdir() if found.name not in known and not found.name.startswith(".rows-"))
 
 

@@ -14,10 +14,25 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
     from discreet.study.frame import Frame
     from discreet.study.outcomes import Answered, Expected
 
-__all__ = ["NOTICE", "TABLES", "Heading", "empty", "results", "rows_of", "schema", "theory", "write_table"]
+__all__ = [
+    "NOTICE",
+    "SIZES",
+    "TABLES",
+    "Heading",
+    "empty",
+    "results",
+    "rows_of",
+    "schema",
+    "sized",
+    "theory",
+    "write_table",
+]
 
 NOTICE: Final = "A study: computed from the true data with repeatable noise. Not a release; for the custodian alone."
 
@@ -69,6 +84,20 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     },
 }
 
+# Only of studies that are repeated on fewer respondents: `whole` is the true figure of all of them.
+SIZES: Final = "sizes"
+_SIZED: Final = {
+    SIZES: {
+        **_WHO,
+        "delta": _NUMBER,
+        "respondents": _WHOLE,
+        "run": _WHOLE,
+        **_ASKED,
+        **dict.fromkeys(("whole", "truth", "estimate", "error", "low", "high", "expected_error"), _NUMBER),
+    }
+}
+_EVERY: Final = {**TABLES, **_SIZED}
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -79,6 +108,7 @@ class Heading:
     delta: Decimal
     run: int
     marks: tuple[str, ...] = ()
+    respondents: int | None = None
 
     def mechanism(self, name: str) -> str:
         """The mechanism as the tables write it: no two models of a study share model and mechanism."""
@@ -87,14 +117,21 @@ class Heading:
 
     def values(self) -> dict[str, str | float | int]:
         """By column name; a table takes those that it has."""
-        return {"model": self.model, "epsilon": float(self.epsilon), "delta": float(self.delta), "run": self.run}
+        size = {} if self.respondents is None else {"respondents": self.respondents}
+        return {
+            "model": self.model,
+            "epsilon": float(self.epsilon),
+            "delta": float(self.delta),
+            "run": self.run,
+            **size,
+        }
 
 
 def schema(name: str) -> Any:
     """The Arrow schema of a table, notice included."""
     import pyarrow as pa
 
-    return pa.schema(list(TABLES[name].items()), metadata={"notice": NOTICE})
+    return pa.schema(list(_EVERY[name].items()), metadata={"notice": NOTICE})
 
 
 def empty(name: str) -> Any:
@@ -103,10 +140,28 @@ def empty(name: str) -> Any:
 
 def results(heading: Heading, frame: Frame, answered: Sequence[Answered]) -> Any:
     """Every answer of one task, one row per query and group."""
+    return _asked("results", heading, frame, answered, _values(answered))
+
+
+def sized(
+    heading: Heading,
+    frame: Frame,
+    answered: Sequence[Answered],
+    *,
+    whole: Sequence[NDArray[float64]],
+    expected: Sequence[Expected],
+) -> Any:
+    """The same of a task on fewer respondents, beside the true figures of all of them and the error expected."""
+    errors, unknown = {one.query: one.error for one in expected}, np.full(len(frame.groups), np.nan)
+    more = {"whole": _stack(whole), "expected_error": _stack([errors.get(one.query, unknown) for one in answered])}
+    return _asked(SIZES, heading, frame, answered, {**_values(answered), **more})
+
+
+def _values(answered: Sequence[Answered]) -> dict[str, Any]:
     sides = ("truth", "estimate", "low", "high")
     values = {side: _stack([getattr(one, side) for one in answered]) for side in sides}
     values["error"] = np.abs(values["estimate"] - values["truth"])
-    return _asked("results", heading, frame, answered, values)
+    return values
 
 
 def theory(heading: Heading, frame: Frame, expected: Sequence[Expected]) -> Any:
@@ -148,10 +203,10 @@ def _asked(
 def _table(name: str, heading: Heading, columns: dict[str, Any], size: int) -> Any:
     import pyarrow as pa
 
-    shared = {field: pa.repeat(value, size) for field, value in heading.values().items() if field in TABLES[name]}
+    shared = {field: pa.repeat(value, size) for field, value in heading.values().items() if field in _EVERY[name]}
     arrays = [
         shared[field].cast(kind) if field in shared else pa.array(columns[field], type=kind)
-        for field, kind in zip(TABLES[name], schema(name).types, strict=True)
+        for field, kind in zip(_EVERY[name], schema(name).types, strict=True)
     ]
     return pa.Table.from_arrays(arrays, schema=schema(name))
 

@@ -40,13 +40,15 @@ static: {static}
 
 _TAIL: Final = """\
 # The models to compare: names, or mappings with their choices. A list makes one variant of each.
-#   central   {{mechanism: laplace}}
+#   central   {{noise: laplace or gaussian}}: gaussian is drawn for (ε, δ), as tables do under a budget with δ
 #   local     {{categories: automatic, grr, oue, rappor, olh, subset or hadamard,
 #              numbers: automatic, laplace, duchi, piecewise, piecewise-wide, hybrid or bounded-laplace
 #              (to compare only: clip, modulo, abs),
 #              allocation: sampling or split (when ε is a total: a few columns of each person, or all at a share),
 #              missing: public or category}}
-#   shuffle   {{mechanism: single-message, multi-message or vector-sum}}
+#   hybrid    {{share: [0.1, 0.3], selection: {{column: {selected}, times: 0.5}}, relation: samples or strata}}
+#             a share of people answer in clear, these half as often as others (none: all alike), the others as in local
+#   shuffle   {{mechanism: single-message, multi-message or vector-sum}}: to compare; no command runs it
 #   naive     {{mechanism: central, local, shuffle or all}}: an early report's recipe. Not private; to compare only.
 models:
   - central
@@ -54,11 +56,15 @@ models:
   - {{model: shuffle, mechanism: [single-message, multi-message]}}
 
 # The privacy parameters to compare, and whether each is spent per-column or is the total of a respondent.
+# Advice goes by the total: ten columns at ε = 1 each cost a respondent 10.
 epsilon: [3, 1, 0.5]
-epsilon_is: per-column
+epsilon_is: total
 
-# δ of the shuffle models.
+# δ of the shuffle models and of Gaussian noise.
 delta: 1e-6
+
+# The noise of central models: laplace, gaussian or both.
+# noise: [laplace, gaussian]
 
 # For central and multi-message: add-remove or replace-one. The others are replace-one by nature.
 neighbours: add-remove
@@ -67,10 +73,14 @@ neighbours: add-remove
 runs: 3
 level: 0.95
 
+# Accuracy against the number of respondents: the study is repeated on so many of them.
+# rows: [2000, 10000, 50000]
+
 # What is asked in every group. Custom queries are questions of their own, with an ε of their own.
 queries:
   categories: all        # every category of every protected column; or none
   means: all             # the mean of every protected number; or none
+  sums: none             # the sum of every protected number, weighted as the survey is; or all
 {queries}
 
 # Queries that get figures. Without this key: the named and custom ones, else the first six.
@@ -91,7 +101,8 @@ _SAMPLE_QUERIES: Final = """\
     - name: smokers_in_poor_health
       label: Daily smokers in fair or poor health
       where: {smoking: [1], perceived_health: [4, 5]}
-#   - {name: height_of_women, mean: height, where: {sex: [2]}}   # a mean where static conditions hold"""
+#   - {name: height_of_women, mean: height, where: {sex: [2]}}   # a mean where static conditions hold
+#   - {name: weight_of_women, sum: body_weight, where: {sex: [2]}}   # a sum likewise; by column: {sum: body_weight}"""
 
 
 def sample_template(file: str) -> str:
@@ -106,7 +117,7 @@ def sample_template(file: str) -> str:
         static="[sex, marital_status, age_group]",
         columns=f"columns: {columns}",
     )
-    return head + "\n" + _TAIL.format(queries=_SAMPLE_QUERIES, figure="smoking=1")
+    return head + "\n" + _TAIL.format(queries=_SAMPLE_QUERIES, figure="smoking=1", selected="smoking, codes: [1]")
 
 
 def template_for(card: Card, *, data: str, file: str) -> str:
@@ -132,7 +143,16 @@ def template_for(card: Card, *, data: str, file: str) -> str:
             f"    - {{column: {column.name}, category: {code}}}" if code else f"    - {{mean: {column.name}}}"
         )
     figure = next((f"{c.name}={c.categories[0].code}" for c in columns if c.categories), "mean of NAME")
-    return head + "\n" + _TAIL.format(queries="\n".join(queries), figure=figure.replace('"', '\\"'))
+    selected = next((_select(column) for column in columns), "NAME, codes: [CODE]")
+    tail = _TAIL.format(queries="\n".join(queries), figure=figure.replace('"', '\\"'), selected=selected)
+    return head + "\n" + tail
+
+
+def _select(column: Column) -> str:
+    """Who might rather not answer in clear, for the example: those with the first code, or large numbers."""
+    if column.categories:
+        return f"{column.name}, codes: [{_scalar(column.categories[0].code)}]"
+    return f"{column.name}, above: {column.bounds[1] if column.bounds else 0}"
 
 
 def _fits(column: Column) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from discreet.errors import Refused
-from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, MISSING
+from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, MISSING, RELATIONS
 
 if TYPE_CHECKING:
     from discreet.study.config import ModelChoice, StudyConfig
@@ -50,13 +51,20 @@ def _marks(choice: ModelChoice, rivals: Sequence[ModelChoice]) -> tuple[str, ...
 
 def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows]) -> Model:
     if choice.model == "central":
-        from discreet.study.models.central import CentralModel
+        from discreet.study.models.central import LAPLACE, CentralModel
 
-        return CentralModel(neighbours=config.neighbours, level=config.level, epsilon_is=config.epsilon_is)
-    if choice.model == "local":
+        noise = choice.mechanism or LAPLACE
+        return CentralModel(
+            neighbours=config.neighbours,
+            level=config.level,
+            epsilon_is=config.epsilon_is,
+            noise=noise,
+            delta=Decimal(0) if noise == LAPLACE else config.delta,
+        )
+    if choice.model in {"local", "hybrid"}:
         from discreet.study.models.local import LocalModel
 
-        return LocalModel(
+        local = LocalModel(
             categories=choice.categories or AUTOMATIC,
             numbers=choice.numbers or AUTOMATIC,
             allocation=choice.allocation or ALLOCATIONS[0],
@@ -64,6 +72,12 @@ def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows])
             level=config.level,
             epsilon_is=config.epsilon_is,
         )
+        if choice.model == "local":
+            return local
+        from discreet.study.models.hybrid import HybridModel
+
+        assert choice.share is not None
+        return HybridModel(local, choice.share, choice.selection, choice.relation or RELATIONS[0])
     if choice.model == "shuffle":
         from discreet.study.models.shuffle import ShuffleModel
 

@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from discreet.study.advice import GOOD, choose, join_words, panels_at, percent
+from discreet.study.advice import (
+    GOOD,
+    RUN_BY,
+    Setting,
+    choose,
+    join_words,
+    panels_at,
+    percent,
+    setting_of,
+    tell_choices,
+)
 from discreet.study.findings import Asked, Findings, Panel, Series
+from discreet.study.sweeps import tell_needed
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -30,8 +41,6 @@ _LEADERS: Final = 5
 _NAMED: Final = 4
 _NEAR: Final = 0.005
 _RARE: Final = 0.001
-# So much more than without a report is worth a sentence.
-_TELLING: Final = 0.25
 
 
 def reference_epsilon(epsilons: Sequence[float]) -> float:
@@ -68,8 +77,9 @@ def _share_in_order(truth: NDArray[float64], estimates: NDArray[float64], number
     return float((found == wanted).all(axis=1).mean())
 
 
-def query_verdict(asked: Asked, *, epsilon: float, level: float) -> list[str]:
+def query_verdict(asked: Asked, *, epsilon: float, level: float, setting: Setting | None = None) -> list[str]:
     """What one query's panels say at ε, and from which ε on each model serves."""
+    setting = setting or Setting()
     return [
         sentence
         for sentence in (
@@ -79,7 +89,7 @@ def query_verdict(asked: Asked, *, epsilon: float, level: float) -> list[str]:
             _tell_separation(asked, epsilon),
             _tell_goals(asked),
             _tell_coverage(asked, level),
-            choose([asked], epsilon=epsilon).sentence,
+            *tell_choices([choose([asked], epsilon=epsilon, setting=setting)], setting),
         )
         if sentence
     ]
@@ -196,38 +206,50 @@ def _tail(held: int, number: int, level: float) -> float:
 def summarise(findings: Findings) -> list[str]:
     """The verdict in short: what each model keeps near ε = 1, what to choose there and at the other ε, and coverage."""
     if not findings.asked:
-        return ["The study asked nothing that gets a figure."]
-    epsilon = reference_epsilon(findings.epsilons)
+        return [_tell_commands(findings) or "The study asked nothing that gets a figure."]
+    epsilon, setting = reference_epsilon(findings.epsilons), setting_of(findings)
     sentences = [_tell_kept(findings.asked, epsilon)]
     kinds = by_kind(findings)
     for kind, those in kinds.items():
         purpose = f" for {kind}" if len(kinds) > 1 else ""
-        sentences += [choose(those, epsilon=one, purpose=purpose).sentence for one in sorted(findings.epsilons)]
-    sentences += [_tell_strength(findings), _tell_link(findings)]
+        choices = [choose(those, epsilon=e, purpose=purpose, setting=setting) for e in sorted(findings.epsilons)]
+        sentences += tell_choices(choices, setting)
+    sentences += [
+        tell_needed(findings, epsilon),
+        _tell_commands(findings),
+        _tell_strength(findings, setting),
+        _tell_link(setting),
+    ]
     sentences += [_tell_promises(findings), _tell_compared(findings.asked, epsilon)]
-    return [sentence for sentence in _merge_choices(sentences) if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def by_kind(findings: Findings) -> dict[str, list[Asked]]:
-    """The counts and the means that get figures, where there are any: what suits the one need not suit the other."""
-    kinds = {kind: [one for one in findings.asked if _kind(one) == kind] for kind in ("counts", "means")}
+    """Counts, means and sums that get figures, where there are any: what suits the one need not suit the other."""
+    kinds = {kind: [one for one in findings.asked if _kind(one) == kind] for kind in ("counts", "means", "sums")}
     return {kind: those for kind, those in kinds.items() if those}
 
 
-def _merge_choices(sentences: Sequence[str]) -> list[str]:
-    """Advice that differs in ε alone is given once: 'At ε = 1, 3 choose …'."""
-    merged: dict[str, list[str]] = {}
-    for sentence in sentences:
-        head, _, tail = sentence.partition(" choose ")
-        if tail and head.startswith("At ε = "):
-            merged.setdefault(tail, []).append(head.removeprefix("At ε = "))
-        else:
-            merged.setdefault(sentence, [])
-    return [f"At ε = {join_words(heads)} choose {tail}" if heads else tail for tail, heads in merged.items()]
+def _tell_commands(findings: Findings) -> str:
+    """Which command runs what the study advises, and what is there to be compared with only."""
+    every = {series for asked in findings.asked for series in asked.series}
+    families = {series.family for series in every}
+    told = [f"{model} by {command}" for model, command in RUN_BY.items() if model in families]
+    if any(series.mechanism == "gaussian" for series in every):
+        told.append("gaussian noise by discreet table --noise gaussian, under a budget with δ")
+    sentences = [f"What to run: {join_words(told)}."] if told else []
+    if "shuffle" in families:
+        sentences.append("No command runs a protocol of the shuffle: it is shown for comparison and never advised.")
+    if findings.hybrids:
+        sentences.append(
+            "Hybrid collections (discreet local estimate --clear) are shown for comparison: who answers in clear is "
+            "not protected."
+        )
+    return " ".join(sentences)
 
 
 def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
-    """For each model the typical error of counts and of means, each over all queries that get a figure."""
+    """For each model the typical error of counts, means and sums, each over all queries that get a figure."""
     sorts: dict[str, dict[str, list[float]]] = {}
     for one in asked:
         kind = _kind(one)
@@ -247,14 +269,14 @@ def _middle(errors: Sequence[float]) -> float:
 
 
 def _kind(asked: Asked) -> str:
-    return "means" if asked.statistic == "mean" else "counts"
+    return f"{asked.statistic}s"
 
 
 def _tell_promises(findings: Findings) -> str:
     """Coverage over all queries, series by series; where one ε falls short, it is named."""
     parts = []
     for series in sorted({series for series, _ in findings.coverage}, key=lambda one: one.order):
-        if series.compared_only:
+        if series.compared_only or series.family == "hybrid":
             continue
         counts = {epsilon: pair for (one, epsilon), pair in findings.coverage.items() if one == series}
         held, number = (sum(pair[side] for pair in counts.values()) for side in (0, 1))
@@ -271,37 +293,31 @@ def _tell_promises(findings: Findings) -> str:
     return f"Over all queries, {findings.level:.0%} intervals hold the truth in: {'; '.join(parts)}." if parts else ""
 
 
-def _tell_strength(findings: Findings) -> str:
+def _tell_strength(findings: Findings, setting: Setting) -> str:
     """What each ε bounds, so that nobody takes a large one for protection because it is accurate."""
     low, high = min(findings.epsilons), max(findings.epsilons)
-    shown = [f"{_factor(epsilon)} at ε = {epsilon:g}" for epsilon in dict.fromkeys((low, high))]
-    columns = len(findings.fact("columns") or [])
-    told = f"The price: the odds of any guess about a person can change by a factor of up to {join_words(shown)}"
-    if findings.fact("epsilon_is") == "total" or columns < 2:
-        return f"{told}."
-    return f"{told}, for each of {columns} columns; together they spend {columns} times ε."
+    spent = f" ({setting.columns} columns)" if setting.columns > 1 else ""
+    shown = [
+        f"{_factor(setting.total(e))} at ε = {setting.total(e):g} in total{spent}" for e in dict.fromkeys((low, high))
+    ]
+    return f"The price: the odds of any guess about a person can change by a factor of up to {join_words(shown)}."
 
 
 def _factor(epsilon: float) -> str:
-    return f"{math.exp(epsilon):,.2g}" if epsilon < math.log(10) else f"{math.exp(min(epsilon, 600)):,.0f}"
+    if epsilon > math.log(1e9):
+        return "more than a billion"
+    return f"{math.exp(epsilon):,.2g}" if epsilon < math.log(10) else f"{math.exp(epsilon):,.0f}"
 
 
-def _tell_link(findings: Findings) -> str:
-    """How often linked respondents' answers are guessed from local reports, where that is worst."""
-    rows = [
-        row
-        for row in findings.linkage
-        if row["model"] == "local" and not any(math.isnan(row[side]) for side in ("success_after", "baseline"))
-    ]
-    if not rows:
+def _tell_link(setting: Setting) -> str:
+    """How often linked respondents' answers are guessed from local reports, where that is too much and worst."""
+    found = {key: risk for key, risk in setting.risks.items() if risk.excessive}
+    if not found:
         return ""
-    worst = max(rows, key=lambda row: (row["success_after"] - row["baseline"], row["epsilon"]))
-    if worst["success_after"] - worst["baseline"] < _TELLING:
-        return ""
+    name, epsilon = max(found, key=lambda key: (found[key].success - found[key].baseline, key[1]))
     return (
-        f"Who is recognised by the static columns has little protection from local reports at ε = "
-        f"{worst['epsilon']:g}: the best guess at {worst['column']} is right for {worst['success_after']:.0%} of them, "
-        f"and for {worst['baseline']:.0%} without a report."
+        f"Who is recognised by the static columns has little protection from reports of {name} at ε = {epsilon:g}: "
+        f"{found[name, epsilon].tell()}."
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.study.advice import choose, percent
+from discreet.study.advice import choose, percent, setting_of
 from discreet.study.findings import Asked, Findings, Panel, Series, tell_variant
 from discreet.study.verdicts import judge_coverage, order_chance, query_verdict, reference_epsilon, summarise
 
@@ -89,18 +89,94 @@ def test_the_smallest_epsilon_that_serves_is_found_for_each_model() -> None:
 
 def test_least_trust_is_preferred_among_models_that_serve() -> None:
     panels = {(CENTRAL, 1.0): _panel(1.0), (SHUFFLE, 1.0): _panel(2.0), (LOCAL, 1.0): _panel(300.0)}
-    assert choose([_asked(panels)], epsilon=1.0).series == "shuffle"
+    assert choose([_asked(panels)], epsilon=1.0).series == "central"
+    panels[LOCAL, 1.0] = _panel(3.0)
+    assert choose([_asked(panels)], epsilon=1.0).series == "local"
     none = {(CENTRAL, 1.0): _panel(200.0), (LOCAL, 1.0): _panel(300.0)}
     choice = choose([_asked(none)], epsilon=1.0)
     assert choice.series is None
-    assert "choose none of them: the best, central, is off by 42%" in choice.sentence
+    assert choice.advice.startswith("none of them: the best, central, is off by 42%")
 
 
-def test_central_is_named_beside_the_shuffle_only_where_it_is_no_less_accurate() -> None:
-    better = {(CENTRAL, 1.0): _panel(1.0), (SHUFFLE, 1.0): _panel(2.0)}
-    worse = {(CENTRAL, 1.0): _panel(3.0), (SHUFFLE, 1.0): _panel(2.0)}
-    assert "central is simpler and no less accurate" in choose([_asked(better)], epsilon=1.0).sentence
-    assert "central" not in choose([_asked(worse)], epsilon=1.0).sentence
+def test_what_no_command_runs_is_never_advised() -> None:
+    """The shuffle has protocols and no command; who answers in clear has no ε."""
+    hybrid = Series("hybrid", "30% in clear")
+    for series in (SHUFFLE, hybrid):
+        alone = choose([_asked({(series, 1.0): _panel(1.0)})], epsilon=1.0)
+        assert alone.series is None
+        assert alone.advice == "none of them: no command runs a model of this study"
+    panels = {(CENTRAL, 1.0): _panel(3.0), (SHUFFLE, 1.0): _panel(2.0), (hybrid, 1.0): _panel(1.0)}
+    told = summarise(_findings(_asked(panels)))
+    assert any(one.startswith("At ε = 1 choose central: ") for one in told)
+    assert not any("choose shuffle" in one or "choose hybrid" in one for one in told)
+    assert any("No command runs a protocol of the shuffle" in one and "--clear" in one for one in told)
+    assert any("central by discreet query or discreet table" in one for one in told)
+
+
+def _attacked(success: float, baseline: float = 0.4, *, mechanism: str = "grr") -> dict[str, object]:
+    return {
+        "model": "local", "mechanism": mechanism, "column": "smoking", "epsilon": 1.0, "success_after": success,
+        "baseline": baseline,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("success", "baseline", "advised"),
+    [
+        (0.98, 0.4, False),  # nearly everybody is found
+        (0.91, 0.88, False),  # as often, though the group tells nearly as much
+        (0.66, 0.4, False),  # a quarter more than without a report
+        (0.62, 0.4, True),
+        (0.95, 0.95, True),  # the group tells it, not the report
+    ],
+)
+def test_local_is_not_advised_where_the_attack_finds_too_much(success: float, baseline: float, advised: bool) -> None:
+    asked = _asked({(CENTRAL, 1.0): _panel(1.0), (LOCAL, 1.0): _panel(2.0)})
+    findings = replace(_findings(asked), linkage=(_attacked(success, baseline),))
+    found = choose([asked], epsilon=1.0, setting=setting_of(findings))
+    assert found.series == ("local" if advised else "central")
+    assert (f"right for {success:.0%} of those whom the linkage attack finds" in found.advice) is not advised
+    alone = _asked({(LOCAL, 1.0): _panel(2.0)})
+    choice = choose([alone], epsilon=1.0, setting=setting_of(findings))
+    assert (choice.series is None) is not advised
+
+
+def test_reports_that_were_not_attacked_count_as_what_epsilon_allows() -> None:
+    """Sets and hashes are linked too: odds of 2 to 3 become at most e^ε times as much, for those who were asked."""
+    asked = _asked({(CENTRAL, 1.0): _panel(1.0), (LOCAL, 1.0): _panel(2.0)})
+    findings = replace(_findings(asked), linkage=(_attacked(math.nan, mechanism="oue"),))
+
+    def advised(notes: dict[str, str]) -> str | None:
+        variants = [{"model": "local", "variant": "local", "notes": {"1": notes}}]
+        info = {**findings.info, "variants": variants}
+        return choose([asked], epsilon=1.0, setting=setting_of(replace(findings, info=info))).series
+
+    assert advised({"epsilon of a report": "1", "columns asked": "1 of 1"}) == "local"  # 64%
+    assert advised({"epsilon of a report": "2", "columns asked": "1 of 1"}) == "central"  # 83%
+    assert advised({"epsilon of a report": "2", "columns asked": "1 of 6"}) == "local"
+
+
+def test_variants_of_local_are_attacked_and_advised_apart() -> None:
+    weak, strong = (Series("local", f"grr ({name})") for name in ("laplace", "piecewise"))
+    asked = _asked({(weak, 1.0): _panel(1.0), (strong, 1.0): _panel(2.0)})
+    info = {"config": {"level": "0.95", "models": [{"model": "local"}] * 2}}
+    rows = (_attacked(0.98, mechanism="grr (laplace)"), _attacked(0.5, mechanism="grr (piecewise)"))
+    setting = setting_of(replace(_findings(asked), info=info, linkage=rows))
+    assert choose([asked], epsilon=1.0, setting=setting).series == "local (piecewise)"
+
+
+def test_advice_goes_by_what_a_respondent_loses_in_total() -> None:
+    asked = _asked({(CENTRAL, epsilon): _panel(1.0) for epsilon in (4.0, 1.0, 0.5)})
+    spent = {"columns": ["a", "b", "c"], "config": {"level": "0.95", "epsilon_is": "per-column"}}
+    findings = replace(_findings(asked), info=spent)
+    told = summarise(findings)
+    assert any(
+        one.startswith("At ε = 0.5 and 1 for each of 3 columns, 1.5 and 3 in total for a respondent, choose central")
+        for one in told
+    )
+    assert any("12 in total for a respondent, choose none of them: a respondent would lose more" in one for one in told)
+    total = replace(findings, info={**spent, "config": {"level": "0.95", "epsilon_is": "total"}})
+    assert any(one.startswith("At ε = 0.5, 1 and 4 choose central") for one in summarise(total))
 
 
 def test_a_recipe_for_comparison_is_never_chosen() -> None:
@@ -129,7 +205,7 @@ def test_a_figure_that_no_model_shows_does_not_decide_and_is_named() -> None:
     rare = replace(_asked({key: _panel(900.0) for key in panels}), label="Refusal")
     choice = choose([_asked(panels), rare], epsilon=1.0)
     assert choice.series == "central"
-    assert "no model shows it well enough at this ε: “Refusal”" in choice.sentence
+    assert "no model shows it well enough at this ε: “Refusal”" in choice.advice
 
 
 def test_a_variant_must_serve_every_figure_to_be_chosen() -> None:
@@ -159,17 +235,17 @@ def test_groups_that_hardly_differ_are_told_so() -> None:
     asked = _asked({(CENTRAL, 1.0): _panel(1.7, truth=truth)}, statistic="mean")
     choice = choose([asked], epsilon=1.0)
     assert choice.series is None
-    assert "the groups lie closer together than the noise" in choice.sentence
-    assert "the best, central, is off by 1%" in choice.sentence
+    assert "the groups lie closer together than the noise" in choice.advice
+    assert "the best, central, is off by 1%" in choice.advice
 
 
 def test_the_price_of_a_large_epsilon_is_told() -> None:
     asked = _asked({(LOCAL, 6.0): _panel(1.0), (LOCAL, 1.0): _panel(2.0)})
-    row = {"model": "local", "column": "smoking", "epsilon": 6.0, "success_after": 0.98, "baseline": 0.4}
+    row = {**_attacked(0.98), "epsilon": 6.0}
     findings = replace(_findings(asked), linkage=(row,), info={"columns": ["a", "b"], "config": {"level": "0.95"}})
     told = summarise(findings)
-    assert any("by a factor of up to 2.7 at ε = 1 and 403 at ε = 6, for each of 2 columns" in one for one in told)
-    assert any("at ε = 6: the best guess at smoking is right for 98% of them, and for 40%" in one for one in told)
+    assert any("by a factor of up to 7.4 at ε = 2 in total (2 columns) and 162,755 at ε = 12" in one for one in told)
+    assert any("at ε = 6: the best guess at smoking is right for 98% of those" in one for one in told)
     weak = replace(findings, linkage=({**row, "success_after": 0.45},))
     assert not any("the best guess" in one for one in summarise(weak))
 
@@ -245,7 +321,7 @@ def test_the_summary_speaks_of_every_model_and_merges_equal_advice() -> None:
     told = summarise(_findings(_asked(panels)))
     assert told[0].startswith("At ε = 1, in the typical group: central keeps counts to within 0.21%")
     assert sum("choose" in sentence for sentence in told) == 1
-    assert any(sentence.startswith("At ε = 0.5, 1 and 2 choose shuffle") for sentence in told)
+    assert any(sentence.startswith("At ε = 0.5, 1 and 2 choose central") for sentence in told)
     assert any("local 60.0% (too seldom, 60.0% at ε = 1)" in sentence for sentence in told)
     assert any("comparison only are off by: naive 104%" in sentence for sentence in told)
 
@@ -269,6 +345,6 @@ def test_a_category_that_nobody_has_is_no_error() -> None:
     told = summarise(_findings(good, empty))
     assert told[0] == "At ε = 1, in the typical group: central keeps counts to within 0.21%."
     assert "unknown" not in " ".join(told)
-    assert "no group has a true value" in choose([empty], epsilon=1.0).sentence
+    assert "no group has a true value" in choose([empty], epsilon=1.0).advice
     bad = _asked({(CENTRAL, 1.0): _panel(300.0)})
-    assert "the best, central, is off by 62%" in choose([bad, empty], epsilon=1.0).sentence
+    assert "the best, central, is off by 62%" in choose([bad, empty], epsilon=1.0).advice

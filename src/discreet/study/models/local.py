@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.local.choice import choose_oracle, frequency_oracle
 from discreet.local.consistency import norm_sub
+from discreet.local.estimates import Estimated
 from discreet.local.frequencies import (
     Frequencies,
     estimate_frequencies,
@@ -45,8 +46,10 @@ from discreet.study.models.truth import (
     counted,
     mean_values,
     multiply,
+    present_weight,
     reporting,
     sum_by,
+    sum_values,
 )
 from discreet.study.outcomes import Answered, Correlations, Expected, Outcome, Protected, Query, Streams
 
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
     from numpy import bool_, int64
     from numpy.typing import NDArray
 
-__all__ = ["AUTOMATIC", "PROTECTED", "LocalModel"]
+__all__ = ["AUTOMATIC", "PROTECTED", "LocalModel", "read_numbers"]
 
 AUTOMATIC: Final = "automatic"
 PROTECTED: Final = "category"
@@ -94,17 +97,17 @@ class LocalModel:
         self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
     ) -> Outcome:
         asked = by_column(queries)
-        plan = self._plan(epsilon, len(asked))
+        plan = self.plan(epsilon, len(asked))
         drawn = plan.draw(streams.stream(_ASKED), respondents=frame.size)
         answered: list[Answered] = []
         heard: dict[str, _Heard] = {}
         for place, (name, wanted) in enumerate(asked.items()):
             answers = frame.column(name)
-            rows = np.flatnonzero(self._reporting(frame, answers) & drawn[:, place])
+            rows = np.flatnonzero(self.reporting(frame, answers) & drawn[:, place])
             entropy = streams.stream(name)
             if answers.categorical:
-                oracle = self._oracle(answers, plan)
-                reports = oracle.randomise(entropy, self._coded(answers)[rows])
+                oracle = self.oracle(answers, plan)
+                reports = oracle.randomise(entropy, self.coded(answers)[rows])
                 counts = self._count(frame, oracle, reports, rows, plan)
                 answered += self._counts(frame, answers, wanted, oracle, counts)
                 heard[name] = self._hear_categories(frame, answers, oracle, reports, rows, counts)
@@ -114,7 +117,7 @@ class LocalModel:
                 answered += self._ratios(frame, answers, wanted, pairing, reports, rows, plan)
                 heard[name] = self._hear_pairs(frame, answers, pairing, reports, rows)
             else:
-                randomiser = self._randomiser(answers, plan)
+                randomiser = self.randomiser(answers, plan)
                 reports = randomiser.randomise(entropy, answers.positions[rows])
                 answered += self._means(frame, answers, wanted, randomiser, reports, rows, plan)
                 heard[name] = self._hear_numbers(frame, answers, randomiser, reports, rows)
@@ -125,7 +128,7 @@ class LocalModel:
 
     def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
         asked = by_column(queries)
-        plan = self._plan(epsilon, len(asked))
+        plan = self.plan(epsilon, len(asked))
         expected: list[Expected] = []
         for name, wanted in asked.items():
             answers = frame.column(name)
@@ -137,35 +140,35 @@ class LocalModel:
 
     # --- what is asked of whom ------------------------------------------------------------------------------------
 
-    def _plan(self, epsilon: Decimal, columns: int) -> Plan:
+    def plan(self, epsilon: Decimal, columns: int) -> Plan:
         if self.epsilon_is != "total":
             return Plan(epsilon=epsilon * columns, columns=columns, asked=columns)
         make = split_columns if self.allocation == "split" else sample_columns
         return make(epsilon=epsilon, columns=columns)
 
-    def _reporting(self, frame: Frame, answers: Answers) -> NDArray[bool_]:
+    def reporting(self, frame: Frame, answers: Answers) -> NDArray[bool_]:
         """Who reports: everyone in a group, or where absence is public those who have an answer."""
         if self.missing == PROTECTED:
             everyone: NDArray[bool_] = frame.cells != ABSENT
             return everyone
         return reporting(frame, answers)
 
-    def _coded(self, answers: Answers) -> NDArray[int64]:
+    def coded(self, answers: Answers) -> NDArray[int64]:
         """Positions of categories, absence last where it is an answer of its own."""
         return np.where(answers.present(), answers.positions, answers.size)
 
-    def _oracle(self, answers: Answers, plan: Plan) -> FrequencyOracle:
+    def oracle(self, answers: Answers, plan: Plan) -> FrequencyOracle:
         categories = answers.size + (self.missing == PROTECTED)
         if self.categories == AUTOMATIC:
             return choose_oracle(epsilon=plan.each, categories=categories)
         return frequency_oracle(self.categories, epsilon=plan.each, categories=categories)
 
-    def _randomiser(self, answers: Answers, plan: Plan) -> NumberRandomiser:
+    def randomiser(self, answers: Answers, plan: Plan) -> NumberRandomiser:
         if self.numbers == AUTOMATIC:
             return choose_number(epsilon=plan.each, grid=answers.size)
         return number_randomiser(self.numbers, epsilon=plan.each, grid=answers.size, origin=answers.column.low_units)
 
-    def _told(self, name: str) -> str:
+    def told(self, name: str) -> str:
         return f"{name} split" if self.epsilon_is == "total" and self.allocation == "split" else name
 
     # --- estimates ------------------------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ class LocalModel:
             place = category_place(answers, query)
             sides = (counts.estimates, counts.low, counts.high)
             estimate, low, high = (side[:, place] * step for side in sides)
-            answered.append(Answered(query, self._told(oracle.name), truth[:, place], estimate, low, high))
+            answered.append(Answered(query, self.told(oracle.name), truth[:, place], estimate, low, high))
         return answered
 
     def _means(
@@ -207,8 +210,7 @@ class LocalModel:
             level=float(self.level),
             inclusion=plan.inclusion,
         ).scaled(offset=answers.low, step=answers.step)
-        truth, told = mean_values(frame, answers), self._told(randomiser.name)
-        return [Answered(query, told, truth, means.estimates, means.low, means.high) for query in queries]
+        return read_numbers(frame, answers, queries, self.told(randomiser.name), means)
 
     def _ratios(
         self,
@@ -232,14 +234,43 @@ class LocalModel:
         estimate, low, high = (
             answers.low + answers.step * side for side in (ratios.estimates, ratios.low, ratios.high)
         )
-        truth, told = mean_values(frame, answers), self._told(pairing.name)
-        return [Answered(query, told, truth, estimate, low, high) for query in queries]
+        truth, told = mean_values(frame, answers), self.told(pairing.name)
+        totals = self._total(frame, answers, pairing, reports, rows, plan)
+        return [
+            Answered(query, told, sum_values(frame, answers), totals.estimates, totals.low, totals.high)
+            if query.statistic == "sum"
+            else Answered(query, told, truth, estimate, low, high)
+            for query in queries
+        ]
+
+    def _total(
+        self,
+        frame: Frame,
+        answers: Answers,
+        pairing: NumberOrMissing,
+        reports: NDArray[Any],
+        rows: NDArray[Any],
+        plan: Plan,
+    ) -> Estimated:
+        """Sums when who has a number is hidden too: every report is worth its number, or nothing, without bias."""
+        pairs, chance = pairing.pairs(reports), float(plan.inclusion)
+        low, step = answers.low, answers.step
+        worth = low * pairs.below + step * pairs.above
+        noise = low**2 * pairs.below_variances + step**2 * pairs.above_variances + 2 * low * step * pairs.covariances
+        cells, weights, number = frame.cells[rows], frame.weights[rows].astype(np.float64), len(frame.groups)
+        variances = sum_cells(weights**2 * (worth**2 * (1 / chance - 1) + noise), cells, number) / chance
+        unit = frame.weight_step
+        return Estimated(
+            estimates=sum_cells(weights * worth, cells, number) / chance * unit,
+            variances=np.maximum(variances, 0.0) * unit**2,
+            level=float(self.level),
+        )
 
     # --- theory ---------------------------------------------------------------------------------------------------
 
     def _expected_counts(self, frame: Frame, answers: Answers, queries: Sequence[Query], plan: Plan) -> list[Expected]:
-        oracle, squares = self._oracle(answers, plan), count_squares(frame, answers).astype(np.float64)
-        there = self._reporting(frame, answers)
+        oracle, squares = self.oracle(answers, plan), count_squares(frame, answers).astype(np.float64)
+        there = self.reporting(frame, answers)
         variances = expected_variances(
             weight_squares=sum_by(
                 frame.cells[there], multiply(frame.weights[there], frame.weights[there]), len(frame.groups)
@@ -249,12 +280,12 @@ class LocalModel:
             inclusion=plan.inclusion,
         )
         errors = expected_absolute_error(0.0, variances) * frame.weight_step
-        return [Expected(q, self._told(oracle.name), errors[:, category_place(answers, q)]) for q in queries]
+        return [Expected(q, self.told(oracle.name), errors[:, category_place(answers, q)]) for q in queries]
 
     def _expected_means(self, frame: Frame, answers: Answers, queries: Sequence[Query], plan: Plan) -> list[Expected]:
         if self.missing == PROTECTED:
             return self._expected_ratios(frame, answers, queries, plan)
-        randomiser = self._randomiser(answers, plan)
+        randomiser = self.randomiser(answers, plan)
         rows, number = np.flatnonzero(reporting(frame, answers)), len(frame.groups)
         cells, positions = frame.cells[rows], answers.positions[rows].astype(np.float64)
         weights = frame.weights[rows].astype(np.float64)
@@ -266,12 +297,16 @@ class LocalModel:
         chance = float(plan.inclusion)
         variance = (noise / chance + (1 / chance - 1) * spread) / total.astype(np.float64) ** 2
         errors = expected_absolute_error(bias, variance) * answers.step
-        return [Expected(query, self._told(randomiser.name), errors) for query in queries]
+        weight = present_weight(frame, answers)
+        return [
+            Expected(query, self.told(randomiser.name), errors * weight if query.statistic == "sum" else errors)
+            for query in queries
+        ]
 
     def _expected_ratios(self, frame: Frame, answers: Answers, queries: Sequence[Query], plan: Plan) -> list[Expected]:
         """As if everyone who has a number stood at the group's mean: noise hardly depends on the position."""
         pairing = choose_with_missing(epsilon=plan.each, grid=answers.size)
-        number, everyone = len(frame.groups), self._reporting(frame, answers)
+        number, everyone = len(frame.groups), self.reporting(frame, answers)
         present = sum_by(frame.cells[everyone], frame.weights[everyone] * answers.present()[everyone], number)
         weight = np.maximum(sum_by(frame.cells[everyone], frame.weights[everyone], number), 1).astype(np.float64)
         squares = sum_by(
@@ -284,7 +319,9 @@ class LocalModel:
         ]
         variance = np.array(each) * squares / weight**2 / float(plan.inclusion)
         errors = expected_absolute_error(0.0, np.nan_to_num(variance)) * answers.step
-        return [Expected(query, self._told(pairing.name), errors) for query in queries]
+        told = self.told(pairing.name)
+        # sums depend on more than the mean of a group: for them the study's runs say what to expect
+        return [Expected(query, told, errors) for query in queries if query.statistic != "sum"]
 
     # --- what a receiver sees -------------------------------------------------------------------------------------
 
@@ -297,7 +334,7 @@ class LocalModel:
         rows: NDArray[Any],
         counts: Frequencies,
     ) -> _Heard:
-        told, absent = self._told(oracle.name), answers.size if oracle.categories > answers.size else None
+        told, absent = self.told(oracle.name), answers.size if oracle.categories > answers.size else None
         whole = counts.estimates[:, : answers.size].sum(axis=0, keepdims=True)
         shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
         estimated = Protected(answers.name, told, "estimate", shares=shares / max(shares.sum(), 1e-300))
@@ -310,13 +347,13 @@ class LocalModel:
         self, frame: Frame, answers: Answers, randomiser: NumberRandomiser, reports: NDArray[Any], rows: NDArray[Any]
     ) -> _Heard:
         values = randomiser.values(reports)
-        shown = Protected(answers.name, self._told(randomiser.name), "reports", values=values, rows=rows)
+        shown = Protected(answers.name, self.told(randomiser.name), "reports", values=values, rows=rows)
         return _Heard(rows, shown, score_numbers(randomiser, reports).placed(rows, respondents=frame.size))
 
     def _hear_pairs(
         self, frame: Frame, answers: Answers, pairing: NumberOrMissing, reports: NDArray[Any], rows: NDArray[Any]
     ) -> _Heard:
-        shown = Protected(answers.name, self._told(pairing.name), "none")
+        shown = Protected(answers.name, self.told(pairing.name), "none")
         scores = score_numbers_or_missing(pairing, reports)
         return _Heard(rows, shown, scores.placed(rows, respondents=frame.size))
 
@@ -331,6 +368,21 @@ class LocalModel:
             plain = correlation_matrix([_as_truths(one, frame.size) for one in heard.values()], weights=ones).matrix
             found.insert(0, Correlations(names, plain, "reports"))
         return tuple(found)
+
+
+def read_numbers(
+    frame: Frame, answers: Answers, queries: Sequence[Query], told: str, means: Estimated
+) -> list[Answered]:
+    """The queries of a number from the means of its groups: a sum is the mean times the weight, which is public."""
+    weight = present_weight(frame, answers)
+    answered = []
+    for query in queries:
+        total = query.statistic == "sum"
+        truth = sum_values(frame, answers) if total else mean_values(frame, answers)
+        times = np.where(weight > 0, weight, np.nan) if total else 1.0
+        sides = (side * times for side in (means.estimates, means.low, means.high))
+        answered.append(Answered(query, told, truth, *sides))
+    return answered
 
 
 def _as_truths(heard: _Heard, size: int) -> Scores:

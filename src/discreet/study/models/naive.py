@@ -78,7 +78,8 @@ class NaiveModel:
         answered: list[Answered] = []
         protected: list[Protected] = []
         reports: dict[str, NDArray[Any]] = {}
-        known = {name: wanted for name, wanted in by_column(queries).items() if self._knows(name)}
+        asked = by_column([query for query in queries if query.statistic != "sum"])
+        known = {name: wanted for name, wanted in asked.items() if self._knows(name)}
         for name, wanted in known.items():
             answers = frame.column(name)
             generator = streams.generator(name)

@@ -35,7 +35,16 @@ from discreet.shuffle.single import SingleCategory, SingleNumber, single_message
 from discreet.shuffle.vectorsum import VectorSum
 from discreet.study.frame import Answers, Frame
 from discreet.study.models.central import SUM_SHARE, NoisyTotals
-from discreet.study.models.truth import by_column, category_place, counted, mean_values, reporting
+from discreet.study.models.truth import (
+    by_column,
+    by_statistic,
+    category_place,
+    counted,
+    mean_values,
+    present_weight,
+    reporting,
+    sum_values,
+)
 from discreet.study.outcomes import Answered, Expected, Outcome, Protected, Query, Streams
 
 if TYPE_CHECKING:
@@ -225,6 +234,15 @@ class _MessageTotals(NoisyTotals):
             weights.append(self._scale(frame, group, epsilon - of_sum, largest=int(cap), lowest=0, cells=1, share=half))
         return sums, weights
 
+    def sum_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> list[Fraction]:
+        low, high = min(answers.column.low_units, 0), max(answers.column.high_units, 0)
+        return [
+            self._scale(
+                frame, group, epsilon, largest=int(cap) * high, lowest=int(cap) * low, cells=1, share=Fraction(1)
+            )
+            for group, cap in enumerate(frame.caps)
+        ]
+
     def _scale(
         self, frame: Frame, group: int, epsilon: Fraction, *, largest: int, lowest: int, cells: int, share: Fraction
     ) -> Fraction:
@@ -288,7 +306,8 @@ class ShuffleModel:
         for name, wanted in asked.items():
             answers, entropy = frame.column(name), streams.stream(name)
             if self.mechanism == "multi-message":
-                found, shape = self._totals(terms).answer(frame, answers, wanted, Fraction(terms.epsilon), entropy)
+                totals = self._totals(terms, wanted)
+                found, shape = totals.answer(frame, answers, wanted, Fraction(terms.epsilon), entropy)
             else:
                 estimates = _PROTOCOLS[self.mechanism].estimate(frame, answers, terms, entropy)
                 found, shape = self._read(frame, answers, wanted, estimates), self._shape_of(answers, estimates)
@@ -304,11 +323,11 @@ class ShuffleModel:
         for name, wanted in asked.items():
             answers = frame.column(name)
             if self.mechanism == "multi-message":
-                error = self._totals(terms).expect(frame, answers, Fraction(terms.epsilon))
-                expected += [Expected(query, self.mechanism, error) for query in wanted]
+                found = self._totals(terms, wanted).expect(frame, answers, wanted, Fraction(terms.epsilon))
             else:
                 errors = _PROTOCOLS[self.mechanism].expect(frame, answers, terms)
-                expected += [Expected(q, self.mechanism, errors[:, _place(answers, q)]) for q in wanted]
+                found = [errors[:, _place(answers, q)] * _times(frame, answers, q) for q in wanted]
+            expected += [Expected(query, self.mechanism, error) for query, error in zip(wanted, found, strict=True)]
         return tuple(expected)
 
     def _terms(self, epsilon: Decimal, columns: int) -> _Terms:
@@ -316,8 +335,10 @@ class ShuffleModel:
         each, delta = (floor_to_grid(Fraction(amount) * share) for amount in (epsilon, self.delta))
         return _Terms(each, delta, self.neighbours, self.level)
 
-    def _totals(self, terms: _Terms) -> _MessageTotals:
-        return _MessageTotals(terms.neighbours, terms.level, self.mechanism, terms.delta)
+    def _totals(self, terms: _Terms, queries: Sequence[Query]) -> _MessageTotals:
+        """The protocol of a column; its mean and its sum, where both are asked, share δ as they share ε."""
+        delta = floor_to_grid(Fraction(terms.delta) / len(by_statistic(queries)))
+        return _MessageTotals(terms.neighbours, terms.level, self.mechanism, delta)
 
     def _read(self, frame: Frame, answers: Answers, queries: Sequence[Query], estimates: _Estimates) -> list[Answered]:
         truths = (
@@ -327,9 +348,10 @@ class ShuffleModel:
         )
         answered = []
         for query in queries:
-            place = _place(answers, query)
-            sides = (truths, estimates.middle, estimates.low, estimates.high)
-            answered.append(Answered(query, self.mechanism, *(side[:, place] for side in sides)))
+            place, times = _place(answers, query), _times(frame, answers, query)
+            truth = sum_values(frame, answers) if query.statistic == "sum" else truths[:, place]
+            sides = (side[:, place] * times for side in (estimates.middle, estimates.low, estimates.high))
+            answered.append(Answered(query, self.mechanism, truth, *sides))
         return answered
 
     def _shape_of(self, answers: Answers, estimates: _Estimates) -> Protected | None:
@@ -338,6 +360,14 @@ class ShuffleModel:
         whole = np.nansum(estimates.middle, axis=0, keepdims=True)
         shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
         return Protected(answers.name, self.mechanism, "estimate", shares=shares / max(float(shares.sum()), 1e-300))
+
+
+def _times(frame: Frame, answers: Answers, query: Query) -> NDArray[float64]:
+    """What makes a mean a sum: the weight of those who have an answer, which is public here."""
+    if query.statistic != "sum":
+        return np.ones(len(frame.groups))
+    weight = present_weight(frame, answers)
+    return np.where(weight > 0, weight, np.nan)
 
 
 def _place(answers: Answers, query: Query) -> int:

@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "by_column",
+    "by_statistic",
     "category_place",
     "count_squares",
     "counted",
     "mean_values",
     "multiply",
+    "present_weight",
     "reporting",
     "sum_by",
     "sum_centred",
+    "sum_units",
+    "sum_values",
+    "true_values",
 ]
 
 
@@ -42,6 +47,14 @@ def by_column(queries: Sequence[Query]) -> dict[str, list[Query]]:
     for query in queries:
         columns.setdefault(query.column, []).append(query)
     return columns
+
+
+def by_statistic(queries: Sequence[Query]) -> dict[str, list[Query]]:
+    """The queries of one column by what they ask, in that order."""
+    asked: dict[str, list[Query]] = {}
+    for query in queries:
+        asked.setdefault(query.statistic, []).append(query)
+    return asked
 
 
 def category_place(answers: Answers, query: Query) -> int:
@@ -107,6 +120,32 @@ def mean_values(frame: Frame, answers: Answers) -> NDArray[float64]:
     with np.errstate(invalid="ignore", divide="ignore"):
         means: NDArray[float64] = middle + total / weight * (answers.step / 2)
     return means
+
+
+def sum_units(frame: Frame, answers: Answers) -> NDArray[int64]:
+    """By group: the sum of weight × number, in weight steps × steps of the column."""
+    there = reporting(frame, answers)
+    numbers = answers.positions[there] + answers.column.low_units
+    return sum_by(frame.cells[there], multiply(frame.weights[there], numbers), len(frame.groups))
+
+
+def sum_values(frame: Frame, answers: Answers) -> NDArray[float64]:
+    """The weighted sum of each group, in the column's own unit; 0 where nobody answered."""
+    return sum_units(frame, answers) * np.float64(frame.weight_step * answers.step)
+
+
+def present_weight(frame: Frame, answers: Answers) -> NDArray[float64]:
+    """By group: what those who have an answer stand for. Times a mean it is a sum."""
+    there = reporting(frame, answers)
+    return sum_by(frame.cells[there], frame.weights[there], len(frame.groups)) * np.float64(frame.weight_step)
+
+
+def true_values(frame: Frame, query: Query) -> NDArray[float64]:
+    """What a query's answer would be without protection, by group."""
+    answers = frame.column(query.column)
+    if answers.categorical:
+        return counted(frame, answers)[:, category_place(answers, query)] * np.float64(frame.weight_step)
+    return sum_values(frame, answers) if query.statistic == "sum" else mean_values(frame, answers)
 
 
 def _by_category(frame: Frame, answers: Answers, amounts: NDArray[int64]) -> NDArray[int64]:

@@ -1,0 +1,164 @@
+"""A hybrid collection: some respondents answer in clear, the others with local protection, and both are combined.
+
+Guarantee: local DP for those who answer with protection; none for those who answer in clear.
+Requires:  as the local model.
+Proof:     docs/proofs/local-estimates.md
+
+People choose for themselves, and the choice may depend on the answer: then those in clear are another sort of people,
+and an estimate that takes both groups for samples of one population is biased. The estimates are those of
+`discreet local estimate --clear`, so the bias shows as it would there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+
+from discreet.local.estimates import Estimated
+from discreet.local.hybridcollection import Combined, Relation
+from discreet.local.questionestimates import Clear, Sample, add_clear, average_numbers, count_categories, pool_clear
+from discreet.local.randomiser import Randomiser
+from discreet.local.sampling import Plan
+from discreet.noise.entropy import Entropy
+from discreet.study.config import Selection
+from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.models.local import LocalModel, read_numbers
+from discreet.study.models.truth import by_column, category_place, counted
+from discreet.study.outcomes import Answered, Expected, Outcome, Query, Streams
+
+if TYPE_CHECKING:
+    from numpy import bool_, float64
+    from numpy.typing import NDArray
+
+__all__ = ["HybridModel", "chances_in_clear"]
+
+_WHO: Final = "who answers in clear"
+_ASKED: Final = "who is asked what"
+
+
+@dataclass(frozen=True, slots=True)
+class HybridModel:
+    """`share` of the respondents answer in clear, more or less often by `selection`; `local` protects the others."""
+
+    local: LocalModel
+    share: Decimal
+    selection: Selection | None
+    relation: str
+    name: str = "hybrid"
+
+    @property
+    def mechanism(self) -> str:
+        """What tells it from other hybrids, for readers."""
+        parts = [f"{100 * self.share:f}".rstrip("0").rstrip(".") + "% in clear"]
+        parts += [self.selection.words] if self.selection else []
+        parts += ["as strata"] if self.relation == "strata" else []
+        return ", ".join(parts)
+
+    @property
+    def variant(self) -> str:
+        return f"{self.name} {self.mechanism} {self.local.variant}"
+
+    def run(
+        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+    ) -> Outcome:
+        asked = by_column(queries)
+        plan = self.local.plan(epsilon, len(asked))
+        drawn = plan.draw(streams.stream(_ASKED), respondents=frame.size)
+        clear = streams.generator(_WHO).random(frame.size) < chances_in_clear(frame, self.share, self.selection)
+        answered: list[Answered] = []
+        for place, (name, wanted) in enumerate(asked.items()):
+            answers, entropy = frame.column(name), streams.stream(name)
+            protected = self._sample(frame, answers, drawn[:, place] & ~clear, entropy, plan)
+            opened = self._opened(frame, answers, clear)
+            answered += self._answer(frame, answers, wanted, protected, opened, plan)
+        share = f"{float(clear.mean()):.3f}" if frame.size else "0"
+        notes = {"answered in clear": share, "epsilon of a report": f"{plan.each:f}"}
+        return Outcome(tuple(answered), notes=notes)
+
+    def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
+        """None: what is expected depends on who chooses what, and the runs show it."""
+        return ()
+
+    def _randomiser(self, answers: Answers, plan: Plan) -> Randomiser:
+        return self.local.oracle(answers, plan) if answers.categorical else self.local.randomiser(answers, plan)
+
+    def _sample(self, frame: Frame, answers: Answers, sending: NDArray[bool_], entropy: Entropy, plan: Plan) -> Sample:
+        """The reports of those who answer with protection and were asked."""
+        rows = np.flatnonzero(self.local.reporting(frame, answers) & sending)
+        reports = self._randomiser(answers, plan).randomise(entropy, answers.positions[rows])
+        return Sample(
+            reports=reports,
+            cells=frame.cells[rows],
+            weights=frame.weights[rows],
+            number=len(frame.groups),
+            inclusion=float(plan.inclusion),
+            level=float(self.local.level),
+        )
+
+    def _opened(self, frame: Frame, answers: Answers, clear: NDArray[bool_]) -> Clear:
+        """Who answers in clear answers everything; whoever has no answer is left out."""
+        rows = np.flatnonzero(self.local.reporting(frame, answers) & clear)
+        return Clear(answers.positions[rows], frame.cells[rows], frame.weights[rows])
+
+    def _answer(
+        self, frame: Frame, answers: Answers, queries: Sequence[Query], sample: Sample, opened: Clear, plan: Plan
+    ) -> list[Answered]:
+        randomiser = self._randomiser(answers, plan)
+        if not answers.categorical:
+            combined = self._combine(randomiser, average_numbers(randomiser, sample), sample, opened)
+            return read_numbers(frame, answers, queries, self.mechanism, _in_unit(combined, answers))
+        oracle = self.local.oracle(answers, plan)
+        combined = self._combine(oracle, count_categories(oracle, sample), sample, opened)
+        step, truth = frame.weight_step, counted(frame, answers) * np.float64(frame.weight_step)
+        answered = []
+        for query in queries:
+            place = category_place(answers, query)
+            sides = (side[:, place] * step for side in (combined.estimates, combined.low, combined.high))
+            answered.append(Answered(query, self.mechanism, truth[:, place], *sides))
+        return answered
+
+    def _combine(self, randomiser: Randomiser, protected: Estimated, sample: Sample, opened: Clear) -> Combined:
+        if cast(Relation, self.relation) == "strata":
+            return add_clear(randomiser, protected, sample, opened)
+        return pool_clear(protected, sample, opened)
+
+
+def chances_in_clear(frame: Frame, share: Decimal, selection: Selection | None) -> NDArray[float64]:
+    """By respondent: `share` of all answer in clear; those selected are `times` as likely to, or do so for certain."""
+    chances = np.full(frame.size, float(share))
+    if selection is None or not frame.size:
+        return chances
+    answers = frame.column(selection.column)
+    chosen = _selected(answers, selection)
+    part = float(chosen.mean())
+    if part in {0.0, 1.0}:
+        return chances
+    times = float(selection.times)
+    others = float(share) / (1 - part + part * times)
+    theirs = min(1.0, others * times)
+    others = min(1.0, (float(share) - part * theirs) / (1 - part))
+    return np.where(chosen, theirs, others)
+
+
+def _selected(answers: Answers, selection: Selection) -> NDArray[bool_]:
+    if answers.categorical:
+        places = [answers.column.position(code) for code in selection.codes]
+        found: NDArray[bool_] = np.isin(answers.positions, [place for place in places if place is not None])
+        return found
+    assert selection.above is not None
+    numbers = answers.low + answers.step * answers.positions
+    above: NDArray[bool_] = (answers.positions != ABSENT) & (numbers > float(selection.above))
+    return above
+
+
+def _in_unit(combined: Combined, answers: Answers) -> Estimated:
+    """From positions on the grid to the column's own unit."""
+    return Estimated(
+        estimates=answers.low + answers.step * combined.estimates,
+        variances=answers.step**2 * combined.variances,
+        level=combined.level,
+    )
