@@ -232,7 +232,7 @@ class _StudyReader(NodeReader):
         found = [self._exact(item, "share", below=1, zero=True) for item in items]
         if not items or len(set(found)) < len(found):
             self.note(node.line, "share is a list of different numbers from 0 and below 1")
-        return tuple(share for share in found if share is not None)
+        return tuple(dict.fromkeys(share for share in found if share is not None))
 
     def _selections(self, node: Node) -> tuple[Selection | None, ...]:
         items = node.items if isinstance(node, SequenceNode) else (node,)

@@ -47,7 +47,8 @@ _TAIL: Final = """\
 #              allocation: sampling or split (when ε is a total: a few columns of each person, or all at a share),
 #              missing: public or category}}
 #   hybrid    {{share: [0.1, 0.3], selection: {{column: {selected}, times: 0.5}}, relation: samples or strata}}
-#             a share of people answer in clear, these half as often as others (none: all alike), the others as in local
+#             a share of people answer in clear, the others as in local; who answers in clear may depend on an answer,
+#             here half as often (none: all alike; numbers: above: 30 in place of codes)
 #   shuffle   {{mechanism: single-message, multi-message or vector-sum}}: to compare; no command runs it
 #   naive     {{mechanism: central, local, shuffle or all}}: an early report's recipe. Not private; to compare only.
 models:

@@ -12,7 +12,15 @@ from discreet.errors import ParameterInvalid, PathInvalid, StudyInvalid
 from discreet.guarantees.types import Neighbours
 from discreet.local.choice import FREQUENCY_ORACLES
 from discreet.local.numberchoice import NUMBER_RANDOMISERS as NUMBERS
-from discreet.study.config import DEFAULT_MODELS, FileData, ModelChoice, SampleData, StudyConfig, WorkspaceData
+from discreet.study.config import (
+    DEFAULT_MODELS,
+    DEFAULT_SHARES,
+    FileData,
+    ModelChoice,
+    SampleData,
+    StudyConfig,
+    WorkspaceData,
+)
 from discreet.study.configkeys import CATEGORY_RANDOMISERS, METRICS, NUMBER_RANDOMISERS, STUDY_KEYS
 from discreet.study.configreader import parse_study, read_study
 from discreet.study.template import sample_template
@@ -88,11 +96,26 @@ def test_lists_make_variants() -> None:
         ("strata: province\n", 5, "strata are a list"),
         ("static: [a, a]\n", 5, "names something twice"),
         ("weights: {multiplier: 0}\n", 5, "must be positive"),
-        ("queries:\n  named:\n  - {column: a}\n", 7, "{column, category} or {mean: column}"),
+        ("queries:\n  named:\n  - {column: a}\n", 7, "{column, category} or {mean: column} or {sum: column}"),
         ("queries:\n  custom:\n  - {name: a b, where: {c: [1]}}\n", 7, "letters, digits and _"),
         ("queries:\n  custom:\n  - {name: a, where: {}}\n", 7, "where is a mapping"),
         ("queries:\n  custom:\n  - {name: a, where: {b: []}}\n", 7, "at least one code"),
         ("queries:\n  custom:\n  - {name: a}\n", 7, "key 'where' is missing"),
+        ("queries:\n  custom:\n  - {name: a, where: {b: [1]}, mean: c, sum: c}\n", 7, "a mean or a sum, not both"),
+        ("queries: {sums: some}\n", 5, "sums must be all or none"),
+        ("noise: [laplase]\n", 5, "did you mean 'laplace'?"),
+        ("noise: gaussian\nmodels: [local]\n", 6, "noise is for model central"),
+        ("models: [{model: central, noise: laplace, mechanism: laplace}]\n", 5, "are the same thing"),
+        ("models: [{model: local, noise: laplace}]\n", 5, "'noise' does not go with model local"),
+        ("models: [{model: hybrid, share: 1}]\n", 5, "must be below 1"),
+        ("models: [{model: hybrid, share: [0.1, 0.10]}]\n", 5, "different numbers"),
+        ("models: [{model: hybrid, selection: some}]\n", 5, "selection must be none"),
+        ("models: [{model: hybrid, selection: {column: a, times: 2}}]\n", 5, "{column, codes, times} or"),
+        ("models: [{model: hybrid, selection: {column: a, codes: [1], times: 0}}]\n", 5, "must be positive"),
+        ("models: [{model: hybrid, missing: category}]\n", 5, "'missing' does not go with model hybrid"),
+        ("rows: []\n", 5, "different numbers of respondents"),
+        ("rows: [100, 100]\n", 5, "different numbers of respondents"),
+        ("rows: [0.5]\n", 5, "rows must be a whole number"),
     ],
 )
 def test_problems_are_told_with_their_lines(more: str, line: int, words: str) -> None:
@@ -146,11 +169,43 @@ def test_the_hash_knows_settings_and_data_but_not_comments() -> None:
     assert one.hash("") != one.hash("other rows")
 
 
+def test_a_study_without_later_keys_keeps_its_hash() -> None:
+    """So that a folder finished by an earlier version is still complete, and one begun is gone on with."""
+    text = LEAST + "models: [central, local, naive, {model: shuffle, mechanism: [single-message, multi-message]}]\n"
+    text += (
+        "queries:\n  named: [{mean: a}, {column: b, category: 1}]\n  custom: [{name: c, where: {b: [1]}, mean: a}]\n"
+    )
+    assert parse_study(text, file="s.yaml").hash("").startswith("bfe906bcb770befd")
+
+
+def test_noise_hybrids_and_sums_make_variants() -> None:
+    text = LEAST + (
+        "noise: [laplace, gaussian]\nrows: [500, 200]\n"
+        "models: [central, hybrid, {model: hybrid, share: 0, selection: [none, {column: a, above: 2.5, times: 3}]}]\n"
+        "queries: {sums: all, named: [{sum: a}], custom: [{name: c, where: {b: [1]}, sum: a}]}\n"
+    )
+    config = parse_study(text, file="s.yaml")
+    assert [one.mechanism for one in config.models[:2]] == ["laplace", "gaussian"]
+    assert [one.share for one in config.models[2:]] == [*DEFAULT_SHARES, Decimal(0), Decimal(0)]
+    assert [one.selection and one.selection.words for one in config.models[5:]] == [None, "a > 2.5, 3 times as often"]
+    assert {one.relation for one in config.models[2:]} == {"samples"}
+    assert config.rows == (200, 500)
+    assert config.queries.sums
+    assert (config.queries.named[0].statistic, config.queries.custom[0].statistic) == ("sum", "sum")
+    assert parse_study(LEAST + "noise: gaussian\n", file="s.yaml").models[0].mechanism == "gaussian"
+    assert config.hash("") != parse_study(text.replace("500", "600"), file="s.yaml").hash("")
+
+
 def test_the_template_shows_every_key() -> None:
     text = sample_template("study.yaml")
     for path, key in walk_keys(STUDY_KEYS):
         assert key.name in text, path
-    assert parse_study(text, file="study.yaml").runs == 3
+    config = parse_study(text, file="study.yaml")
+    assert (config.runs, config.epsilon_is, config.rows) == (3, "total", ())
+    shown = text.replace("# noise:", "noise:").replace("# rows:", "rows:")
+    more = parse_study(shown, file="study.yaml")
+    assert [one.mechanism for one in more.models[:2]] == ["laplace", "gaussian"]
+    assert more.rows == (2000, 10_000, 50_000)
 
 
 def test_every_key_is_in_the_guide() -> None:

@@ -156,7 +156,7 @@ def test_the_example_of_the_guide_fits_the_sample() -> None:
     page = (Path(__file__).parents[3] / "docs" / "study.md").read_text(encoding="utf-8")
     config = parse_study(page.split("```yaml\n")[1].split("```")[0], file="study.md")
     found = design_study(config, study_card(config, Path()))
-    assert found.figures == ("smoking=1", "mean of height", "smokers_in_poor_health=yes")
+    assert found.figures == ("smoking=1", "mean of height", "sum of height", "smokers_in_poor_health=yes")
 
 
 def test_templates_fit_their_data() -> None:

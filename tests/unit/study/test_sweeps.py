@@ -1,0 +1,354 @@
+"""Sums, Gaussian noise, numbers of respondents and answers in clear: what each adds to a study."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.data.card import Card, parse_card
+from discreet.errors import Refused, StudyInvalid
+from discreet.guarantees.budget import Budget
+from discreet.guarantees.types import Neighbours
+from discreet.study.bench import Bench, set_up
+from discreet.study.config import Selection
+from discreet.study.configreader import parse_study, read_study
+from discreet.study.findings import read_findings
+from discreet.study.frame import Frame
+from discreet.study.frames import prepare_rows
+from discreet.study.models.central import CentralModel, NoisyTotals
+from discreet.study.models.gaussian import GaussianTotals, gaussian_rho
+from discreet.study.models.hybrid import HybridModel, chances_in_clear
+from discreet.study.models.local import LocalModel
+from discreet.study.models.shuffle import ShuffleModel
+from discreet.study.models.truth import sum_values
+from discreet.study.outcomes import Model, Query, Streams
+from discreet.study.parts import Task
+from discreet.study.queries import design_study
+from discreet.study.report import write_report
+from discreet.study.runner import list_tasks, run_study
+from discreet.study.sweeps import hybrid_lines, sizes_of, tell_needed
+from discreet.study.tables import SIZES
+from discreet.study.variants import build_models
+from discreet.study.verdicts import summarise
+from discreet.study.worker import Assignment
+from tests.unit.study.honest import CARD, PEOPLE, STUDY, write
+
+LEVEL, DELTA = Decimal("0.95"), Decimal("0.000001")
+SIZE = Query("mean", "size", None, "Mean of Size")
+TOTAL = Query("sum", "size", None, "Sum of Size")
+FOUR = """\
+study: clinic
+dataset: {card: clinic.yaml, file: clinic.csv}
+strata: [town]
+static: [sex]
+models:
+- {model: central, noise: [laplace, gaussian]}
+- local
+- {model: shuffle, mechanism: single-message}
+- {model: hybrid, share: [0.1, 0.5], relation: [samples, strata], selection: {column: smokes, codes: [1], times: 0.3}}
+epsilon: [4, 1]
+epsilon_is: total
+runs: 2
+rows: [150, 300]
+queries: {sums: all, named: [{column: smokes, category: 1}, {sum: age}]}
+metrics: [coverage, linkage]
+seed: 7
+"""
+
+
+@pytest.fixture
+def frame(make_frame: Callable[..., Frame]) -> Frame:
+    """400 people of two regions; sizes from 1 to 3 in steps of 0.01, a tenth without one."""
+    rng = np.random.default_rng(3)
+    size = np.where(rng.random(400) < 0.1, -1, rng.integers(0, 201, 400))
+    answer = rng.integers(0, 3, 400)
+    return make_frame({"region": rng.integers(0, 2, 400), "answer": answer, "size": size}, rng.integers(1, 6, 400))
+
+
+def streams(run: int = 0) -> Streams:
+    return Streams.of_run(seed=1, variant="test", epsilon=Decimal(1), run=run)
+
+
+def bench_of(folder: Path, text: str) -> Bench:
+    config = read_study(write(folder, text))
+    (folder / "rows").mkdir()
+    rows = prepare_rows(config, folder, folder / "rows")
+    assigned = Assignment(config.text, config.file, rows.card.text, str(rows.data), str(rows.raw), str(folder), "")
+    return set_up(assigned, build_models)
+
+
+# --- sums -----------------------------------------------------------------------------------------------------------
+
+
+MODELS: list[Model] = [
+    CentralModel(neighbours=Neighbours.ADD_REMOVE, level=LEVEL, epsilon_is="total"),
+    CentralModel(neighbours=Neighbours.ADD_REMOVE, level=LEVEL, epsilon_is="total", noise="gaussian", delta=DELTA),
+    LocalModel(epsilon_is="total"),
+    LocalModel(epsilon_is="total", missing="category"),
+    HybridModel(LocalModel(epsilon_is="total"), Decimal("0.2"), None, "strata"),
+    *(
+        ShuffleModel(
+            mechanism=mechanism, delta=DELTA, neighbours=Neighbours.ADD_REMOVE, level=LEVEL, epsilon_is="total"
+        )
+        for mechanism in ("single-message", "multi-message", "vector-sum")
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.variant)
+def test_every_model_answers_a_sum_with_its_truth_and_an_interval(model: Model, frame: Frame) -> None:
+    found = model.run(frame, [SIZE, TOTAL], epsilon=Decimal(20), streams=streams()).answered
+    mean, total = (next(one for one in found if one.query is query) for query in (SIZE, TOTAL))
+    there = frame.column("size").present()
+    values = 1 + 0.01 * frame.column("size").positions
+    truth = [float((frame.weights * values)[there & (frame.cells == group)].sum()) for group in (0, 1)]
+    assert np.allclose(total.truth, truth)
+    assert np.all((total.low <= total.estimate) & (total.estimate <= total.high))
+    assert np.all(np.abs(total.estimate - total.truth) < 0.15 * total.truth)  # at so large an ε
+    assert not np.array_equal(mean.estimate, total.estimate)
+    expected = {one.query: one.error for one in model.expect(frame, [SIZE, TOTAL], epsilon=Decimal(20))}
+    if TOTAL in expected:
+        assert np.all((expected[TOTAL] > 0) & (expected[TOTAL] < 0.1 * total.truth))
+
+
+def test_a_sum_alone_has_the_whole_epsilon_of_its_column(frame: Frame) -> None:
+    model = MODELS[0]
+    alone, both = (model.expect(frame, asked, epsilon=Decimal(1))[-1].error for asked in ([TOTAL], [SIZE, TOTAL]))
+    assert np.allclose(both, 2 * alone)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "add_remove", "replace_one"), [("[1, 3]", 300, 300), ("[-1, 3]", 300, 400), ("[-3, -1]", 300, 300)]
+)
+def test_the_reach_of_a_sum_is_that_of_one_respondent(
+    bounds: str, add_remove: int, replace_one: int, frame: Frame, card: Card
+) -> None:
+    """Steps of 0.01 times a cap of 5; who changes the answer may also have had none."""
+    from tests.unit.study.conftest import CARD as PLAIN
+
+    column = parse_card(PLAIN.replace("[1, 3]", bounds), file="p.yaml").column("size")
+    answers = replace(frame.column("size"), column=column)
+    for neighbours, reach in ((Neighbours.ADD_REMOVE, add_remove), (Neighbours.REPLACE_ONE, replace_one)):
+        scales = NoisyTotals(neighbours, LEVEL, "laplace").sum_scales(frame, answers, Fraction(1, 2))
+        assert scales == [Fraction(5 * reach * 2)] * 2
+
+
+@pytest.mark.slow
+def test_scales_of_sums_are_those_that_releases_derive(tmp_path: Path) -> None:
+    from discreet.session import Session
+
+    bench = bench_of(tmp_path, FOUR)
+    house = Session.create(tmp_path / "house")
+    house.add(tmp_path / "clinic.csv", card=tmp_path / "clinic.yaml", confirm=lambda _: True)
+    told = house.explain("SELECT town, SUM(weight * age) FROM clinic GROUP BY town", epsilon="0.5")
+    (released,) = {part.scale for part in told.measures[0].slices}
+    totals = NoisyTotals(Neighbours.ADD_REMOVE, LEVEL, "laplace")
+    scales = totals.sum_scales(bench.frame, bench.frame.column("age"), Fraction(1, 2))
+    step = Fraction(bench.frame.weight_step).limit_denominator(1000)
+    assert [scale * step for scale in scales] == [released] * 2
+
+
+def test_custom_sums_take_static_conditions(card: Card) -> None:
+    text = STUDY + "queries: {custom: [{name: years, sum: age, where: {sex: [2]}, label: Years of women}]}\n"
+    design = design_study(parse_study(text, file="s.yaml"), parse_card(CARD, file="clinic.yaml"))
+    asked = next(query for query in design.queries if query.column == "years")
+    assert (asked.statistic, asked.name, asked.label) == ("sum", "sum of years", "Years of women")
+    with pytest.raises(StudyInvalid, match="a sum goes with conditions on static columns only"):
+        design_study(parse_study(text.replace("{sex: [2]}", "{smokes: [1]}"), file="s.yaml"), design_card())
+
+
+def design_card() -> Card:
+    return parse_card(CARD, file="clinic.yaml")
+
+
+# --- Gaussian noise -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("epsilon", "budget"), [("0.5", "3"), ("1", "1"), ("0.02", "3")])
+def test_gaussian_noise_costs_what_a_table_would_pay(epsilon: str, budget: str) -> None:
+    from discreet.tables.measuring import _gaussian_weight
+
+    paid = _gaussian_weight(Decimal(epsilon), Budget(epsilon=budget, delta="1e-6"), "gaussian")
+    rho = gaussian_rho(Fraction(epsilon), budget=Decimal(budget), delta=Decimal("1e-6"))
+    assert paid is not None
+    assert 0 <= rho - Fraction(paid) < Fraction(1, 10**9)
+
+
+def test_gaussian_scales_follow_from_rho_and_squared_reaches(frame: Frame) -> None:
+    answers, epsilon = frame.column("answer"), Fraction(1, 2)
+    rho = float(gaussian_rho(epsilon, budget=Decimal(2), delta=Decimal("1e-6")))
+    for neighbours, moved in ((Neighbours.ADD_REMOVE, 1), (Neighbours.REPLACE_ONE, 2)):
+        totals = GaussianTotals(neighbours, LEVEL, "gaussian", Decimal(2), Decimal("1e-6"))
+        scales = [float(scale) for scale in totals.histogram_scales(frame, answers, epsilon)]
+        assert np.allclose(scales, [5 * (moved / (2 * rho)) ** 0.5] * 2)
+        sums, weights = totals.mean_scales(frame, frame.column("size"), epsilon)
+        spent = [
+            (moved * 5 * 200) ** 2 / (2 * float(s) ** 2) + 25 / (2 * float(w) ** 2)
+            for s, w in zip(sums, weights, strict=True)
+        ]
+        assert np.allclose(spent, rho)
+
+
+def test_gaussian_noise_needs_some_of_the_budget(frame: Frame) -> None:
+    totals = GaussianTotals(Neighbours.ADD_REMOVE, LEVEL, "gaussian", Decimal("0.000001"), Decimal("1e-6"))
+    with pytest.raises(Refused, match="larger ε or δ"):
+        totals.histogram_scales(frame, frame.column("answer"), Fraction(1, 10**6))
+
+
+def test_gaussian_errs_less_where_many_columns_share_the_budget() -> None:
+    """The reason to have it: at 40 columns its noise grows with their root, not with their number."""
+    few, many = (
+        (float(gaussian_rho(Fraction(3, columns), budget=Decimal(3), delta=Decimal("1e-6"))), 3 / columns)
+        for columns in (1, 40)
+    )
+    gaussian = [(1 / (2 * rho)) ** 0.5 for rho, _ in (few, many)]
+    laplace = [2**0.5 / epsilon for _, epsilon in (few, many)]
+    assert gaussian[0] > laplace[0]
+    assert gaussian[1] < laplace[1]
+
+
+# --- numbers of respondents -----------------------------------------------------------------------------------------
+
+
+def test_fewer_respondents_stand_for_everyone(frame: Frame) -> None:
+    rows = np.arange(0, 400, 4)
+    fewer = frame.sample(rows)
+    assert fewer.size == 100
+    assert fewer.weight_step == 4 * frame.weight_step
+    assert np.array_equal(fewer.column("size").positions, frame.column("size").positions[rows])
+    assert np.allclose(sum_values(fewer, fewer.column("size")), sum_values(frame, frame.column("size")), rtol=0.4)
+
+
+@pytest.mark.slow
+def test_the_same_people_are_drawn_for_every_model_and_others_in_every_run(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, FOUR)
+
+    def truth(place: int, epsilon: str, run: int) -> list[float]:
+        rows = bench.run(Task(place, Decimal(epsilon), run, 150))[SIZES].to_pylist()
+        assert {row["respondents"] for row in rows} == {150}
+        return [row["truth"] for row in rows if row["column"] == "smokes"]
+
+    assert truth(0, "1", 0) == truth(2, "4", 0)
+    assert truth(0, "1", 0) != truth(0, "1", 1)
+    again = [bench.run(Task(2, Decimal(1), 1, 150))[SIZES].to_pylist() for _ in range(2)]
+    assert again[0] == again[1]
+    assert again[0][0]["whole"] != again[0][0]["truth"]
+    tasks = list_tasks(bench.config)
+    assert {task.place for task in tasks if task.rows} == {0, 1, 2, 3}  # hybrids are varied by their share
+    assert len({task.file for task in tasks}) == len(tasks)
+
+
+@pytest.mark.slow
+def test_more_respondents_than_there_are_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=f"rows: 900 respondents are more than the {PEOPLE} that the study has"):
+        bench_of(tmp_path, FOUR.replace("[150, 300]", "[150, 900]"))
+
+
+# --- answers in clear -----------------------------------------------------------------------------------------------
+
+
+def _selection(times: str) -> Selection:
+    return Selection("answer", Decimal(times), codes=("y",))
+
+
+@pytest.mark.parametrize("times", ["0.25", "1", "3"])
+def test_the_share_in_clear_is_kept_whoever_chooses(times: str, frame: Frame) -> None:
+    chances = chances_in_clear(frame, Decimal("0.2"), _selection(times))
+    chosen = frame.column("answer").positions == 0
+    assert chances.mean() == pytest.approx(0.2)
+    assert np.allclose(chances[chosen], float(times) * chances[~chosen][0])
+    assert np.all(chances_in_clear(frame, Decimal("0.2"), None) == 0.2)
+
+
+def test_nobody_is_more_than_sure_to_answer_in_clear(frame: Frame) -> None:
+    chances = chances_in_clear(frame, Decimal("0.7"), _selection("50"))
+    assert chances.max() == 1.0
+    assert chances.mean() == pytest.approx(0.7)
+    above = Selection("size", Decimal(2), above=Decimal(2))
+    numbers = 1 + 0.01 * frame.column("size").positions
+    chances = chances_in_clear(frame, Decimal("0.3"), above)
+    assert set(np.flatnonzero(chances == chances.max())) == set(np.flatnonzero(numbers > 2))
+
+
+@pytest.fixture
+def crowd(make_frame: Callable[..., Frame]) -> Frame:
+    """20,000 people, a third of whom answer yes."""
+    rng = np.random.default_rng(5)
+    return make_frame({"region": rng.integers(0, 2, 20_000), "answer": rng.integers(0, 3, 20_000)})
+
+
+@pytest.mark.parametrize(
+    ("times", "relation", "biased"),
+    [("0.25", "samples", True), ("0.25", "strata", False), ("1", "samples", False), ("1", "strata", False)],
+)
+def test_self_selection_biases_pooled_samples_and_not_strata(
+    times: str, relation: str, biased: bool, crowd: Frame
+) -> None:
+    query = Query("count", "answer", "y", "Yes")
+    model = HybridModel(LocalModel(epsilon_is="total"), Decimal("0.3"), _selection(times), relation)
+    runs = [model.run(crowd, [query], epsilon=Decimal(3), streams=streams(run)).answered[0] for run in range(5)]
+    off = np.mean([one.estimate.sum() / one.truth.sum() - 1 for one in runs])
+    assert (off < -0.2) if biased else (abs(off) < 0.05)
+    held = np.mean([(one.low <= one.truth) & (one.truth <= one.high) for one in runs])
+    assert (held < 0.5) if biased else (held > 0.5)
+
+
+def test_the_selection_is_checked_against_the_card() -> None:
+    text = STUDY.replace("models: [central", "models: [{model: hybrid, selection: SELECTION}, central")
+    for selection, words in (
+        (
+            "{column: smoke, codes: [1], times: 2}",
+            "selection by 'smoke': it must be a static column or a protected one",
+        ),
+        ("{column: smokes, above: 1, times: 2}", "selection by 'smokes', of kind category, takes codes"),
+        ("{column: age, codes: [1], times: 2}", "selection by 'age', of kind integer, takes above"),
+        ("{column: smokes, codes: [7], times: 2}", "'7' is not a code of column 'smokes'"),
+    ):
+        with pytest.raises(StudyInvalid, match=words):
+            design_study(parse_study(text.replace("SELECTION", selection), file="s.yaml"), design_card())
+
+
+# --- all four together ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_study_with_all_four_from_file_to_report(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    done = run_study(read_study(write(tmp_path, FOUR)), folder, base=tmp_path, jobs=1)
+    assert done.tasks == 8 * 2 * 2 + 4 * 2 * 2 * 2
+    findings = read_findings(folder)
+    assert {query["name"] for query in json.loads((folder / "study.json").read_text())["queries"]} > {"sum of age"}
+    assert {series.label for asked in findings.asked for series in asked.series} >= {
+        "central (laplace)",
+        "central (gaussian)",
+    }
+    assert [list(sizes_of(findings, asked)) for asked in findings.asked] == [[150, 300, PEOPLE]] * 2
+    smokes = findings.asked[0]
+    by_size = [one.panels[smokes.series[0], 1.0].error().mean() for one in sizes_of(findings, smokes).values()]
+    assert by_size[0] == pytest.approx(4 * by_size[2])  # the noise stands for four times as many
+    lines = {line.name: line for line in hybrid_lines(findings, findings.hybrids[0], 4.0)}
+    assert lines["smokes = 1, 0.3 times as often"].biases[-1] < -0.2
+    assert abs(lines["smokes = 1, 0.3 times as often (as strata)"].biases[-1]) < 0.2
+    told = summarise(findings)
+    assert not any("choose shuffle" in one or "choose hybrid" in one for one in told)
+    assert tell_needed(findings, 1.0) in told
+    with (folder / "tables" / "sizes.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {(row["respondents"], row["statistic"]) for row in rows} == {
+        (size, statistic) for size in ("150", "300") for statistic in ("count", "mean", "sum")
+    }
+    page = write_report(folder).read_text(encoding="utf-8")
+    for part in ('id="sizes"', 'id="hybrid"', "Sum of", "in clear", "Weighted sum", ">nan<", "central (gaussian)"):
+        assert (part in page) is (part != ">nan<"), part
+    assert (folder / "figures" / "sizes-smokes-1.svg").is_file()
+    assert (folder / "figures" / "hybrid-sum-of-age.png").is_file()
+    assert pq.read_metadata(folder / f"{SIZES}.parquet").num_rows == 4 * 2 * 2 * 2 * 4 * 2
