@@ -106,7 +106,7 @@ def test_what_no_command_runs_is_never_advised() -> None:
         assert alone.series is None
         assert alone.advice == "none of them: no command runs a model of this study"
     panels = {(CENTRAL, 1.0): _panel(3.0), (SHUFFLE, 1.0): _panel(2.0), (hybrid, 1.0): _panel(1.0)}
-    told = summarise(_findings(_asked(panels)))
+    told = summarise(replace(_findings(_asked(panels)), hybrids=(_asked(panels),)))
     assert any(one.startswith("At ε = 1 choose central: ") for one in told)
     assert not any("choose shuffle" in one or "choose hybrid" in one for one in told)
     assert any("No command runs a protocol of the shuffle" in one and "--clear" in one for one in told)
