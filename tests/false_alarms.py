@@ -28,6 +28,7 @@ CHANCES: Final = {
     "tests/statistical/test_local_categories.py": 1e-6,
     "tests/statistical/test_local_estimates.py": 1e-6,
     "tests/statistical/test_local_numbers.py": 1e-6,
+    "tests/statistical/test_local_shares.py": 1e-6,
     "tests/statistical/test_opendp.py": 2e-7,
     "tests/statistical/test_privatebounds.py": 1e-6,
     "tests/statistical/test_release.py": 2e-7,

@@ -28,6 +28,9 @@ questions:
   smokes: {kind: category, categories: {1: {en: "yes", fr: oui}, 2: {en: "no", fr: non}}}
   age: {kind: integer, bounds: [0, 110], missing: public}
 """
+WEIGHED = CARD.replace(
+    "columns:\n", "weight: {column: weight, cap: 50}\ncolumns:\n  weight: {kind: number, bounds: [0, 50]}\n"
+)
 
 
 @pytest.fixture
@@ -49,6 +52,12 @@ def test_a_draft_from_a_card_can_be_signed(tmp_path: Path, run: Run) -> None:
     assert [question["name"] for question in shown["questions"]] == ["smokes", "age"]
     assert shown["guarantee"] == "local DP, epsilon = 2 per respondent"
     assert "survey: clinic" in run("local", "init", "card.yaml", "--epsilon", "2", "--columns", "age").out
+    assert shown.get("weight") is None
+    (tmp_path / "weighed.yaml").write_text(WEIGHED, encoding="utf-8")
+    run("local", "init", "weighed.yaml", "--epsilon", "2", "--out", "w.yaml")
+    weighed = run("local", "sign", "w.yaml", "--out", "w.json", "--key", "k", "--format", "json").json()
+    assert (weighed["weight"]["cap"], weighed["weight"]["classes"]) == ("50", 8)
+    assert "in 8 classes below each cap" in run("local", "show", "w.json").out
     assert "cannot be a group" in run("local", "init", "card.yaml", "--epsilon", "2", "--groups", "smokes", code=2).err
 
 
@@ -125,13 +134,75 @@ def test_refused_lines_are_counted_by_reason(signed: Path, run: Run) -> None:
     assert "refused: not JSON" in run("local", "estimate", "m.json", "reports.jsonl").out
 
 
-def test_a_collection_that_is_still_empty_can_be_shown(signed: Path, run: Run) -> None:
-    (signed / "reports.jsonl").write_text("", encoding="utf-8")
-    shown = run("local", "estimate", "m.json", "reports.jsonl", "--by", "town")
-    assert "one false report may move a mean by any amount" in shown.out
-    found = run("local", "estimate", "m.json", "reports.jsonl", "--format", "json")
+@pytest.mark.parametrize("text", ["", "\n\n", "survey,version\n"])
+def test_a_file_without_reports_is_refused_with_the_next_step(text: str, signed: Path, run: Run) -> None:
+    (signed / "reports.jsonl").write_text(text, encoding="utf-8")
+    refused = run("local", "estimate", "m.json", "reports.jsonl", "--by", "town", code=1)
+    assert "FileRefused: 'reports.jsonl' holds no reports" in refused.err
+    assert "discreet local encode" in refused.err
+    assert not refused.out
+
+
+def test_a_group_without_reports_is_shown_without_figures(signed: Path, run: Run) -> None:
+    (signed / "north.csv").write_text("town,smokes,age\nN,1,\n", encoding="utf-8")
+    run("local", "encode", "m.json", "north.csv")
+    words = ("local", "estimate", "m.json", "reports.jsonl", "--by", "town")
+    assert "one false report may move a mean by any amount" in run(*words).out
+    found = run(*words, "--format", "json")
     told = json.loads(found.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert told["poisoning"][1]["one_false_report_moves_at_most"] is None
+    south = [each for each in told["estimates"] if each["groups"] == {"town": "S"}]
+    assert {(each["estimate"], each["low"], each["high"], each["adjusted_high"]) for each in south} == {(None,) * 4}
+
+
+def test_sampled_questions_have_two_estimates_and_one_is_recommended(signed: Path, run: Run) -> None:
+    (signed / "s.yaml").write_text(MANIFEST.replace("split", "sampling"), encoding="utf-8")
+    run("local", "sign", "s.yaml", "--out", "s.json")
+    run("local", "encode", "s.json", "answers.csv")
+    found = run("local", "estimate", "s.json", "reports.jsonl", "--format", "json").json()
+    assert found["recommended"] == "ratio_count"
+    assert set(found["estimators"]) == {"estimate", "ratio_count", "adjusted"}
+    counts = [each for each in found["estimates"] if each["statistic"] == "count"]
+    for each in counts:
+        for name in ("share", "ratio_count", "adjusted"):
+            assert each[f"{name}_low"] <= each[name] <= each[f"{name}_high"]
+            assert each[f"{name}_low"] < each[f"{name}_high"]
+        assert each["low"] < each["estimate"] < each["high"]
+        assert each["adjusted_low"] >= 0
+        assert each["adjusted_high"] <= 3000
+    assert sum(each["ratio_count"] for each in counts) == pytest.approx(3000)
+    table = run("local", "estimate", "s.json", "reports.jsonl").out
+    for words in ("ratio estimator, Hájek); recommended", "share %", "adjusted", "as totals"):
+        assert words in table
+    rows = list(csv.DictReader(io.StringIO(run("local", "estimate", "s.json", "reports.jsonl", "--format", "csv").out)))
+    assert float(rows[0]["ratio_count_high"]) == counts[0]["ratio_count_high"]
+    assert "as totals" not in run("local", "estimate", "m.json", "reports.jsonl", code=None).out
+
+
+def test_show_foretells_before_anybody_is_asked(signed: Path, run: Run) -> None:
+    (signed / "answers.csv").unlink()
+    told = run("local", "show", "m.json", "--respondents", "500", "--format", "json").json()["outlook"]
+    assert (told["respondents"], told["level"], told["design_effect"]) == (500, 0.95, 1.0)
+    assert {(each["question"], each["groups"].get("town")) for each in told["expected"]} == {
+        (question, town) for question in ("smokes", "age") for town in (None, "N", "S")
+    }
+    assert all(0 < each["half_width"] <= each["worst_half_width"] for each in told["expected"])
+    assert {each["asked"] for each in told["expected"]} == {500, 250}
+    table = run("local", "show", "m.json", "--respondents", "500", "--share", "town=N:0.9", "--level", "0.9").out
+    for words in (
+        "Expected ± of 90% intervals with 500 respondents",
+        "as declared",
+        "North",
+        "450",
+        "percentage points",
+    ):
+        assert words in table
+    french = run("local", "show", "m.json", "--respondents", "500", "--lang", "fr").out
+    for words in ("± attendu", "autant dans chaque catégorie", "points de pourcentage", "tous"):
+        assert words in french
+    assert "outlook" not in run("local", "show", "m.json", "--format", "json").json()
+    assert "give that number too" in run("local", "show", "m.json", "--share", "town=N:0.9", code=2).err
+    assert "respondents" in run("local", "show", "m.json", "--respondents", "0", code=2).err
 
 
 def test_files_that_are_not_there_are_named(signed: Path, run: Run) -> None:

@@ -3,17 +3,68 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from discreet.cli.screen import show_estimates, show_note, show_pairs, show_table
+from discreet.cli.screen import show_columns, show_estimates, show_note, show_pairs, show_table
+from discreet.pages.lettering import borne_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.local.collection import Collection, Estimate
+    from discreet.local.manifest import Manifest, WeightScale
+    from discreet.local.precision import Expected, Outlook
     from discreet.local.signing import SignedManifest
 
-__all__ = ["collection_csv", "collection_facts", "manifest_facts", "show_collection", "show_manifest"]
+__all__ = [
+    "collection_csv",
+    "collection_facts",
+    "manifest_facts",
+    "outlook_facts",
+    "show_collection",
+    "show_manifest",
+    "show_outlook",
+]
+
+_RATIO: Final = "ratio_count"
+_TOTAL: Final = "estimate"
+_ESTIMATED_TOTAL: Final = "as totals: sums of the reports over the chance of being asked; they err more"
+_ESTIMATORS: Final = {
+    _RATIO: "share among those who were asked, times the weight of all respondents (ratio estimator, Hájek)",
+    _TOTAL: "sum of the reports over the chance of being asked (total, Horvitz–Thompson)",
+    "adjusted": "ratio counts made not negative and adding up (Norm-Sub); biased",
+}
+_COUNT_FACTS: Final = (
+    *("adjusted", "adjusted_low", "adjusted_high"),
+    *("share", "share_low", "share_high"),
+    *(_RATIO, f"{_RATIO}_low", f"{_RATIO}_high"),
+)
+_WORDS: Final = {
+    "en": {
+        "title": "Expected ± of {level:g}% intervals with {number:,} respondents, before anybody is asked",
+        "all": "all",
+        "group": "group",
+        "respondents": "respondents",
+        "asked": "asked",
+        "expected": "expected ±",
+        "worst": "± at the worst",
+        "share": "share, in percentage points",
+        "mean": "mean",
+        "assumed": "assumed",
+    },
+    "fr": {
+        "title": "± attendu des intervalles à {level:g} % avec {number:,} répondants, avant toute question",
+        "all": "tous",
+        "group": "groupe",
+        "respondents": "répondants",
+        "asked": "interrogés",
+        "expected": "± attendu",
+        "worst": "± au pire",
+        "share": "part, en points de pourcentage",
+        "mean": "moyenne",
+        "assumed": "supposé",
+    },
+}
 
 
 def manifest_facts(signed: SignedManifest) -> dict[str, Any]:
@@ -31,7 +82,7 @@ def show_manifest(signed: SignedManifest) -> None:
     """A signed manifest for people: what is asked, and what it costs."""
     manifest = signed.manifest
     asked = f"{manifest.asked} of {len(manifest.questions)} questions, mode {manifest.mode}"
-    weight = "none" if manifest.weight is None else f"{manifest.weight.rule.column}, in clear"
+    weight = "none" if manifest.weight is None else _told_weight(manifest.weight)
     marks = "random" if manifest.token is None else f"a hash of the token in column '{manifest.token}'"
     show_pairs(
         f"{manifest.title.en} ('{manifest.survey}', version {manifest.version})",
@@ -60,12 +111,69 @@ def show_manifest(signed: SignedManifest) -> None:
     show_table("", headings, rows)
 
 
+def _told_weight(weight: WeightScale) -> str:
+    told = "to the step" if weight.classes is None else f"in {weight.classes} classes below each cap"
+    return f"{weight.rule.column}, in clear, {told}"
+
+
+def outlook_facts(outlook: Outlook, lang: str) -> dict[str, Any]:
+    """What to expect of a collection, as JSON; shares are parts of 1."""
+    return {
+        "respondents": outlook.respondents,
+        "level": outlook.level,
+        "design_effect": outlook.design_effect,
+        "assumptions": [labels.text(lang) for labels in outlook.assumptions],
+        "expected": [
+            {
+                "question": each.question,
+                "statistic": each.statistic,
+                "groups": {} if each.group is None else {each.group: each.category},
+                "respondents": each.respondents,
+                "asked": each.asked,
+                "half_width": each.half_width,
+                "worst_half_width": each.worst,
+            }
+            for each in outlook.expected
+        ],
+    }
+
+
+def show_outlook(signed: SignedManifest, outlook: Outlook, *, lang: str) -> None:
+    """What to expect of a collection, for people: one table for each question."""
+    manifest, words = signed.manifest, _WORDS[lang]
+    title = words["title"].format(level=100 * outlook.level, number=outlook.respondents)
+    show_pairs(f"\n{title}", [(words["assumed"], labels.text(lang)) for labels in outlook.assumptions])
+    headings = [(words["group"], "left")]
+    headings += [(words[name], "right") for name in ("respondents", "asked", "expected", "worst")]
+    for question in manifest.questions:
+        own = [each for each in outlook.expected if each.question == question.name]
+        scale = 1.0 if question.numeric else 100.0
+        reaches = [
+            [scale * reach if reach is not None else None for reach in (each.half_width, each.worst)] for each in own
+        ]
+        decimals = borne_decimals([reach for pair in reaches for reach in pair if reach is not None])
+        rows = []
+        for each, pair in zip(own, reaches, strict=True):
+            told = ["–" if reach is None else f"{reach:,.{decimals}f}" for reach in pair]
+            rows.append([_part_label(manifest, each, lang), f"{each.respondents:,.0f}", f"{each.asked:,.0f}", *told])
+        show_table(f"\n{question.column.label.text(lang)}: {words[own[0].statistic]}", headings, rows)
+
+
+def _part_label(manifest: Manifest, each: Expected, lang: str) -> str:
+    if each.group is None:
+        return _WORDS[lang]["all"]
+    labels = {category.code: category.label.text(lang) for category in manifest.group(each.group).categories}
+    return labels[each.category or ""]
+
+
 def collection_facts(found: Collection) -> dict[str, Any]:
     """A collection as JSON."""
     return {
         **_about(found),
         "verified": found.signed.verification,
         "by": list(found.by),
+        "estimators": _ESTIMATORS,
+        "recommended": _recommended(found),
         "refused_by_reason": {reason.value: count for reason, count in found.refused.items()},
         "warnings": list(found.warnings),
         "poisoning": [
@@ -86,7 +194,7 @@ def collection_facts(found: Collection) -> dict[str, Any]:
                 "estimate": each.estimate,
                 "low": each.low,
                 "high": each.high,
-                "adjusted": each.adjusted,
+                **_count_facts(each),
             }
             for each in found.estimates
         ],
@@ -98,9 +206,13 @@ def collection_csv(found: Collection) -> str:
     from discreet.pages.spreadsheets import csv_text
 
     about = {name: str(value) for name, value in _about(found).items()}
-    names = ["question", "statistic", "category", "label", *found.by, "estimate", "low", "high", "adjusted"]
+    names = ["question", "statistic", "category", "label", *found.by, "estimate", "low", "high", *_COUNT_FACTS]
     rows = (
-        (each.question, each.statistic, each.category, each.label, *each.groups, *_numbers(each), *about.values())
+        (
+            *(each.question, each.statistic, each.category, each.label, *each.groups),
+            *(each.estimate, each.low, each.high, *_count_facts(each).values()),
+            *about.values(),
+        )
         for each in found.estimates
     )
     return csv_text([*names, *about], rows)
@@ -111,30 +223,67 @@ def show_collection(found: Collection, *, lang: str) -> None:
     about = _about(found)
     pairs = [(name.replace("_", " "), str(value)) for name, value in about.items()]
     pairs += [(f"refused: {reason.value}", f"{count:,}") for reason, count in found.refused.items()]
+    pairs.append(("share, count", f"{_ESTIMATORS[_RATIO]}; recommended" if found.sampled else _ESTIMATORS[_TOTAL]))
+    pairs.append(("adjusted", _ESTIMATORS["adjusted"]))
     show_pairs(f"{found.signed.manifest.title.text(lang)}: estimates from randomised reports", pairs)
     for name in dict.fromkeys(each.question for each in found.estimates):
         _show_question(found, [each for each in found.estimates if each.question == name], lang)
-    show_pairs("Poisoning", [(each.question, each.sentence()) for each in found.poisoning])
+    show_pairs("\nPoisoning", [(each.question, each.sentence()) for each in found.poisoning])
     for warning in found.warnings:
         show_note(f"Warning: {warning}")
 
 
 def _show_question(found: Collection, estimates: Sequence[Estimate], lang: str) -> None:
-    first = estimates[0]
-    counts = first.statistic == "count"
+    title = f"\n{found.signed.manifest.question(estimates[0].question).column.label.text(lang)}"
+    groups = _groups_of(found, estimates, lang)
+    interval = f"{100 * found.level:g}% interval"
+    if estimates[0].statistic == "mean":
+        means = [(each.estimate, each.low, each.high) for each in estimates]
+        _show_figures(title, [*groups, *_figure("mean", interval, means)])
+        return
+    opening = [*groups, ("answer", "left", [each.label or "" for each in estimates])]
+    shares = [_percent(each) for each in estimates]
+    ratios = [(each.ratio.estimate, each.ratio.low, each.ratio.high) for each in estimates]
+    adjusted = [(each.adjusted, each.adjusted_low, each.adjusted_high) for each in estimates]
+    recommended = [
+        *_figure("share %", interval, shares),
+        *_figure("count", interval, ratios),
+        *_figure("adjusted", interval, adjusted, decimals=0),
+    ]
+    _show_figures(title, [*opening, *recommended])
+    if found.sampled:
+        totals = [(each.estimate, each.low, each.high) for each in estimates]
+        _show_figures(f"\nThe same counts {_ESTIMATED_TOTAL}", [*opening, *_figure("total", interval, totals)])
+
+
+def _figure(
+    name: str, interval: str, figures: Sequence[tuple[float | None, ...]], *, decimals: int | None = None
+) -> list[tuple[str, str, list[str]]]:
+    """Two columns: figures, and their intervals."""
     values, intervals = show_estimates(
-        [each.estimate for each in estimates], [(each.low, each.high) for each in estimates]
+        [figure[0] for figure in figures], [figure[1:] for figure in figures], decimals=decimals
     )
-    headings = [(name, "left") for name in found.by] + ([("answer", "left")] if counts else [])
-    headings += [(first.statistic, "right"), (f"{100 * found.level:g}% interval", "right")]
-    headings += [("adjusted", "right")] if counts else []
-    rows = []
-    for each, value, interval in zip(estimates, values, intervals, strict=True):
-        label = [each.label or ""] if counts else []
-        adjusted = ["–" if each.adjusted is None else f"{each.adjusted:,.0f}"] if counts else []
-        groups = [_group_label(found, name, code, lang) for name, code in zip(found.by, each.groups, strict=True)]
-        rows.append([*groups, *label, value, interval, *adjusted])
-    show_table(f"\n{found.signed.manifest.question(first.question).column.label.text(lang)}", headings, rows)
+    told = [
+        shown if figure[0] is not None or figure[1] is not None else "–"
+        for shown, figure in zip(intervals, figures, strict=True)
+    ]
+    return [(name, "right", values), (interval, "right", told)]
+
+
+def _percent(each: Estimate) -> tuple[float | None, ...]:
+    figures = (each.share.estimate, each.share.low, each.share.high)
+    return tuple(None if figure is None else 100 * figure for figure in figures)
+
+
+def _show_figures(title: str, columns: Sequence[tuple[str, str, list[str]]]) -> None:
+    show_columns(title, [(name, side) for name, side, _ in columns], [cells for _, _, cells in columns])
+
+
+def _groups_of(found: Collection, estimates: Sequence[Estimate], lang: str) -> list[tuple[str, str, list[str]]]:
+    return [
+        (name, "left", [_group_label(found, name, each.groups[place], lang) for each in estimates])
+        for place, name in enumerate(found.by)
+    ]
 
 
 def _group_label(found: Collection, name: str, code: str, lang: str) -> str:
@@ -157,5 +306,13 @@ def _about(found: Collection) -> dict[str, Any]:
     }
 
 
-def _numbers(each: Estimate) -> tuple[float | None, ...]:
-    return each.estimate, each.low, each.high, each.adjusted
+def _recommended(found: Collection) -> str:
+    return _RATIO if found.sampled else _TOTAL
+
+
+def _count_facts(each: Estimate) -> dict[str, float | None]:
+    """What only counts have; null for means."""
+    figures = (each.adjusted, each.adjusted_low, each.adjusted_high)
+    shares = (each.share.estimate, each.share.low, each.share.high)
+    ratios = (each.ratio.estimate, each.ratio.low, each.ratio.high)
+    return dict(zip(_COUNT_FACTS, (*figures, *shares, *ratios), strict=True))

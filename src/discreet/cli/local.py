@@ -93,21 +93,56 @@ def local_sign(
         show_manifest(signed)
 
 
-@local.command("show", epilog="Example: discreet local show survey.json --trust survey.key.pub")
+@local.command("show", epilog="Example: discreet local show survey.json --trust survey.key.pub --respondents 5000")
 def local_show(
     manifest: SignedArgument,
+    respondents: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Also foretell the ± of every estimate from so many respondents, without data."),
+    ] = None,
+    level: Annotated[
+        float, typer.Option(metavar="L", help="With --respondents: level of the intervals, between 0 and 1.")
+    ] = 0.95,
+    share: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP=CODE:PART,...",
+            help="With --respondents: which part of them a category of a group has. Default: all the same.",
+        ),
+    ] = None,
+    design_effect: Annotated[
+        float | None,
+        typer.Option(metavar="D", help="With --respondents: by how much unequal weights multiply variances."),
+    ] = None,
     trust: TrustOption = None,
     workspace: UnusedWorkspace = None,
+    lang: LanguageOption = Language.EN,
     output: FormatOption = Format.TABLE,
 ) -> None:
-    """Verify a signed manifest and show what it asks and what it costs a respondent."""
-    from discreet.cli.collecting import manifest_facts, show_manifest
+    """Verify a signed manifest and show what it asks, what it costs a respondent, and how accurate it would be."""
+    from discreet.cli.collecting import manifest_facts, outlook_facts, show_manifest, show_outlook
+    from discreet.errors import UsageError
+    from discreet.local.precision import expect_precision, read_group_shares
 
+    if respondents is None and (share or design_effect is not None):
+        raise UsageError("--share and --design-effect say what to expect of --respondents N; give that number too.")
     signed = _read_signed(manifest, trust)
+    outlook = None
+    if respondents is not None:
+        outlook = expect_precision(
+            signed.manifest,
+            respondents=respondents,
+            level=level,
+            group_shares=read_group_shares(share or [], signed.manifest),
+            design_effect=design_effect,
+        )
     if output is Format.JSON:
-        show_json(manifest_facts(signed))
-    else:
-        show_manifest(signed)
+        facts = manifest_facts(signed)
+        show_json(facts if outlook is None else {**facts, "outlook": outlook_facts(outlook, lang.value)})
+        return
+    show_manifest(signed)
+    if outlook is not None:
+        show_outlook(signed, outlook, lang=lang.value)
 
 
 @local.command("encode", epilog="Example: discreet local encode survey.json answers.csv --out reports.jsonl")

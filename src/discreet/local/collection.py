@@ -36,16 +36,17 @@ from discreet.local.questionestimates import (
     poison_reach,
     pool_clear,
 )
-from discreet.local.randomiser import FrequencyOracle
+from discreet.local.randomiser import FrequencyOracle, Randomiser
 from discreet.local.replicateweights import read_replicates
 from discreet.local.reports import Collected, Refusal, read_collected
+from discreet.local.shares import Counts, clip_ends
 from discreet.local.signing import SignedManifest
 
 if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-__all__ = ["Collection", "Estimate", "estimate_collection"]
+__all__ = ["Collection", "Estimate", "Figure", "estimate_collection"]
 
 _PRIVACY: Final = "privacy noise only"
 _QUESTIONS: Final = "privacy noise and the draw of questions"
@@ -54,8 +55,24 @@ _LARGEST_TABLE: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its interval; None stands for what the reports cannot tell."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+_NOTHING: Final = Figure(None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
-    """One estimated number. `adjusted` is Norm-Sub's, for counts; None stands for what the reports cannot tell."""
+    """A mean, or a count in its three forms. None stands for what the reports cannot tell.
+
+    `estimate` of a count is the total of the reports over the chance of being asked, `ratio` the share times the weight
+    of everybody, and `adjusted` what Norm-Sub makes of the latter.
+    """
 
     question: str
     statistic: str
@@ -65,7 +82,32 @@ class Estimate:
     estimate: float | None
     low: float | None
     high: float | None
-    adjusted: float | None
+    adjusted: float | None = None
+    adjusted_low: float | None = None
+    adjusted_high: float | None = None
+    share: Figure = _NOTHING
+    ratio: Figure = _NOTHING
+
+    @classmethod
+    def of_count(
+        cls,
+        question: str,
+        category: str,
+        label: str,
+        groups: tuple[str, ...],
+        total: Figure,
+        adjusted: Figure,
+        share: Figure,
+        ratio: Figure,
+    ) -> Estimate:
+        """A count in all its forms."""
+        return cls(
+            *(question, "count", category, label, groups),
+            *(total.estimate, total.low, total.high),
+            *(adjusted.estimate, adjusted.low, adjusted.high),
+            share=share,
+            ratio=ratio,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +128,11 @@ class Collection:
     @property
     def guarantee(self) -> LocalDP:
         return self.signed.manifest.guarantee()
+
+    @property
+    def sampled(self) -> bool:
+        """Whether respondents were asked some of the questions only, so that the two kinds of counts differ."""
+        return self.signed.manifest.inclusion < 1
 
     @property
     def promise(self) -> str:
@@ -142,7 +189,6 @@ def estimate_collection(
     work = _Work(manifest, cells, collected, opened, relation, level, weights, lang)
     found = [work.question(question) for question in manifest.questions]
     told = _QUESTIONS if manifest.inclusion < 1 else _PRIVACY
-    pooled = opened is not None and relation == "samples"
     return Collection(
         signed=signed,
         by=tuple(by),
@@ -150,7 +196,7 @@ def estimate_collection(
         accepted=collected.respondents,
         clear=0 if opened is None else opened.respondents,
         refused=collected.refused,
-        variance=_DESIGN if weights is not None or pooled else told,
+        variance=_DESIGN if work.about_population else told,
         estimates=tuple(estimate for estimates, _, _ in found for estimate in estimates),
         poisoning=tuple(poisoning for _, poisoning, _ in found),
         warnings=tuple(dict.fromkeys(f"{name}: {text}" if name else text for _, _, (name, text) in found if text)),
@@ -183,44 +229,67 @@ class _Work:
     replicates: NDArray[int64] | None
     lang: str
 
+    @property
+    def about_population(self) -> bool:
+        """Whether intervals hold the drawing of the respondents as well."""
+        return self.replicates is not None or (self.opened is not None and self.relation == "samples")
+
     def question(self, question: Question) -> tuple[list[Estimate], Poisoning, tuple[str, str]]:
         """The estimates of a question, how far a false report moves them, and a warning where one is due."""
         randomiser, sample = randomiser_for(question), self._sample(question)
-        if isinstance(randomiser, FrequencyOracle):
-            protected = count_categories(randomiser, sample)
-        else:
-            protected = average_numbers(randomiser, sample)
         reach = poison_reach(randomiser, sample, weight=self._largest_weight())
-        estimated, warning = protected, ("", "")
-        totals = sample.totals()
+        if isinstance(randomiser, FrequencyOracle):
+            counts, warning = self._joined_counts(question, randomiser, sample)
+            told = Poisoning(question.name, "count", reach * self._weight_step())
+            return list(self._counts(question, sample, counts)), told, warning
+        assert question.column.step is not None
+        estimated, warning = average_numbers(randomiser, sample), ("", "")
         if self.opened is not None:
-            clear = self._clear(question, self.opened)
-            if self.relation == "samples":
-                combined = pool_clear(protected, sample, clear)
-            else:
-                combined = add_clear(randomiser, protected, sample, clear)
-            estimated, totals = combined, totals + clear.totals(sample.number)
-            warning = _warning(question, combined)
-        if question.numeric:
-            assert question.column.step is not None
-            proportional = question.missing is Missing.PUBLIC
-            poisoning = Poisoning(question.name, "mean", reach * float(question.column.step), proportional)
-            return list(self._means(question, estimated)), poisoning, warning
-        poisoning = Poisoning(question.name, "count", reach * self._weight_step())
-        adjusted = norm_sub(estimated.estimates, self._known_totals(question, totals))
-        return list(self._counts(question, estimated, adjusted)), poisoning, warning
+            combined = self._join(randomiser, estimated, sample, self._clear(question, self.opened))
+            estimated, warning = combined, _warning(question, combined)
+        proportional = question.missing is Missing.PUBLIC
+        told = Poisoning(question.name, "mean", reach * float(question.column.step), proportional)
+        return list(self._means(question, estimated)), told, warning
+
+    def _joined_counts(
+        self, question: Question, oracle: FrequencyOracle, sample: Sample
+    ) -> tuple[Counts, tuple[str, str]]:
+        """The counts of all respondents, those who answered in clear included, and a warning where there are any."""
+        counts, found = count_categories(oracle, sample)
+        if self.opened is None:
+            return counts, ("", "")
+        clear = self._clear(question, self.opened)
+        if self.relation == "strata":
+            total = add_clear(oracle, counts.total, sample, clear)
+            ratio: Estimated = add_clear(oracle, counts.ratio, sample, clear)
+        else:
+            total = pool_clear(found, sample, clear)
+            ratio = total
+            if question.missing is Missing.CATEGORY:
+                # what the reports stand for is known: everybody's weight, and not only that of those who were asked
+                stood = sample.totals() + clear.totals(sample.number)
+                factor = np.divide(self._everybody(), stood, out=np.ones(sample.number), where=stood > 0)[:, None]
+                ratio = Estimated(total.estimates * factor, total.variances * factor**2, total.level)
+        return Counts.of_ratio(total, ratio, self._everybody()), _warning(question, total)
+
+    def _join(self, randomiser: Randomiser, protected: Estimated, sample: Sample, clear: Clear) -> Combined:
+        if self.relation == "samples":
+            return pool_clear(protected, sample, clear)
+        return add_clear(randomiser, protected, sample, clear)
 
     def _sample(self, question: Question) -> Sample:
         drawn = self.collected.questions[question.name]
-        cells = self.cells.place(self.collected.groups, self.collected.respondents)
         return Sample(
             reports=drawn.reports,
-            cells=cells[drawn.rows],
-            weights=self.collected.weights[drawn.rows],
+            rows=drawn.rows,
+            silent=drawn.absent,
+            places=self.cells.place(self.collected.groups, self.collected.respondents),
+            people=self.collected.weights,
             number=self.cells.number,
             inclusion=float(self.manifest.inclusion),
             level=self.level,
-            replicates=None if self.replicates is None else self.replicates[:, drawn.rows],
+            replicates=self.replicates,
+            rounding=0.0 if self.manifest.weight is None else self.manifest.weight.rounding,
         )
 
     def _clear(self, question: Question, opened: Answers) -> Clear:
@@ -229,23 +298,40 @@ class _Work:
         cells = self.cells.place(opened.groups, opened.respondents)
         return Clear(positions[given], cells[given], opened.weights[given])
 
-    def _known_totals(self, question: Question, answered: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the counts of a cell add up to: the weight of all its respondents, unless some are missing in public."""
-        if question.missing is Missing.PUBLIC:
-            return answered
+    def _everybody(self) -> NDArray[np.float64]:
+        """The weight of all respondents of each cell, whatever they were asked."""
         totals = np.zeros(self.cells.number, dtype=np.int64)
         np.add.at(totals, self.cells.place(self.collected.groups, self.collected.respondents), self.collected.weights)
         if self.opened is not None:
             np.add.at(totals, self.cells.place(self.opened.groups, self.opened.respondents), self.opened.weights)
         return totals.astype(np.float64)
 
-    def _counts(self, question: Question, found: Estimated, adjusted: NDArray[np.float64]) -> Iterator[Estimate]:
+    def _counts(self, question: Question, sample: Sample, counts: Counts) -> Iterator[Estimate]:
         step = self._weight_step()
-        arrays = [step * array for array in (found.estimates, found.low, found.high, adjusted)]
+        adjusted = [step * array for array in self._adjusted(question, sample, counts.ratio)]
+        total, ratio = ([step * array for array in _with_ends(each)] for each in (counts.total, counts.ratio))
+        share = _with_ends(counts.share)
         for cell, groups in enumerate(self.cells.codes()):
             for place, category in enumerate(question.answers):
-                numbers = (_finite(array[cell, place]) for array in arrays)
-                yield Estimate(question.name, "count", *_named(category, self.lang), groups, *numbers)
+                figures = [
+                    Figure(*(_finite(array[cell, place]) for array in arrays))
+                    for arrays in (total, adjusted, share, ratio)
+                ]
+                yield Estimate.of_count(question.name, *_named(category, self.lang), groups, *figures)
+
+    def _adjusted(self, question: Question, sample: Sample, ratio: Estimated) -> tuple[NDArray[np.float64], ...]:
+        """Counts of a cell that are not negative and add up, with the ends of their intervals.
+
+        They add up to the weight of all its respondents, less those who gave no answer in public. Those of them who are
+        known bound each count, unless it is about a population of which the respondents are a sample.
+        """
+        answered, known = sample.answered(), sample.known()
+        if self.opened is not None:
+            clear = self._clear(question, self.opened).totals(sample.number)
+            answered, known = answered + clear, known + clear
+        adjusted = norm_sub(ratio.estimates, answered)
+        largest = np.full_like(known, np.inf) if self.about_population else known
+        return adjusted, *clip_ends(ratio, adjusted, largest[:, None])
 
     def _means(self, question: Question, found: Estimated) -> Iterator[Estimate]:
         column = question.column
@@ -255,7 +341,7 @@ class _Work:
         arrays = [low + step * array for array in (found.estimates, found.low, found.high)]
         for cell, groups in enumerate(self.cells.codes()):
             numbers = [_finite(array[cell]) for array in arrays]
-            yield Estimate(question.name, "mean", None, None, groups, numbers[0], numbers[1], numbers[2], None)
+            yield Estimate(question.name, "mean", None, None, groups, numbers[0], numbers[1], numbers[2])
 
     def _weight_step(self) -> float:
         return 1.0 if self.manifest.weight is None else float(self.manifest.weight.step)
@@ -266,6 +352,10 @@ class _Work:
 
 def _named(category: Category, lang: str) -> tuple[str, str]:
     return category.code, category.label.text(lang)
+
+
+def _with_ends(found: Estimated) -> tuple[NDArray[np.float64], ...]:
+    return found.estimates, found.low, found.high
 
 
 def _finite(number: float) -> float | None:

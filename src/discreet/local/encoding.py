@@ -26,6 +26,7 @@ from discreet.local.lines import close_up, place_side_by_side, write_numbers, wr
 from discreet.local.manifest import Manifest, Missing, Question
 from discreet.local.sampling import Plan
 from discreet.local.signing import SignedManifest
+from discreet.local.weightclasses import draw_classes
 from discreet.noise.entropy import SystemEntropy
 
 if TYPE_CHECKING:
@@ -183,8 +184,8 @@ def _labels(manifest: Manifest, answers: Answers, order: NDArray[int64]) -> list
         labels = [f"{opening}{name}:{_JSON.encode(category.code)}{closing}".encode() for category in group.categories]
         parts.append(write_texts(np.array(labels, dtype=np.bytes_)[answers.groups[group.name][order]]))
     if manifest.weight is not None:
-        weights = write_numbers(answers.weights[order])
-        parts.append(place_side_by_side(b',"weight":', weights, rows=answers.respondents))
+        weights = draw_classes(SystemEntropy(), answers.weights, manifest=manifest, groups=answers.groups)[order]
+        parts.append(place_side_by_side(b',"weight":', write_numbers(weights), rows=answers.respondents))
     return parts
 
 

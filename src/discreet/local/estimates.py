@@ -1,7 +1,7 @@
 """Arrays of estimates that know their variances and their intervals.
 
-Intervals are normal ones around the estimate. What a variance holds (privacy noise alone, or the sampling of people
-too) is said by whoever made it.
+Intervals are normal ones around the estimate, unless ends are given. What a variance holds (privacy noise alone, or
+the sampling of people too) is said by whoever made it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["Estimated", "normal_quantile"]
+__all__ = ["Estimated", "WithEnds", "normal_quantile"]
 
 
 def normal_quantile(level: float) -> float:
@@ -61,3 +61,20 @@ class Estimated:
     def _end(self, side: int) -> NDArray[float64]:
         reach = side * self.half_widths
         return np.where(np.isinf(reach), reach, self.estimates + reach)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithEnds(Estimated):
+    """Estimates whose intervals are not the normal ones: they come with their `ends`, low and high."""
+
+    ends: tuple[NDArray[float64], NDArray[float64]]
+
+    @property
+    def low(self) -> NDArray[float64]:
+        """The lower ends of the intervals; -inf where nothing can be said."""
+        return self.ends[0]
+
+    @property
+    def high(self) -> NDArray[float64]:
+        """The upper ends of the intervals; inf where nothing can be said."""
+        return self.ends[1]

@@ -53,7 +53,8 @@ class Frequencies(Estimated):
 
     Variances hold the privacy noise and, where only some respondents were asked, the draw of those asked. They do
     not hold the sampling of the respondents from a population: see `replicates`. `weights` and `weight_squares` are
-    the sums of w and w² over all reports of a cell, `category_squares` the estimated sums of w² over each category.
+    the sums of w and w² over all reports of a cell, `category_squares` the estimated sums of w² over each category,
+    which noise may carry out of their range.
     """
 
     weights: NDArray[float64]
@@ -75,8 +76,9 @@ class Frequencies(Estimated):
         shares = self.estimates / total
         inside = np.clip(shares, 0.0, 1.0)
         moments = Moments.of(self.channel)
-        spread = (1 - inside) ** 2 * self.category_squares + inside**2 * (squares - self.category_squares)
-        noise = moments.other * squares + (moments.own - 1) * self.category_squares
+        own = np.clip(self.category_squares, 0.0, squares)
+        spread = (1 - inside) ** 2 * own + inside**2 * (squares - own)
+        noise = moments.other * squares + (moments.own - 1) * own
         variances = ((noise + spread) / self.inclusion - (0.0 if design else spread)) / total**2
         return Estimated(
             estimates=np.where(empty, np.nan, shares),
@@ -86,9 +88,16 @@ class Frequencies(Estimated):
 
 
 def estimate_frequencies(
-    tally: Tally, channel: Channel, *, inclusion: float | Fraction = 1.0, level: float = 0.95
+    tally: Tally,
+    channel: Channel,
+    *,
+    inclusion: float | Fraction = 1.0,
+    level: float = 0.95,
+    rounding: float = 0.0,
 ) -> Frequencies:
     """Unbiased weighted counts of all respondents; `inclusion` is the chance with which each of them was asked.
+
+    `rounding` is the part that drawing weights' classes adds to their squares (`WeightScale.rounding`).
 
     Estimates may be negative. A cell in which nobody happened to be asked gets 0 with an infinite variance; a cell
     without respondents, where all were asked, gets an exact 0.
@@ -100,7 +109,7 @@ def estimate_frequencies(
     estimates = (tally.support - channel.q * weights[:, None]) / (contrast * chance)
     total, moments = squares[:, None] / chance, Moments.of(channel)
     own = (tally.support_squares - channel.q * squares[:, None]) / (contrast * chance)
-    variances = moments.other / chance * total + widen(moments.own / chance - 1, own, total)
+    variances = moments.other / chance * total + widen(moments.own / chance - 1 + rounding, own, total)
     unheard = (tally.reports == 0)[:, None] & (chance < 1)
     return Frequencies(
         estimates=estimates,
@@ -108,7 +117,7 @@ def estimate_frequencies(
         level=level,
         weights=weights,
         weight_squares=squares,
-        category_squares=np.clip(own, 0.0, total),
+        category_squares=own,
         channel=channel,
         inclusion=chance,
     )

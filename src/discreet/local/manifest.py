@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final
 
 from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 LARGEST_QUESTIONS: Final = 200
+FEWEST_CLASSES: Final = 2
+MOST_CLASSES: Final = 16
 LARGEST_WEIGHT: Final = 1 << 24  # in steps: the squares of many thousand such weights still add up exactly
 NO_ANSWER: Final = Category("", Labels("No answer", "Sans réponse"))
 
@@ -89,10 +92,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class WeightScale:
-    """The public design weight: its column, its step, and where it is cut."""
+    """The public design weight: its column, its step, where it is cut, and how many classes are told apart.
+
+    With classes a weight is sent as its cap or as a half, a quarter, … of it: as one of the two next to it, drawn so
+    that it is right on average. Without, it is sent to the step.
+    """
 
     rule: WeightRule
     step: Decimal
+    classes: int | None = None
 
     def __post_init__(self) -> None:
         if self.step <= 0:
@@ -103,6 +111,21 @@ class WeightScale:
         if self.largest_steps > LARGEST_WEIGHT:
             words = f"cap {plain_text(self.rule.largest)} is more than {LARGEST_WEIGHT:,} steps; take a coarser step"
             raise CardFault([("cap", words)])
+        if self.classes is not None and not FEWEST_CLASSES <= self.classes <= MOST_CLASSES:
+            words = f"classes of the weight are from {FEWEST_CLASSES} to {MOST_CLASSES}; {self.classes} came"
+            raise CardFault([("classes", words)])
+
+    def class_steps(self, cap: int) -> tuple[int, ...]:
+        """The weights that may be sent below a cap, in steps, rising; none where weights are sent as they are."""
+        halvings = range(self.classes or 0)
+        return tuple(sorted({max(1, round(Fraction(cap, 2**place))) for place in halvings}))
+
+    @property
+    def rounding(self) -> float:
+        """How much drawing a class adds to the square of a weight on average, at most, as a part of what is sent."""
+        caps = {int(Fraction(cap) / Fraction(self.step)) for cap in self.rule.every_cap}
+        pairs = [pair for cap in caps for pair in pairwise(self.class_steps(cap))]
+        return max((((high - low) / (high + low)) ** 2 for low, high in pairs), default=0.0)
 
     def cap_steps(self, code: str | None) -> int:
         """The cap of a category, in steps."""
@@ -256,7 +279,8 @@ def _weight_content(weight: WeightScale) -> dict[str, object]:
         cap: object = plain_text(rule.largest)
     else:
         cap = {"by": rule.by, "values": {code: plain_text(value) for code, value in rule.caps}}
-    return {"column": rule.column, "cap": cap, "step": plain_text(weight.step)}
+    content = {"column": rule.column, "cap": cap, "step": plain_text(weight.step)}
+    return content if weight.classes is None else {**content, "classes": weight.classes}
 
 
 def _categories(column: Column) -> list[dict[str, object]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import Final
 
 from discreet.data.card import Card
 from discreet.data.columns import Column, Kind, Labels
@@ -13,6 +14,8 @@ from discreet.guarantees.numbers import ExactLike, exact
 from discreet.guarantees.numbers import text as plain_text
 
 __all__ = ["draft_manifest"]
+
+_CLASSES: Final = 8  # down to a 128th of the cap: from the card alone, never from the weights in a file
 
 
 def draft_manifest(card: Card, *, epsilon: ExactLike, columns: Sequence[str] = (), groups: Sequence[str] = ()) -> str:
@@ -55,7 +58,11 @@ def _weight_lines(card: Card, groups: Sequence[str]) -> Iterator[str]:
         cap = f"{{by: {rule.by}, values: {{{values}}}}}"
     else:
         cap = plain_text(rule.largest)
-    yield f"weight: {{column: {rule.column}, cap: {cap}, step: {plain_text(step)}}}   # public, sent in clear"
+    yield "weight:                              # public, sent in clear; above its cap it is cut"
+    yield f"  column: {rule.column}"
+    yield f"  cap: {cap}"
+    yield f"  step: {plain_text(step)}"
+    yield f"  classes: {_CLASSES:<26} # sent as the cap, a half, a quarter, ... of it, so that many share each weight"
 
 
 def _question_lines(column: Column) -> Iterator[str]:

@@ -52,6 +52,7 @@ _WEIGHT_KEYS: Final = (
     Key("column", "The column of the design weight, which is public.", "column name", required=True),
     Key("cap", "Weights above it are cut to it.", "number, or {by: group, values: {code: number}}", True, _CAP_KEYS),
     Key("step", "The grid weights are rounded to; 0.01 when absent.", "number"),
+    Key("classes", "How many weights are told apart below a cap; all of them when absent.", "integer from 2 to 16"),
 )
 _RESPONDENT_KEYS: Final = (
     Key("token", "The column of the random token that each respondent was issued.", "column name", required=True),
@@ -65,7 +66,7 @@ MANIFEST_KEYS: Final = (
     Key("mode", "Ask everybody a few questions drawn at random, or everybody all.", "sampling | split"),
     Key("asked", "How many questions a respondent is asked in mode sampling.", "integer"),
     Key("respondent", "How reports are marked.", "random, or {token: column}", keys=_RESPONDENT_KEYS),
-    Key("weight", "The public design weight and its cap.", "{column, cap, step}", keys=_WEIGHT_KEYS),
+    Key("weight", "The public design weight and its cap.", "{column, cap, step, classes}", keys=_WEIGHT_KEYS),
     Key("groups", "Public labels sent in clear, by name.", "{name: {...}}", keys=_GROUP_KEYS, named=True),
     Key("questions", "The questions, by name.", "{name: {...}}", required=True, keys=_QUESTION_KEYS, named=True),
 )
@@ -297,7 +298,8 @@ class _ManifestReader(NodeReader):
         column = self.optional(fields, "column", lambda part: self.text(part, "weight column"))
         step = self.optional(fields, "step", lambda part: self.number(part, "step of the weight")) or Decimal("0.01")
         rule = self.optional(fields, "cap", lambda part: self._cap(part, column or ""))
-        return None if rule is None or column is None else self.built(node, lambda: WeightScale(rule, step))
+        classes = self.optional(fields, "classes", lambda part: self._count(part, "classes of the weight", 10**6))
+        return None if rule is None or column is None else self.built(node, lambda: WeightScale(rule, step, classes))
 
     def _cap(self, node: Node, column: str) -> WeightRule | None:
         if not isinstance(node, MappingNode):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from discreet.local.estimates import Estimated, normal_quantile
+from discreet.local.estimates import Estimated, WithEnds, normal_quantile
 from discreet.local.frequencies import inclusion_chance
 from discreet.local.sums import sum_cells
 
@@ -64,9 +64,13 @@ def estimate_means(
     number: int,
     level: float = 0.95,
     inclusion: float | Fraction = 1.0,
+    rounding: float = 0.0,
 ) -> Means:
-    """The weighted mean of the values of each cell; `inclusion` is the chance with which a respondent was asked."""
-    chance = inclusion_chance(inclusion)
+    """The weighted mean of the values of each cell; `inclusion` is the chance with which a respondent was asked.
+
+    `rounding` is the part that drawing weights' classes adds to their squares (`WeightScale.rounding`).
+    """
+    chance = inclusion_chance(inclusion) * (1 - rounding)
     scale = weights.astype(np.float64)
     total = sum_cells(scale, cells, number)
     empty = total <= 0
@@ -107,25 +111,14 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ratios(Estimated):
+class Ratios(WithEnds):
     """Ratios of two estimated totals, one for each cell; variances by the delta method.
 
     Intervals are Fieller's: they need no ratio far from its noise, and have no end where the total below the line
     cannot be told from 0. Where that estimate is not positive the ratio is nan. `total_variances` are those of `Means`.
     """
 
-    ends: tuple[NDArray[float64], NDArray[float64]]
     total_variances: NDArray[float64]
-
-    @property
-    def low(self) -> NDArray[float64]:
-        """The lower ends of Fieller's intervals."""
-        return self.ends[0]
-
-    @property
-    def high(self) -> NDArray[float64]:
-        """The upper ends of Fieller's intervals."""
-        return self.ends[1]
 
 
 def estimate_ratios(
@@ -136,9 +129,10 @@ def estimate_ratios(
     number: int,
     level: float = 0.95,
     inclusion: float | Fraction = 1.0,
+    rounding: float = 0.0,
 ) -> Ratios:
     """The weighted total above the line over the one below it, for each cell; intervals as those of `Means`."""
-    chance, scale = inclusion_chance(inclusion), weights.astype(np.float64)
+    chance, scale = inclusion_chance(inclusion) * (1 - rounding), weights.astype(np.float64)
     above, below = (sum_cells(scale * values, cells, number) for values in (pairs.above, pairs.below))
     known = below > 0
     divisor = np.where(known, below, 1.0)

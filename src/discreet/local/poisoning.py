@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from discreet.local.randomiser import Channel
 
-__all__ = ["Poisoning", "count_reach", "mean_reach"]
+__all__ = ["Poisoning", "count_reach", "mean_reach", "ratio_reach"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,17 @@ def _told(reach: float) -> str:
 def count_reach(channel: Channel, *, weight: float, inclusion: float) -> float:
     """The most that one added report of this weight can move an estimated count, up or down."""
     return weight * max(1 - channel.q, channel.q) / ((channel.p - channel.q) * inclusion)
+
+
+def ratio_reach(channel: Channel, *, share: float, weight: float, asked: float, everybody: float) -> float:
+    """The most that one added report of this weight can move a count by ratio in a cell; m of them at most m times it.
+
+    `asked` and `everybody` are the weights of those who were asked and of all respondents there. One more report of
+    value u moves the count by w·[u + (everybody − asked)·(u − share)/(asked + w)].
+    """
+    values = [(support - channel.q) / (channel.p - channel.q) for support in (0, 1)]
+    left = (everybody - asked) / (asked + weight)
+    return weight * max(abs(value + left * (value - share)) for value in values)
 
 
 def mean_reach(extremes: tuple[float, float], *, mean: float, weight: float, total: float) -> float:

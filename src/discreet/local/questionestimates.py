@@ -17,9 +17,10 @@ from discreet.local.frequencies import Frequencies, estimate_frequencies
 from discreet.local.grid import GridRandomiser
 from discreet.local.hybridcollection import Combined, add_strata, pool_samples
 from discreet.local.means import Means, Ratios, estimate_means, estimate_ratios
-from discreet.local.poisoning import count_reach, mean_reach
+from discreet.local.poisoning import count_reach, mean_reach, ratio_reach
 from discreet.local.randomiser import FrequencyOracle, NumberRandomiser, Randomiser
 from discreet.local.replicates import replicate_variance
+from discreet.local.shares import Counts, PublicSums, estimate_shares
 from discreet.local.sums import sum_cells
 from discreet.local.ternary import NumberOrMissing, SplitNumber
 
@@ -27,24 +28,70 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-__all__ = ["Clear", "Sample", "add_clear", "average_numbers", "count_categories", "poison_reach", "pool_clear"]
+__all__ = [
+    "Clear",
+    "Counts",
+    "Sample",
+    "add_clear",
+    "average_numbers",
+    "count_categories",
+    "poison_reach",
+    "pool_clear",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """The reports on one question with their cells and weights; `replicates` has a row for each replicate weight."""
+    """The reports on one question, among everybody who reported at all.
+
+    `places` are the cells and `people` the weights of all respondents, `rows` the places of those who reported on this
+    question and `silent` of those who were asked and gave no answer in public. `replicates` has a row of weights of all
+    respondents for each replicate; `rounding` is what drawing classes of weights adds to their squares.
+    """
 
     reports: NDArray[Any]
-    cells: NDArray[int64]
-    weights: NDArray[int64]
+    rows: NDArray[int64]
+    silent: NDArray[int64]
+    places: NDArray[int64]
+    people: NDArray[int64]
     number: int
     inclusion: float
     level: float
     replicates: NDArray[int64] | None = None
+    rounding: float = 0.0
+
+    @property
+    def cells(self) -> NDArray[int64]:
+        return self.places[self.rows]
+
+    @property
+    def weights(self) -> NDArray[int64]:
+        return self.people[self.rows]
 
     def totals(self) -> NDArray[float64]:
         """The weight of each cell that these reports stand for."""
         return sum_cells(self.weights.astype(np.float64), self.cells, self.number) / self.inclusion
+
+    def known(self) -> NDArray[float64]:
+        """The most weight of each cell that may have given an answer: all but those who gave none in public."""
+        sums = self.public_sums(self.people)
+        return sums.everybody - sums.silent
+
+    def answered(self) -> NDArray[float64]:
+        """The weight of each cell that gave an answer, or would have: in the same part as those who were asked."""
+        sums, heard = self.public_sums(self.people), self.totals() * self.inclusion
+        asked = heard + sums.silent
+        return sums.everybody * np.divide(heard, asked, out=np.ones(self.number), where=asked > 0)
+
+    def public_sums(self, people: NDArray[int64]) -> PublicSums:
+        """What the weights alone say of each cell."""
+        weights, cells = people.astype(np.float64), self.places[self.silent]
+        return PublicSums(
+            everybody=sum_cells(weights, self.places, self.number),
+            everybody_squares=sum_cells(weights**2, self.places, self.number),
+            silent=sum_cells(weights[self.silent], cells, self.number),
+            silent_squares=sum_cells(weights[self.silent] ** 2, cells, self.number),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,23 +109,38 @@ class Clear:
 # --- protected respondents ------------------------------------------------------------------------------------------
 
 
-def count_categories(oracle: FrequencyOracle, sample: Sample) -> Estimated:
-    """Weighted counts, cells × categories, by all reports."""
+def count_categories(oracle: FrequencyOracle, sample: Sample) -> tuple[Counts, Frequencies]:
+    """Weighted counts and shares by all reports, and the frequencies they were made from."""
+    cells = sample.cells
 
-    def tally_for(weights: NDArray[int64]) -> Frequencies:
-        tally = oracle.tally(sample.reports, cells=sample.cells, weights=weights, number=sample.number)
-        return estimate_frequencies(tally, oracle.channel(), inclusion=sample.inclusion, level=sample.level)
+    def counts_for(people: NDArray[int64]) -> tuple[Counts, Frequencies]:
+        tally = oracle.tally(sample.reports, cells=cells, weights=people[sample.rows], number=sample.number)
+        found = estimate_frequencies(
+            tally, oracle.channel(), inclusion=sample.inclusion, level=sample.level, rounding=sample.rounding
+        )
+        return estimate_shares(found, sample.public_sums(people), rounding=sample.rounding), found
 
+    counts, found = counts_for(sample.people)
     if sample.replicates is None:
-        return tally_for(sample.weights)
-    return _replicated(sample, lambda weights: tally_for(weights).estimates)
+        return counts, found
+
+    def stacked(people: NDArray[int64]) -> NDArray[float64]:
+        made, _ = counts_for(people)
+        return np.stack([made.total.estimates, made.share.estimates, made.ratio.estimates])
+
+    drawn = _replicated(sample, stacked)
+    total, share, ratio = (
+        Estimated(estimates, variances, sample.level)
+        for estimates, variances in zip(drawn.estimates, drawn.variances, strict=True)
+    )
+    return Counts(total, share, ratio), found
 
 
 def average_numbers(randomiser: Randomiser, sample: Sample) -> Estimated:
     """Weighted means by cell, over respondents who have a number."""
     if sample.replicates is None:
         return _averaged(randomiser, sample, sample.weights)
-    return _replicated(sample, lambda weights: _averaged(randomiser, sample, weights).estimates)
+    return _replicated(sample, lambda people: _averaged(randomiser, sample, people[sample.rows]).estimates)
 
 
 def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -> Estimated:
@@ -90,6 +152,7 @@ def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -
             number=sample.number,
             level=sample.level,
             inclusion=sample.inclusion,
+            rounding=sample.rounding,
         )
     assert isinstance(randomiser, NumberRandomiser)
     return estimate_means(
@@ -100,13 +163,14 @@ def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -
         number=sample.number,
         level=sample.level,
         inclusion=sample.inclusion,
+        rounding=sample.rounding,
     )
 
 
 def _replicated(sample: Sample, estimate: Callable[[NDArray[int64]], NDArray[float64]]) -> Estimated:
     """Design and privacy variance together; where the full weights say nothing, or a replicate has nobody, no ends."""
     assert sample.replicates is not None
-    full = estimate(sample.weights)
+    full = estimate(sample.people)
     silent = np.isnan(full)
 
     def heard(values: NDArray[float64]) -> NDArray[float64]:
@@ -114,7 +178,7 @@ def _replicated(sample: Sample, estimate: Callable[[NDArray[int64]], NDArray[flo
         return np.nan_to_num(values, nan=0.0)
 
     found = replicate_variance(
-        heard, estimate, weights=sample.weights, replicate_weights=sample.replicates, level=sample.level
+        heard, estimate, weights=sample.people, replicate_weights=sample.replicates, level=sample.level
     )
     return Estimated(estimates=full, variances=np.where(silent, np.inf, found.variances), level=sample.level)
 
@@ -225,12 +289,12 @@ def _product(share: NDArray[float64], amounts: NDArray[float64]) -> NDArray[floa
 
 
 def poison_reach(randomiser: Randomiser, sample: Sample, *, weight: int) -> float:
-    """How far one false report of this weight moves an estimate: a count anywhere, a mean where it moves it most.
+    """How far one false report of this weight moves an estimate, where it moves it most.
 
     Infinite where no cell has a mean to be moved, or where a mean rests on so little that one report may do anything.
     """
     if isinstance(randomiser, FrequencyOracle):
-        return count_reach(randomiser.channel(), weight=weight, inclusion=sample.inclusion)
+        return _count_reach(randomiser, sample, weight=weight)
     means = average_numbers(randomiser, replace(sample, replicates=None)).estimates
     if isinstance(randomiser, NumberOrMissing):
         present = randomiser.pairs(sample.reports).below
@@ -245,6 +309,21 @@ def poison_reach(randomiser: Randomiser, sample: Sample, *, weight: int) -> floa
         ends = randomiser.extremes()
         reaches = [mean_reach(ends, mean=mean, weight=weight, total=total) for mean, total in known]
     return max(reaches, default=math.inf)
+
+
+def _count_reach(oracle: FrequencyOracle, sample: Sample, *, weight: int) -> float:
+    """Of a total or of a count by ratio, whichever moves further."""
+    channel, sums = oracle.channel(), sample.public_sums(sample.people)
+    asked = sample.totals() * sample.inclusion + sums.silent
+    shares = count_categories(oracle, replace(sample, replicates=None))[0].share.estimates
+    reaches = [
+        ratio_reach(
+            channel, share=share, weight=weight, asked=float(asked[cell]), everybody=float(sums.everybody[cell])
+        )
+        for cell in np.flatnonzero(asked > 0)
+        for share in (float(shares[cell].min()), float(shares[cell].max()))
+    ]
+    return max(count_reach(channel, weight=weight, inclusion=sample.inclusion), *reaches, 0.0)
 
 
 def _ratio_reach(randomiser: NumberOrMissing, *, mean: float, weight: int, total: float) -> float:

@@ -35,6 +35,7 @@ __all__ = ["LINE_LIMIT", "Collected", "QuestionReports", "Refusal", "read_collec
 LINE_LIMIT: Final = 1 << 17
 
 _DECODER: Final = json.JSONDecoder()
+_GZIP: Final = b"\x1f\x8b"
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -83,13 +84,31 @@ class Collected:
 
 
 def read_collected(file: Path, signed: SignedManifest, *, clear: frozenset[str] = frozenset()) -> Collected:
-    """Every line of a file of reports; `clear` holds the marks of respondents who answered in clear as well."""
+    """Every line of a file of reports; `clear` holds the marks of respondents who answered in clear as well.
+
+    A file without any report is an error: nothing could be estimated from it.
+    """
     lines = _Lines(signed)
     for line in _read_lines(file):
         refusal = lines.take(line)
         if refusal is not None:
             lines.refused[refusal] += 1
-    return lines.settle(clear)
+    collected = lines.settle(clear)
+    if not collected.respondents and Refusal.CLEAR not in collected.refused:
+        raise _no_reports(file, signed, collected)
+    return collected
+
+
+def _no_reports(file: Path, signed: SignedManifest, collected: Collected) -> FileRefused:
+    reasons = "; ".join(f"{reason.value}: {count:,}" for reason, count in collected.refused.items())
+    holds = (
+        f"none of its lines is a report of survey '{signed.manifest.survey}' ({reasons})" if reasons else "it is empty"
+    )
+    return FileRefused(
+        f"'{file.name}' holds no reports, so there is nothing to estimate: {holds}. Give the file that "
+        "`discreet local encode` wrote with this manifest, or wait for the first reports.",
+        file=file.name,
+    )
 
 
 def _read_lines(file: Path) -> Iterator[bytes | None]:
@@ -97,6 +116,8 @@ def _read_lines(file: Path) -> Iterator[bytes | None]:
     count = 0
     try:
         with open_regular(file) as stream:
+            if stream.peek(2)[:2] == _GZIP:
+                raise FileRefused(f"'{file.name}' is compressed; unpack it first, as with gunzip.", file=file.name)
             while line := stream.readline(LINE_LIMIT + 1):
                 if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
                     while (rest := stream.readline(LINE_LIMIT)) and not rest.endswith(b"\n"):
@@ -134,6 +155,9 @@ class _Lines:
         self._fields |= ({"groups"} if manifest.groups else set()) | ({"weight"} if manifest.weight else set())
         self._codes = {group.name: _places(group) for group in manifest.groups}
         self._caps = None if manifest.weight is None else _caps(manifest.weight, manifest)
+        self._classes: list[frozenset[int]] = []
+        if manifest.weight is not None and self._caps is not None and manifest.weight.classes is not None:
+            self._classes = [frozenset({0, *manifest.weight.class_steps(cap)}) for cap in self._caps[1]]
         self._piles = {
             question.name: _Pile(takes_absent=question.missing is Missing.PUBLIC) for question in manifest.questions
         }
@@ -212,7 +236,10 @@ class _Lines:
         if self._caps is None:
             return weight
         by, caps = self._caps
-        return weight if 0 <= weight <= caps[places[by] if by else 0] else None
+        place = places[by] if by else 0
+        if self._classes and weight not in self._classes[place]:
+            return None
+        return weight if 0 <= weight <= caps[place] else None
 
     def _reports(self, reports: Any) -> Refusal | None:
         if not isinstance(reports, dict) or not reports.keys() <= self._piles.keys():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import random
@@ -19,6 +20,7 @@ from discreet.local.manifestreader import parse_manifest
 from discreet.local.poisoning import count_reach, mean_reach
 from discreet.local.randomiser import Channel
 from discreet.local.reports import LINE_LIMIT, Refusal, read_collected
+from discreet.local.response import GeneralisedResponse
 from discreet.local.signing import SignedManifest
 
 TEXT = """\
@@ -34,6 +36,7 @@ questions:
   smoking: {kind: category, randomiser: grr, categories: {1: Daily, 2: Never, 3: Seldom}, missing: public}
   height: {kind: number, bounds: [1, 2], step: 0.01, missing: public}
 """
+CHANNEL = GeneralisedResponse(epsilon=8, categories=3).channel()
 LINE: dict[str, Any] = {
     "survey": "health",
     "version": 2,
@@ -124,7 +127,8 @@ def test_a_missing_answer_is_taken_only_where_it_is_public(tmp_path: Path) -> No
     found = read_collected(put(tmp_path, line), signed())
     assert found.questions["smoking"].absent.tolist() == [0]
     protected = TEXT.replace("3: Seldom}, missing: public", "3: Seldom}")
-    assert read_collected(put(tmp_path, line), signed(protected)).refused == {Refusal.OUT_OF_DOMAIN: 1}
+    good = {**LINE, "respondent": "1" * 32}
+    assert read_collected(put(tmp_path, line, good), signed(protected)).refused == {Refusal.OUT_OF_DOMAIN: 1}
 
 
 def test_copies_count_once_and_conflicts_not_at_all(tmp_path: Path) -> None:
@@ -139,11 +143,30 @@ def test_copies_count_once_and_conflicts_not_at_all(tmp_path: Path) -> None:
     assert found.questions["smoking"].rows.tolist() == [0, 1]
 
 
-def test_an_empty_collection_says_nothing_with_open_ends(tmp_path: Path) -> None:
-    found = estimate_collection(signed(), put(tmp_path), by=["province"])
-    assert found.accepted == 0
-    means = [each for each in found.estimates if each.statistic == "mean"]
-    assert {(each.estimate, each.low, each.high) for each in means} == {(None, None, None)}
+@pytest.mark.parametrize("text", [b"", b"\n", b"\n \r\n\n", b"\xef\xbb\xbf"])
+def test_a_file_without_reports_is_an_error(text: bytes, tmp_path: Path) -> None:
+    with pytest.raises(FileRefused, match="holds no reports") as raised:
+        read_collected(put(tmp_path, text), signed())
+    assert "discreet local encode" in str(raised.value)
+
+
+def test_a_file_in_which_no_line_is_a_report_says_why(tmp_path: Path) -> None:
+    with pytest.raises(FileRefused, match="another survey: 1; weight outside its range: 1"):
+        read_collected(put(tmp_path, {**LINE, "survey": "other"}, {**LINE, "weight": -1}), signed())
+    with pytest.raises(FileRefused, match="not JSON: 1"):
+        read_collected(put(tmp_path, b"survey,version,manifest,respondent"), signed())
+    with pytest.raises(FileRefused, match="unpack it first"):
+        read_collected(put(tmp_path, gzip.compress(json.dumps(LINE).encode())), signed())
+
+
+def test_a_group_without_reports_says_nothing(tmp_path: Path) -> None:
+    found = estimate_collection(signed(), put(tmp_path, LINE), by=["province"])
+    west = [each for each in found.estimates if each.groups == ("24",)]
+    assert {(each.estimate, each.low, each.high, each.adjusted) for each in west} == {(None,) * 4}
+    east = find(found, "smoking", "10", "1")
+    assert east.adjusted_low is not None
+    assert east.adjusted_high is not None
+    assert east.adjusted_low < east.adjusted_high
 
 
 # --- estimates ------------------------------------------------------------------------------------------------------
@@ -200,6 +223,23 @@ def test_intervals_hold_the_truth_of_every_group(mode: str, tmp_path: Path) -> N
     adjusted = [find(found, "smoking", "10", code).adjusted for code in ("1", "2", "3")]
     if mode == "split":
         assert sum(number for number in adjusted if number is not None) == pytest.approx(2_000 * 2)
+
+
+def test_sampled_questions_have_shares_and_counts_by_ratio(tmp_path: Path) -> None:
+    """Weights of the West are 2 and 4, of the East 1 and 3: everybody's are public, so counts add up to 2,000 · 5/2."""
+    found = collect(tmp_path, 2_000, TEXT.replace("split", "sampling\nasked: 1"))
+    assert found.sampled
+    own = [find(found, "smoking", category=code) for code in ("1", "2", "3")]
+    ratios, shares = [each.ratio.estimate for each in own], [each.share.estimate for each in own]
+    assert sum(number or 0 for number in ratios) == pytest.approx(5_000)
+    assert [number and 5_000 * number for number in shares] == pytest.approx(ratios)
+    assert sum(each.adjusted or 0 for each in own) == pytest.approx(5_000)
+    west = own[2]
+    widths = [
+        figure.high - figure.low for figure in (west.ratio, west) if figure.high is not None and figure.low is not None
+    ]
+    assert widths[0] < 0.8 * widths[1]
+    assert sum(each.estimate or 0 for each in own) != pytest.approx(5_000, rel=1e-6)
 
 
 def test_estimates_do_not_depend_on_the_order_of_lines(tmp_path: Path) -> None:
@@ -326,7 +366,7 @@ def test_a_replicate_without_anybody_leaves_a_mean_without_ends(tmp_path: Path) 
 
 
 def test_replicates_are_those_of_the_people_who_answered(tmp_path: Path) -> None:
-    """Whoever gave no answer changes nothing, whatever their replicate weights are."""
+    """Whoever gave no answer changes no count and no mean, whatever their replicate weights are: only shares."""
     marks = [mark_of_token("ab" * 32, f"TOKEN-{place:08}") for place in range(7)]
     silent = {**LINE, "respondent": marks[0], "reports": {"smoking": None, "height": None}}
     others = [
@@ -340,7 +380,9 @@ def test_replicates_are_those_of_the_people_who_answered(tmp_path: Path) -> None
         estimate_collection(signed(), put(tmp_path, *lines), replicates=file).estimates
         for lines in ([silent, *others], others)
     ]
-    assert found[0] == found[1]
+    for one, other in zip(*found, strict=True):
+        assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high))
+    assert found[0][0].share != found[1][0].share
 
 
 def test_wrong_words_are_refused(tmp_path: Path) -> None:
@@ -403,8 +445,10 @@ def test_the_bound_of_a_mean_holds_in_the_smallest_group(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("missing", ["public", "category"])
 def test_no_bound_is_told_where_nobody_reported(missing: str, tmp_path: Path) -> None:
+    """One respondent, who was asked the other question."""
     text = TEXT.replace("step: 0.01, missing: public", f"step: 0.01, missing: {missing}")
-    bound = estimate_collection(signed(text), put(tmp_path)).poisoning[1]
+    text = text.replace("mode: split", "mode: sampling\nasked: 1")
+    bound = estimate_collection(signed(text), put(tmp_path, {**LINE, "reports": {"smoking": 1}})).poisoning[1]
     assert bound.reach == math.inf
     assert "by any amount" in bound.sentence()
 
@@ -414,6 +458,30 @@ def _moved(before: Collection, after: Collection, question: str, category: str |
     assert pair[0] is not None
     assert pair[1] is not None
     return pair[1] - pair[0]
+
+
+def test_the_bound_holds_for_counts_by_ratio_where_few_were_asked(tmp_path: Path) -> None:
+    """Nine of ten in the West were asked about their height: one false report there speaks for all of them."""
+    text = TEXT.replace("mode: split", "mode: sampling\nasked: 1")
+    people = [
+        {**LINE, "respondent": f"{place:032x}", "reports": {"height": 50} if place % 10 else {"smoking": place % 3}}
+        for place in range(40)
+    ]
+    false = {**LINE, "weight": 100, "respondent": "b" * 32, "reports": {"smoking": 0}}
+    before = estimate_collection(signed(text), put(tmp_path, *people))
+    after = estimate_collection(signed(text), put(tmp_path, *people, false))
+    moved = [find(found, "smoking", category="1").ratio.estimate for found in (before, after)]
+    assert moved[0] is not None
+    assert moved[1] is not None
+    assert abs(moved[1] - moved[0]) <= before.poisoning[0].reach
+    heavy = [{**line, "weight": 100} for line in people]
+    light = {**false, "weight": 100}
+    before = estimate_collection(signed(text), put(tmp_path, *heavy))
+    after = estimate_collection(signed(text), put(tmp_path, *heavy, light))
+    moved = [find(found, "smoking", category="1").ratio.estimate for found in (before, after)]
+    assert moved[0] is not None
+    assert moved[1] is not None
+    assert count_reach(CHANNEL, weight=50, inclusion=0.5) < abs(moved[1] - moved[0]) <= before.poisoning[0].reach
 
 
 def test_the_bound_grows_as_epsilon_falls() -> None:
