@@ -49,6 +49,7 @@ say "10. A survey whose answers are protected before they leave: a signed manife
 run local init demo/data/survey.yaml --epsilon 2 --columns smoking --groups province --out demo/manifest.yaml
 run local keys --out demo/keys/survey.key
 run local sign demo/manifest.yaml --key demo/keys/survey.key --out demo/manifest.json
+run local show demo/manifest.json --respondents 5000 --trust demo/keys/survey.key.pub
 run local encode demo/manifest.json demo/data/survey.parquet --out demo/reports.jsonl
 run local estimate demo/manifest.json demo/reports.jsonl
 

@@ -66,7 +66,7 @@ class _Curve:
         return np.maximum(self.flat + self.slope * inside - self.bend * inside**2, 0.0)
 
     def raised(self, shares: NDArray[float64], squares: NDArray[float64]) -> _Curve:
-        """Where heavier people give an answer than others, by what the weights of its reports say of it."""
+        """Where heavier people give an answer than others: its share in squared weights exceeds its share."""
         turn = self.slope - 2 * self.bend * np.clip(shares, 0.0, 1.0)
         return _Curve(self.flat + np.maximum((squares - shares) * turn, 0.0), self.slope, self.bend)
 

@@ -71,6 +71,17 @@ def test_an_interval_ends_where_the_variance_there_allows_it() -> None:
     assert nobody.share.high[0, 0] > 0.2
 
 
+def test_an_answer_of_heavy_people_has_a_wider_interval() -> None:
+    """Without noise a total of share s has 3·s·Σw²; of those asked, 3/4 of the squares give an answer of share 1/2."""
+    everybody = [3, 3, *[1] * 42]
+    heavy = made([0, 0] + [1] * 6, [3, 3] + [1] * 6, inclusion=0.25, everybody=everybody, silent=[])
+    light = made([1, 1] + [0] * 6, [3, 3] + [1] * 6, inclusion=0.25, everybody=everybody, silent=[])
+    assert heavy.total.estimates[0, 0] == light.total.estimates[0, 0] == 24
+    assert light.total.variances[0, 0] == pytest.approx(3 * 0.5 * 60)
+    assert heavy.total.variances[0, 0] == pytest.approx(3 * (0.5 + 0.25) * 60)
+    assert heavy.total.high[0, 0] > light.total.high[0, 0]
+
+
 def test_where_nobody_was_asked_nothing_is_said() -> None:
     counts = made([], [], inclusion=0.5, everybody=[3, 4], silent=[])
     assert np.isnan(counts.share.estimates).all()
