@@ -9,6 +9,7 @@ also rejects a planted fault.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -184,3 +185,35 @@ def test_realised_errors_are_those_foretold() -> None:
             assert expected is not None
             assert realised == pytest.approx(expected, rel=0.06)
             assert realised != pytest.approx(expected * 1.15, rel=0.06)
+
+
+def test_replicates_of_a_ratio_hold_design_questions_and_privacy_together() -> None:
+    """Samples drawn with replacement, half of whom are asked; the rescaled bootstrap [RW88] against realised errors.
+
+    The mean square of 1,200 errors strays by 4.1%, the mean of claimed variances by less than 1%: 25% is six deviations.
+    """
+    times, size, replicates, share = 1_200, 120, 40, 0.3
+    oracle = choose_oracle(epsilon=3, categories=2)
+    answers = (GENERATOR.random(times * size) >= share).astype(np.int64)
+    asked = np.flatnonzero(GENERATOR.random(answers.size) < 0.5)
+    drawn = GENERATOR.multinomial(size - 1, np.full(size, 1 / size), size=(replicates, times))
+    sample = Sample(
+        reports=oracle.randomise(ENTROPY, answers[asked]),
+        rows=asked,
+        silent=asked[:0],
+        places=np.repeat(np.arange(times), size),
+        people=np.full(answers.size, size - 1, dtype=np.int64),
+        number=times,
+        inclusion=0.5,
+        level=0.95,
+        replicates=np.asarray(drawn.reshape(replicates, -1) * size, dtype=np.int64),
+    )
+    counts, _ = count_categories(oracle, sample)
+    everybody = size * (size - 1)
+    for found, unit in ((counts.share, 1), (counts.ratio, everybody)):
+        realised = float(np.mean((found.estimates[:, 0] - unit * share) ** 2))
+        claimed = float(found.variances[:, 0].mean())
+        assert realised == pytest.approx(claimed, rel=0.25)
+        assert realised != pytest.approx(claimed * 1.7, rel=0.25)
+    respondents, _ = count_categories(oracle, replace(sample, replicates=None))
+    assert float(respondents.ratio.variances[:, 0].mean()) < 0.8 * float(counts.ratio.variances[:, 0].mean())

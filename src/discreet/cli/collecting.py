@@ -28,7 +28,8 @@ __all__ = [
 
 _RATIO: Final = "ratio_count"
 _TOTAL: Final = "estimate"
-_ESTIMATED_TOTAL: Final = "as totals: sums of the reports over the chance of being asked; they err more"
+_ADJUSTED: Final = "adjusted (not negative, adding up, biased)"
+_AS_TOTALS: Final = "and as totals (which err more)"
 _ESTIMATORS: Final = {
     _RATIO: "share among those who were asked, times the weight of all respondents (ratio estimator, Hájek)",
     _TOTAL: "sum of the reports over the chance of being asked (total, Horvitz–Thompson)",
@@ -244,16 +245,13 @@ def _show_question(found: Collection, estimates: Sequence[Estimate], lang: str) 
     opening = [*groups, ("answer", "left", [each.label or "" for each in estimates])]
     shares = [_percent(each) for each in estimates]
     ratios = [(each.ratio.estimate, each.ratio.low, each.ratio.high) for each in estimates]
+    _show_figures(title, [*opening, *_figure("share %", interval, shares), *_figure("count", interval, ratios)])
     adjusted = [(each.adjusted, each.adjusted_low, each.adjusted_high) for each in estimates]
-    recommended = [
-        *_figure("share %", interval, shares),
-        *_figure("count", interval, ratios),
-        *_figure("adjusted", interval, adjusted, decimals=0),
-    ]
-    _show_figures(title, [*opening, *recommended])
+    beside, words = _figure("adjusted", interval, adjusted, decimals=0), _ADJUSTED
     if found.sampled:
         totals = [(each.estimate, each.low, each.high) for each in estimates]
-        _show_figures(f"\nThe same counts {_ESTIMATED_TOTAL}", [*opening, *_figure("total", interval, totals)])
+        beside, words = [*beside, *_figure("total", interval, totals)], f"{words} {_AS_TOTALS}"
+    _show_figures(f"\nThe same counts, {words}", [*opening, *beside])
 
 
 def _figure(

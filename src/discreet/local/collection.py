@@ -264,12 +264,11 @@ class _Work:
             ratio: Estimated = add_clear(oracle, counts.ratio, sample, clear)
         else:
             total = pool_clear(found, sample, clear)
-            ratio = total
-            if question.missing is Missing.CATEGORY:
-                # what the reports stand for is known: everybody's weight, and not only that of those who were asked
-                stood = sample.totals() + clear.totals(sample.number)
-                factor = np.divide(self._everybody(), stood, out=np.ones(sample.number), where=stood > 0)[:, None]
-                ratio = Estimated(total.estimates * factor, total.variances * factor**2, total.level)
+            # what the reports stand for is known better than from those who were asked: everybody's weight is public
+            given = clear.totals(sample.number)
+            stood = sample.totals() + given
+            factor = np.divide(sample.answered() + given, stood, out=np.ones(sample.number), where=stood > 0)[:, None]
+            ratio = Estimated(total.estimates * factor, total.variances * factor**2, total.level)
         return Counts.of_ratio(total, ratio, self._everybody()), _warning(question, total)
 
     def _join(self, randomiser: Randomiser, protected: Estimated, sample: Sample, clear: Clear) -> Combined:

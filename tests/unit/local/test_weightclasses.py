@@ -76,6 +76,6 @@ def test_only_classes_are_written_and_only_they_are_read(tmp_path: Path) -> None
     sent = {town: {line["weight"] for line in lines if line["groups"]["town"] == town} for town in "NS"}
     assert sent == {"N": {10, 20, 40, 80}, "S": {2, 4, 8}}
     assert read_collected(out, signed).respondents == 400
-    lines[0]["weight"] += 1
+    next(line for line in lines if line["weight"] == 10)["weight"] = 11
     out.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert read_collected(out, signed).refused == {Refusal.BAD_WEIGHT: 1}
