@@ -147,7 +147,8 @@ def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "", setting
         for name in sorted(fitting, key=lambda one: (fitting[one], one)):
             risk = setting.risks.get((name, epsilon))
             if risk is None or not risk.excessive:
-                return Choice(epsilon, name, f"{name}{purpose}: {_tell_reason(model, worst, refused)}{rest}")
+                why = _tell_reason(model, worst, refused, attacked=risk is not None)
+                return Choice(epsilon, name, f"{name}{purpose}: {why}{rest}")
             refused.append(f"{name} is accurate enough, but {risk.tell()}")
     why = "; ".join(refused) if refused else _tell_shortfall(worst)
     return Choice(epsilon, None, f"none of them{purpose}: {why}")
@@ -175,9 +176,10 @@ def _worst(every: Sequence[_Scores]) -> dict[tuple[str, str], _Score]:
     }
 
 
-def _tell_reason(model: str, worst: _Scores, refused: Sequence[str]) -> str:
+def _tell_reason(model: str, worst: _Scores, refused: Sequence[str], *, attacked: bool) -> str:
     if model == "local":
-        return "it is accurate enough, and respondents need trust nobody"
+        untried = "" if attacked else "; the study tried no linkage attack on it"
+        return f"it is accurate enough, and respondents need trust nobody{untried}"
     office = "it needs an office that may hold the true answers"
     if refused:
         return f"it is accurate enough, and {office}; {'; '.join(refused)}"

@@ -1,8 +1,10 @@
 """What a study's own linkage attack says against a model: where it finds too much, the model is not advised.
 
-The limits: the best guess at some answer is right for nine in ten of the respondents whom the attack finds, or for a
-quarter more of them than without their report. Where a mechanism's reports were not attacked (sets, hashes), what ε
-allows stands in for it: a report with ε multiplies the odds of an answer by e^ε at most.
+The limits: the best guess at some answer is right for nine in ten of the respondents whom the attack finds, where
+reports make up a quarter of what the group alone leaves open; or it is right for a quarter more of them than without
+their report. An answer that nearly everybody of a group gives is no secret that a report betrays. Where a mechanism's
+reports were not attacked (sets, hashes), what ε allows stands in for it: a report with ε multiplies the odds of an
+answer by e^ε at most.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ class Risk:
     @property
     def excessive(self) -> bool:
         """Whether the model must not be advised for it."""
-        gain = self.success - self.baseline
-        return gain > 0 and (self.success >= FOUND or gain >= TELLING)
+        gain, left = self.success - self.baseline, 1 - self.baseline
+        return gain >= TELLING or (self.success >= FOUND and gain > 0 and gain >= TELLING * left)
 
     def tell(self) -> str:
         """What was found, in words."""

@@ -234,9 +234,9 @@ def _tell_commands(findings: Findings) -> str:
     """Which command runs what the study advises, and what is there to be compared with only."""
     every = {series for asked in findings.asked for series in asked.series}
     families = {series.family for series in every}
-    told = [f"{model} by {command}" for model, command in RUN_BY.items() if model in families]
+    told = [f"{command} for {model}" for model, command in RUN_BY.items() if model in families]
     if any(series.mechanism == "gaussian" for series in every):
-        told.append("gaussian noise by discreet table --noise gaussian, under a budget with δ")
+        told.append("discreet table --noise gaussian, under a budget with δ, for Gaussian noise")
     sentences = [f"What to run: {join_words(told)}."] if told else []
     if "shuffle" in families:
         sentences.append("No command runs a protocol of the shuffle: it is shown for comparison and never advised.")

@@ -110,7 +110,7 @@ def test_what_no_command_runs_is_never_advised() -> None:
     assert any(one.startswith("At ε = 1 choose central: ") for one in told)
     assert not any("choose shuffle" in one or "choose hybrid" in one for one in told)
     assert any("No command runs a protocol of the shuffle" in one and "--clear" in one for one in told)
-    assert any("central by discreet query or discreet table" in one for one in told)
+    assert any("discreet query or discreet table for central" in one for one in told)
 
 
 def _attacked(success: float, baseline: float = 0.4, *, mechanism: str = "grr") -> dict[str, object]:
@@ -124,10 +124,11 @@ def _attacked(success: float, baseline: float = 0.4, *, mechanism: str = "grr") 
     ("success", "baseline", "advised"),
     [
         (0.98, 0.4, False),  # nearly everybody is found
-        (0.91, 0.88, False),  # as often, though the group tells nearly as much
+        (0.92, 0.8, False),  # nine in ten, and more than half of what the group leaves open
         (0.66, 0.4, False),  # a quarter more than without a report
         (0.62, 0.4, True),
         (0.95, 0.95, True),  # the group tells it, not the report
+        (0.95, 0.94, True),
     ],
 )
 def test_local_is_not_advised_where_the_attack_finds_too_much(success: float, baseline: float, advised: bool) -> None:
@@ -136,6 +137,8 @@ def test_local_is_not_advised_where_the_attack_finds_too_much(success: float, ba
     found = choose([asked], epsilon=1.0, setting=setting_of(findings))
     assert found.series == ("local" if advised else "central")
     assert (f"right for {success:.0%} of those whom the linkage attack finds" in found.advice) is not advised
+    assert "tried no linkage attack" not in found.advice
+    assert "tried no linkage attack" in choose([asked], epsilon=1.0).advice
     alone = _asked({(LOCAL, 1.0): _panel(2.0)})
     choice = choose([alone], epsilon=1.0, setting=setting_of(findings))
     assert (choice.series is None) is not advised
