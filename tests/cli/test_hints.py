@@ -47,7 +47,7 @@ def test_commands_without_a_workspace_stay_as_they_are(monkeypatch: pytest.Monke
         told = hints.repeat("look (discreet resume x --custodian), `discreet query`, discreet public list")
         assert told == "look (discreet resume -w w x --custodian), `discreet query -w w`, discreet public list -w w"
     finally:
-        hints.forget()
+        hints.remember(None)
     assert hints.repeat("discreet budget") == "discreet budget"
 
 
@@ -92,6 +92,7 @@ def test_a_code_that_is_its_own_label_is_shown_once(run: Run, tmp_path: Path) ->
     run("add", "-w", "w", "clinic.csv")
     shown = run("show", "-w", "w", "clinic").out
     assert "N; S" in shown
+    assert "N N" not in shown
     assert "1 yes; 2 no" in shown
 
 

@@ -20,12 +20,10 @@ def main() -> None:
     from typer.exceptions import TyperException
 
     from discreet.cli.app import app
-    from discreet.cli.hints import forget
     from discreet.cli.opening import close_sessions
     from discreet.cli.screen import show_error, show_fault, show_misuse
     from discreet.errors import DiscreetError
 
-    forget()
     try:
         sys.exit(app(prog_name="discreet", standalone_mode=False) or 0)
     except TyperException as misuse:

@@ -17,7 +17,7 @@ from discreet.errors import legible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["NEEDS_WORKSPACE", "forget", "remember", "repeat", "repeat_in"]
+__all__ = ["NEEDS_WORKSPACE", "remember", "repeat", "repeat_in"]
 
 NEEDS_WORKSPACE: Final = "The workspace folder."
 
@@ -26,16 +26,9 @@ _COMMAND: Final = re.compile(r"\bdiscreet ((?:[a-z]+ )?[a-z]+)\b(?! (?:-w|--work
 
 
 def remember(given: Path | None) -> Path | None:
-    """Called with the option -w of the command that runs."""
-    forget()
-    if given is not None:
-        _GIVEN.append(given)
+    """Called with the option -w of the command that runs, or None; what an earlier one was given is forgotten."""
+    _GIVEN[:] = [] if given is None else [given]
     return given
-
-
-def forget() -> None:
-    """Before a command runs nothing was given."""
-    _GIVEN.clear()
 
 
 def repeat(text: str) -> str:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from math import isfinite
+from functools import lru_cache
+from math import ceil, isfinite
 from typing import Any, Final
 
 from discreet.data.columns import Labels
 from discreet.errors import ExtraMissing, ParameterInvalid
-from discreet.tables.crosstab import Grid, arrange, name_stand
-from discreet.tables.figurewords import MARKS, MEANINGS, Writing, tell_marks
+from discreet.tables.crosstab import Grid, Stand, arrange, name_stand
+from discreet.tables.factwords import NOISE_ONLY, tell_level
+from discreet.tables.figurewords import MARKS, MEANINGS, Writing, small_print, tell_marks
 from discreet.tables.listing import Column, Sort, list_columns
 from discreet.tables.notes import list_notes, warn_reader
 from discreet.tables.table import Entry, Quality, Shown, Table
@@ -25,12 +28,21 @@ __all__ = ["check_size", "to_xlsx"]
 
 _MOST_ROWS: Final = 1_048_576
 _MOST_COLUMNS: Final = 16_384
-_TOP_ROWS: Final = 6  # warning, title, blank line and headings above the figures; legend below them
+_TOP_ROWS: Final = 6  # warning, title, guarantee and headings above the figures; legend below them
+_MOST_INTERVALS: Final = 20_000  # figures up to which a cross-tabulation has its intervals below it
 _WIDEST: Final = 48
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _OPTIONS: Final = {"strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
 _LARGE: Final = 100_000  # figures from which rows go to the disk at once
 _EPOCH: Final = datetime(1980, 1, 1, tzinfo=UTC)
+
+_NOTE_WIDTHS: Final = (30, 100)
+_FULL_LINE: Final = 90  # characters that a sentence above a table may run
+_SPREAD: Final = 120  # characters that intervals side by side may run
+_LETTERS: Final = 1.05  # letters in the room of a digit
+_LINE: Final = 1.36  # height of a line over the size of its font
+_DEFAULT_SIZE: Final = 11
+_DEFAULT_WIDTH: Final = 9
 
 _SHEETS: Final = (Labels("Table", "Tableau"), Labels("Figures", "Chiffres"), Labels("Notes", "Notes"))
 _UNMARKED: Final = "_ _E"  # as wide as a mark, so that digits stand below digits
@@ -87,9 +99,12 @@ def _created(table: Table) -> datetime:
 
 _HEAD: Final = {"bold": True, "bg_color": "#E7ECF2", "bottom": 1, "text_wrap": True, "valign": "top"}
 _LOOKS: Final[Mapping[str, Mapping[str, object]]] = {
-    "title": {"bold": True, "font_size": 14},
+    "title": {"bold": True, "font_size": 14, "text_wrap": True, "valign": "top"},
+    "block": {"bold": True, "text_wrap": True, "valign": "top"},
     "plain": {},
-    "warning": {"bold": True, "font_color": "#C00000"},
+    "small": {"font_size": 9, "font_color": "#595959", "text_wrap": True, "valign": "top"},
+    "warning": {"bold": True, "font_color": "#C00000", "text_wrap": True, "valign": "top"},
+    "interval": {"font_color": "#595959", "align": "right", "text_wrap": True, "valign": "top"},
     "head": _HEAD,
     "head_right": {**_HEAD, "align": "right"},
     "label": {"text_wrap": True, "valign": "top"},
@@ -136,42 +151,95 @@ class _Writer:
         self._styles = _Styles(book)
 
     def write_cross_tabulation(self, grid: Grid) -> None:
-        sheet, row = self._open(0)
-        left = len(grid.down)
-        if grid.across is not None:
-            self._text(sheet, row, left, self._title(grid.across), "head")
-            for column in range(left):
-                self._text(sheet, row, column, "", "head")
-            for column in range(left + 1, left + len(grid.columns)):
-                self._text(sheet, row, column, "", "head")
-            row += 1
-        for column, place in enumerate(grid.down):
-            self._text(sheet, row, column, self._title(place), "head")
-        for column, words in enumerate(self._tops(grid)):
-            self._text(sheet, row, left + column, words, "head_right")
-        first = row + 1
-        sheet.freeze_panes(first, left)
-        sheet.repeat_rows(row)
+        """The figures; their intervals beside a single column, else in the same places below them."""
+        intervals = self._intervals(grid)
+        widths = self._grid_widths(grid, intervals)
+        beside = bool(intervals) and grid.across is None
+        sheet, row = self._open(0, widths)
+        first = self._write_heads(sheet, row, grid, widths, beside=beside)
+        sheet.freeze_panes(first, len(grid.down))
+        sheet.repeat_rows(first - 1)
         for number, line in enumerate(grid.lines):
-            for column, (place, stand) in enumerate(zip(grid.down, line, strict=True)):
-                words = name_stand(self._table.headings[place], stand, self._language)
-                self._text(sheet, first + number, column, words, "label_margin" if stand[0] else "label")
+            self._write_names(sheet, first + number, grid, line, widths)
             for column in range(len(grid.columns)):
                 if (entry := grid.figures.get((number, column))) is not None:
-                    self._figure(sheet, first + number, left + column, entry)
+                    self._figure(sheet, first + number, len(grid.down) + column, entry)
+            if beside:
+                self._text(sheet, first + number, len(grid.down) + 1, intervals.get((number, 0), ""), "interval")
+        row = first + len(grid.lines) + 1
         if marks := tell_marks(self._table, self._language):
-            self._text(sheet, first + len(grid.lines) + 1, 0, marks, "plain")
-        self._fit_grid(sheet, grid)
+            self._sentence(sheet, row, marks, "small", widths)
+            row += 2
+        if intervals and not beside:
+            self._write_intervals(sheet, row, grid, intervals, widths)
+
+    def _write_intervals(
+        self, sheet: Any, row: int, grid: Grid, intervals: Mapping[tuple[int, int], str], widths: Sequence[int]
+    ) -> None:
+        colon = " : " if self._language == "fr" else ": "
+        title = f"{self._interval_title(several=True)}{colon}{NOISE_ONLY.text(self._language)}"
+        self._sentence(sheet, row, title, "block", widths)
+        first = self._write_heads(sheet, row + 1, grid, widths)
+        left = len(grid.down)
+        for number, line in enumerate(grid.lines):
+            told = [intervals.get((number, column), "") for column in range(len(grid.columns))]
+            self._write_names(sheet, first + number, grid, line, widths, beside=told)
+            for column, words in enumerate(told):
+                if words:
+                    self._text(sheet, first + number, left + column, words, "interval")
+
+    def _interval_title(self, *, several: bool) -> str:
+        level, ending = tell_level(self._table, self._language), "s" if several else ""
+        return f"Intervalle{ending} à {level}" if self._language == "fr" else f"{level} interval{ending}"
+
+    def _write_heads(self, sheet: Any, row: int, grid: Grid, widths: Sequence[int], *, beside: bool = False) -> int:
+        """The headings of the grid; returns the first row below them."""
+        left = len(grid.down)
+        if grid.across is not None:
+            across, last = self._title(grid.across), left + len(grid.columns) - 1
+            self._set_height(sheet, row, [(across, sum(widths[left:]))])
+            for column in range(left):
+                self._text(sheet, row, column, "", "head")
+            if last > left:
+                sheet.merge_range(row, left, row, last, "", self._styles.text("head"))
+            self._text(sheet, row, left, across, "head")
+            row += 1
+        heads = [*(self._title(place) for place in grid.down), *self._tops(grid)]
+        heads += [self._interval_title(several=False)] if beside else []
+        self._set_height(sheet, row, zip(heads, widths, strict=True))
+        for column, words in enumerate(heads):
+            self._text(sheet, row, column, words, "head" if column < left else "head_right")
+        return row + 1
+
+    def _write_names(
+        self,
+        sheet: Any,
+        row: int,
+        grid: Grid,
+        line: Sequence[Stand],
+        widths: Sequence[int],
+        beside: Sequence[str] = (),
+    ) -> None:
+        names = [
+            name_stand(self._table.headings[place], stand, self._language)
+            for place, stand in zip(grid.down, line, strict=True)
+        ]
+        self._set_height(sheet, row, zip([*names, *beside], widths, strict=False))
+        for column, (words, stand) in enumerate(zip(names, line, strict=True)):
+            self._text(sheet, row, column, words, "label_margin" if stand[0] else "label")
 
     def write_list(self) -> None:
-        sheet, row = self._open(1)
         columns = list_columns(self._table, self._language)
+        titles = [column.title.text(self._language) for column in columns]
+        widths = [
+            _width([title, *_widest(column.values)], least=9) for title, column in zip(titles, columns, strict=True)
+        ]
+        sheet, row = self._open(1, widths)
         finer = _finer(columns) if self._table.step is not None else 0
         styles = [self._number_style(column, finer) for column in columns]
-        for place, (column, style) in enumerate(zip(columns, styles, strict=True)):
-            title = column.title.text(self._language)
+        self._set_height(sheet, row, zip(titles, widths, strict=True))
+        for place, (title, style) in enumerate(zip(titles, styles, strict=True)):
             self._text(sheet, row, place, title, "head" if style is None else "head_right")
-            sheet.set_column(place, place, _width([title, *_widest(column.values)], least=9))
         # Row by row, because a large workbook keeps only the last row in memory.
         for line, values in enumerate(zip(*(column.values for column in columns), strict=True), start=row + 1):
             for place, (value, style) in enumerate(zip(values, styles, strict=True)):
@@ -186,26 +254,49 @@ class _Writer:
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{last + 1}"})
 
     def write_notes(self) -> None:
-        sheet, row = self._open(2)
-        sheet.set_column(0, 0, 30)
-        sheet.set_column(1, 1, 100)
+        sheet, row = self._open(2, _NOTE_WIDTHS)
         for heading, sentence in list_notes(self._table, self._language):
+            self._set_height(sheet, row, zip((heading, sentence), _NOTE_WIDTHS, strict=True))
             self._text(sheet, row, 0, heading, "label_margin")
             self._text(sheet, row, 1, sentence, "label")
             row += 1
 
-    def _open(self, place: int) -> tuple[Any, int]:
-        """A sheet with its titles, and the first row below them."""
+    def _open(self, place: int, widths: Sequence[int]) -> tuple[Any, int]:
+        """A sheet with its columns and titles, and the first row below them; the table's own has its guarantee too."""
         sheet = self._book.add_worksheet(_SHEETS[place].text(self._language))
         sheet.set_landscape()
         sheet.set_paper(9)
         sheet.fit_to_pages(1, 0)
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, width)
         row = 0
         if (warning := warn_reader(self._table, self._language)) is not None:
-            self._text(sheet, row, 0, warning, "warning")
+            self._sentence(sheet, row, warning, "warning", widths)
             row += 1
-        self._text(sheet, row, 0, self._table.title.text(self._language), "title")
+        self._sentence(sheet, row, self._table.title.text(self._language), "title", widths)
+        if place == 0:
+            self._sentence(sheet, row + 1, small_print(self._table, self._language), "small", widths)
         return sheet, row + 2
+
+    def _sentence(self, sheet: Any, row: int, text: str, look: str, widths: Sequence[int]) -> None:
+        """A line across the columns, or as many as a sentence needs, broken between words and as high as its lines."""
+        last, run = 0, 0
+        for last in range(max(len(widths), _FULL_LINE // _DEFAULT_WIDTH)):
+            run += widths[last] if last < len(widths) else _DEFAULT_WIDTH
+            if run >= _FULL_LINE:
+                break
+        size = _LOOKS[look].get("font_size", _DEFAULT_SIZE)
+        assert isinstance(size, int)
+        self._set_height(sheet, row, [(text, run)], size=size)
+        if last:
+            sheet.merge_range(row, 0, row, last, "", self._styles.text(look))
+        self._text(sheet, row, 0, text, look)
+
+    def _set_height(self, sheet: Any, row: int, cells: Iterable[tuple[str, int]], *, size: int = _DEFAULT_SIZE) -> None:
+        """Not every program finds the height of broken lines itself, and none does for cells that are joined."""
+        lines = max(_count_lines(text, width, size) for text, width in cells)
+        if lines > 1 or size != _DEFAULT_SIZE:
+            sheet.set_row(row, ceil(lines * size * _LINE))
 
     def _text(self, sheet: Any, row: int, column: int, text: str, look: str) -> None:
         sheet.write_string(row, column, _clean(text), self._styles.text(look))
@@ -236,15 +327,37 @@ class _Writer:
         heading = self._table.headings[grid.across]
         return [name_stand(heading, stand, self._language) for stand in grid.columns]
 
-    def _fit_grid(self, sheet: Any, grid: Grid) -> None:
+    def _intervals(self, grid: Grid) -> dict[tuple[int, int], str]:
+        """On two lines each where whole ones would make the sheet too wide; large tables have them in the list only."""
+        if len(grid.figures) > _MOST_INTERVALS:
+            return {}
+        writing = Writing.of(self._table, self._language)
+        told = {place: writing.interval(entry) for place, entry in grid.figures.items() if entry.value is not None}
+        found = {place: words for place, words in told.items() if words}
+        if max(map(len, found.values()), default=0) * len(grid.columns) <= _SPREAD:
+            return found
+        middle = " à " if self._language == "fr" else " to "
+        return {place: words.replace(middle, f"{middle.rstrip()}\n") for place, words in found.items()}
+
+    def _grid_widths(self, grid: Grid, intervals: Mapping[tuple[int, int], str]) -> list[int]:
+        """Headings are broken between words, so that a long one does not make its column wide."""
+        down = []
         for column, place in enumerate(grid.down):
             names = {name_stand(self._table.headings[place], line[column], self._language) for line in grid.lines}
-            sheet.set_column(column, column, _width([self._title(place), *names], least=12))
+            down.append(_width([self._title(place), *names], least=12))
         figures = max(map(len, _widest([entry.value for entry in grid.figures.values()])), default=0)
-        for column, words in enumerate(self._tops(grid), start=len(grid.down)):
-            # Headings are broken between words, so that a long one does not make its column wide.
-            longest = max(map(len, words.split()), default=0)
-            sheet.set_column(column, column, min(max(12, figures + 5, longest + 2), _WIDEST))
+        told = max((len(line) for words in intervals.values() for line in words.split("\n")), default=0) + 2
+        tops = [max(map(len, words.split()), default=0) + 2 for words in self._tops(grid)]
+        if grid.across is None:
+            return [*down, max(12, figures + 5, *tops), *([max(told, 16)] if intervals else [])]
+        return [*down, *(min(max(12, figures + 5, told, longest), _WIDEST) for longest in tops)]
+
+
+@lru_cache(maxsize=4096)
+def _count_lines(text: str, width: int, size: int) -> int:
+    """About how many lines a text takes in a column, whose width counts digits."""
+    room = max(1, int(width * _LETTERS * _DEFAULT_SIZE / size))
+    return sum(max(1, len(textwrap.wrap(part, room))) for part in text.split("\n"))
 
 
 def _write_number(sheet: Any, row: int, column: int, value: Shown, style: Any) -> None:

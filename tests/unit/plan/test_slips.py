@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.data.columns import Labels
 from discreet.errors import QueryRefused, UnknownName, tell_point
-from discreet.plan.parsing import parse, reads
+from discreet.plan import scopes
+from discreet.plan.algebra import Nothing
+from discreet.plan.parsing import LONGEST_TEXT, parse, reads
 from discreet.plan.slips import find_commas, find_words, nearest_code
+from discreet.plan.typed import Sort, Typed
 from tests.unit.plan.catalogue import read
 
 
@@ -87,6 +91,18 @@ def test_codes(given: str, told: str, where: str) -> None:
     with pytest.raises(UnknownName) as refused:
         read(f"SELECT COUNT(*) FROM survey WHERE {where.format(given)}")
     assert told in refused.value.message
+
+
+def test_a_label_goes_before_a_code_that_is_spelt_alike() -> None:
+    labels = (Labels("South", "Sud"), Labels("Nor", "Nor"))
+    typed = Typed(Nothing(), Sort.CATEGORY, "side", codes=("nord", "2"), labels=labels)
+    assert "Did you mean '2' (Nor)?" in scopes._unknown_code(typed, "nor").message
+    assert "Did you mean 'nord' (South)?" in scopes._unknown_code(typed, "nordd").message
+
+
+def test_what_is_too_long_or_nested_is_not_parsed() -> None:
+    assert reads("SELECT 1 FROM t WHERE a = 1")
+    assert not reads("SELECT 1 FROM t WHERE a = 1" + " " * LONGEST_TEXT)
 
 
 def test_of_codes_equally_like_the_one_that_begins_the_same() -> None:

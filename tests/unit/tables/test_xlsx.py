@@ -70,6 +70,62 @@ def test_the_cross_tabulation_ends_with_its_margins(counted: Table) -> None:
     assert sheet["A10"].value == "E use with caution; F unreliable; – suppressed"
 
 
+@pytest.mark.parametrize(
+    ("language", "title", "guarantee", "interval"),
+    [
+        ("en", "95% intervals: privacy noise only", "Pure DP, epsilon = 0.5. Neighbours", "57,264 to\n57,358"),
+        ("fr", "Intervalles à 95\u00a0% : bruit de confidentialité seul", "Confidentialité différentielle pure", None),
+    ],
+)
+def test_the_table_carries_its_guarantee_and_intervals(
+    counted: Table, language: str, title: str, guarantee: str, interval: str | None
+) -> None:
+    sheet = next(iter(open_book(counted, language)))
+    assert sheet["A2"].value.startswith(guarantee)
+    assert sheet["A12"].value == title
+    assert [cell.value for cell in sheet[14]] == [cell.value for cell in sheet[4]]
+    assert [sheet.cell(row, 1).value for row in range(15, 19)] == [sheet.cell(row, 1).value for row in range(5, 9)]
+    assert interval is None or sheet["B15"].value == interval
+    assert sheet["B17"].value is None, "what is suppressed has no interval"
+    assert all(sheet.cell(row, column).value for row in (15, 16, 18) for column in range(2, 8))
+
+
+def test_a_single_column_has_its_intervals_beside_it(counted: Table) -> None:
+    cells = [dataclasses.replace(entry, codes=entry.codes[:1]) for entry in counted.cells[:10:5]]
+    table = dataclasses.replace(counted, headings=counted.headings[:1], cells=cells, margins=[])
+    sheet = open_book(table)["Table"]
+    assert [cell.value for cell in sheet[3]][:3] == ["Province", "Weighted count", "95% interval"]
+    assert [sheet.cell(row, 3).value for row in (4, 5)] == ["57,264 to 57,358", "903,955 to 904,049"]
+
+
+def test_without_intervals_there_is_no_block_of_them(bootstrapped: Table) -> None:
+    sheet = open_book(bootstrapped)["Table"]
+    assert not any("interval" in str(cell.value) for cell in find_cells(sheet, data_type="s"))
+    assert sheet["A3"].value.startswith("Not differentially private")
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_row_is_as_high_as_what_is_broken_in_it(counted: Table, language: str) -> None:
+    """A letter takes at most a digit's room and a line at least 14 points; joined cells count together."""
+    long = " ".join(["interval"] * 60)
+    heading, sentence = counted.notes[0]
+    noted = dataclasses.replace(counted, notes=((heading, type(sentence)(long, long)), *counted.notes))
+    noted = dataclasses.replace(noted, title=type(sentence)(long, long))
+    for sheet in open_book(noted, language):
+        groups = sheet.column_dimensions.values()
+        wide = {place: group.width for group in groups for place in range(group.min, group.max + 1)}
+        joined = {str(area).partition(":")[0]: area for area in sheet.merged_cells.ranges}
+        broken = [cell for cell in find_cells(sheet, data_type="s") if cell.alignment.wrap_text]
+        assert broken
+        for cell in broken:
+            area = joined.get(cell.coordinate)
+            columns = range(cell.column, (area.max_col if area else cell.column) + 1)
+            room = sum(wide.get(one, 9) for one in columns) * 1.05 * 11 / cell.font.size
+            lines = sum(max(1, -(-len(part) // room)) for part in cell.value.split("\n"))
+            height = sheet.row_dimensions[cell.row].height or 15
+            assert height >= lines * cell.font.size * 1.25, cell.coordinate
+
+
 def test_the_figures_are_a_list_with_a_filter(counted: Table) -> None:
     sheet = open_book(counted)["Figures"]
     assert sheet.auto_filter.ref == "A3:J27"
@@ -150,8 +206,8 @@ def test_one_key_stands_down(counted: Table) -> None:
     total = dataclasses.replace(counted.margins[-1], codes=(None,), over=(0,))
     table = dataclasses.replace(counted, headings=counted.headings[:1], cells=cells, margins=[total])
     sheet = open_book(table)["Table"]
-    assert [cell.value for cell in sheet[3]] == ["Province", "Weighted count"]
-    assert [cell.value for cell in sheet[7]] == ["All", 7051613]
+    assert [cell.value for cell in sheet[3]][:3] == ["Province", "Weighted count", "95% interval"]
+    assert [cell.value for cell in sheet[7]][:2] == ["All", 7051613]
 
 
 def test_what_no_sheet_can_hold_is_refused() -> None:
