@@ -190,7 +190,7 @@ def test_realised_errors_are_those_foretold() -> None:
 def test_replicates_of_a_ratio_hold_design_questions_and_privacy_together() -> None:
     """Samples drawn with replacement, half of whom are asked; the rescaled bootstrap [RW88] against realised errors.
 
-    The mean square of 1,200 errors strays by 4.1%, the mean of claimed variances by less than 1%: 25% is six deviations.
+    The mean square of 1,200 errors strays by 4.1%, the mean of claimed variances by under 1%: 25% is six deviations.
     """
     times, size, replicates, share = 1_200, 120, 40, 0.3
     oracle = choose_oracle(epsilon=3, categories=2)

@@ -92,8 +92,10 @@ class HybridModel:
         reports = self._randomiser(answers, plan).randomise(entropy, answers.positions[rows])
         return Sample(
             reports=reports,
-            cells=frame.cells[rows],
-            weights=frame.weights[rows],
+            rows=rows,
+            silent=rows[:0],
+            places=frame.cells,
+            people=frame.weights,
             number=len(frame.groups),
             inclusion=float(plan.inclusion),
             level=float(self.local.level),
@@ -112,7 +114,8 @@ class HybridModel:
             combined = self._combine(randomiser, average_numbers(randomiser, sample), sample, opened)
             return read_numbers(frame, answers, queries, self.mechanism, _in_unit(combined, answers))
         oracle = self.local.oracle(answers, plan)
-        combined = self._combine(oracle, count_categories(oracle, sample), sample, opened)
+        _, totals = count_categories(oracle, sample)
+        combined = self._combine(oracle, totals, sample, opened)
         step, truth = frame.weight_step, counted(frame, answers) * np.float64(frame.weight_step)
         answered = []
         for query in queries:
