@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.cli import collecting
+from discreet.local.collection import Estimate
 from discreet.pages.spreadsheets import cell, csv_line, csv_text, is_formula, neutralise
 from discreet.release.unprovenanswers import UnprovenAnswer
 from discreet.study import averages, comparison, generatedfiles
@@ -96,9 +97,8 @@ def write_unproven(bad: str, folder: Path) -> str:
 
 
 def write_collection(bad: str, folder: Path) -> str:
-    each = SimpleNamespace(question=bad, statistic=bad, category=bad, label=None, groups=(bad,))
-    numbers = dict.fromkeys(("estimate", "low", "high", "adjusted"), -3.0)
-    told: Any = SimpleNamespace(by=(bad,), estimates=[SimpleNamespace(**vars(each), **numbers)])
+    each = Estimate(bad, bad, bad, None, (bad,), -3.0, -3.0, None)
+    told: Any = SimpleNamespace(by=(bad,), estimates=[each])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(collecting, "_about", lambda found: {bad: bad})
         return collecting.collection_csv(told)
