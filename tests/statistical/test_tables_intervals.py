@@ -228,6 +228,7 @@ def excess(mechanism: Mechanism) -> float:
     return spread * (1 + 3 * spread)
 
 
+@pytest.mark.long
 def test_estimates_of_a_large_table_vary_as_expected() -> None:
     """On 13 × 5 × 16 with all margins, for the strategy that is chosen."""
     plan = Plan((13, 5, 16), epsilon="0.5")

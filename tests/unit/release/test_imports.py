@@ -56,6 +56,7 @@ ASKED = {
     "a bootstrap table": f"house.tables.bootstrap({BY_TOWN}, epsilon='1')",
     "an unproven answer": "house.ask_unproven('SELECT COUNT(*) FROM people', strategy='local', epsilon='1')",
 }
+QUICK = ["means", "open keys", "a large Gaussian table", "an unproven answer"]
 SCRIPT = """
 import json, os, sys
 from pathlib import Path
@@ -116,10 +117,13 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_nothing_is_imported_between_charge_and_answer(house: Path) -> None:
+@pytest.mark.parametrize(
+    "asked", [QUICK, pytest.param([name for name in ASKED if name not in QUICK], marks=pytest.mark.long)]
+)
+def test_nothing_is_imported_between_charge_and_answer(house: Path, asked: list[str]) -> None:
     """Each question in a process that has loaded nothing yet but what opening a workspace takes."""
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(ASKED)],
+        [sys.executable, "-c", SCRIPT, json.dumps({name: ASKED[name] for name in asked})],
         cwd=house,
         capture_output=True,
         text=True,
