@@ -35,6 +35,7 @@ from discreet.local.questionestimates import (
     count_categories,
     poison_reach,
     pool_clear,
+    pool_counts,
 )
 from discreet.local.randomiser import FrequencyOracle, Randomiser
 from discreet.local.replicateweights import read_replicates
@@ -264,11 +265,7 @@ class _Work:
             ratio: Estimated = add_clear(oracle, counts.ratio, sample, clear)
         else:
             total = pool_clear(found, sample, clear)
-            # what the reports stand for is known better than from those who were asked: everybody's weight is public
-            given = clear.totals(sample.number)
-            stood = sample.totals() + given
-            factor = np.divide(sample.answered() + given, stood, out=np.ones(sample.number), where=stood > 0)[:, None]
-            ratio = Estimated(total.estimates * factor, total.variances * factor**2, total.level)
+            ratio = pool_counts(found, sample, clear)
         return Counts.of_ratio(total, ratio, self._everybody()), _warning(question, total)
 
     def _join(self, randomiser: Randomiser, protected: Estimated, sample: Sample, clear: Clear) -> Combined:

@@ -37,6 +37,7 @@ __all__ = [
     "count_categories",
     "poison_reach",
     "pool_clear",
+    "pool_counts",
 ]
 
 
@@ -248,6 +249,14 @@ def pool_clear(protected: Estimated, sample: Sample, clear: Clear) -> Combined:
     drawn = Estimated(protected.estimates, design, protected.level)
     variances = np.where(size > 0, spread / np.where(size > 0, size, 1.0), np.inf)
     return pool_samples(Estimated(means, variances, protected.level), _positive(drawn))
+
+
+def pool_counts(found: Frequencies, sample: Sample, clear: Clear) -> Estimated:
+    """The same for counts by the ratio: what the reports stand for is known better than from those who were asked."""
+    total, given = pool_clear(found, sample, clear), clear.totals(sample.number)
+    stood = sample.totals() + given
+    factor = np.divide(sample.answered() + given, stood, out=np.ones(sample.number), where=stood > 0)[:, None]
+    return Estimated(total.estimates * factor, total.variances * factor**2, total.level)
 
 
 def _clear_counts(clear: Clear, number: int, categories: int) -> NDArray[float64]:

@@ -14,14 +14,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from discreet.local.estimates import Estimated
-from discreet.local.hybridcollection import Combined, Relation
-from discreet.local.questionestimates import Clear, Sample, add_clear, average_numbers, count_categories, pool_clear
-from discreet.local.randomiser import Randomiser
+from discreet.local.hybridcollection import Combined
+from discreet.local.questionestimates import (
+    Clear,
+    Sample,
+    add_clear,
+    average_numbers,
+    count_categories,
+    pool_clear,
+    pool_counts,
+)
+from discreet.local.randomiser import FrequencyOracle, Randomiser
 from discreet.local.sampling import Plan
 from discreet.noise.entropy import Entropy
 from discreet.study.config import Selection
@@ -72,7 +80,7 @@ class HybridModel:
         answered: list[Answered] = []
         for place, (name, wanted) in enumerate(asked.items()):
             answers, entropy = frame.column(name), streams.stream(name)
-            protected = self._sample(frame, answers, drawn[:, place] & ~clear, entropy, plan)
+            protected = self._sample(frame, answers, drawn[:, place], clear, entropy, plan)
             opened = self._opened(frame, answers, clear)
             answered += self._answer(frame, answers, wanted, protected, opened, plan)
         share = f"{float(clear.mean()):.3f}" if frame.size else "0"
@@ -86,16 +94,19 @@ class HybridModel:
     def _randomiser(self, answers: Answers, plan: Plan) -> Randomiser:
         return self.local.oracle(answers, plan) if answers.categorical else self.local.randomiser(answers, plan)
 
-    def _sample(self, frame: Frame, answers: Answers, sending: NDArray[bool_], entropy: Entropy, plan: Plan) -> Sample:
-        """The reports of those who answer with protection and were asked."""
-        rows = np.flatnonzero(self.local.reporting(frame, answers) & sending)
-        reports = self._randomiser(answers, plan).randomise(entropy, answers.positions[rows])
+    def _sample(
+        self, frame: Frame, answers: Answers, asked: NDArray[bool_], clear: NDArray[bool_], entropy: Entropy, plan: Plan
+    ) -> Sample:
+        """The reports of those who answer with protection, among all of these: some were not asked, some have none."""
+        people = np.flatnonzero(~clear & (frame.cells != ABSENT))
+        present, asked = answers.present()[people], asked[people]
+        rows = np.flatnonzero(asked & present)
         return Sample(
-            reports=reports,
+            reports=self._randomiser(answers, plan).randomise(entropy, answers.positions[people[rows]]),
             rows=rows,
-            silent=rows[:0],
-            places=frame.cells,
-            people=frame.weights,
+            silent=np.flatnonzero(asked & ~present),
+            places=frame.cells[people],
+            people=frame.weights[people],
             number=len(frame.groups),
             inclusion=float(plan.inclusion),
             level=float(self.local.level),
@@ -113,19 +124,24 @@ class HybridModel:
         if not answers.categorical:
             combined = self._combine(randomiser, average_numbers(randomiser, sample), sample, opened)
             return read_numbers(frame, answers, queries, self.mechanism, _in_unit(combined, answers))
-        oracle = self.local.oracle(answers, plan)
-        _, totals = count_categories(oracle, sample)
-        combined = self._combine(oracle, totals, sample, opened)
+        counts = self._count(self.local.oracle(answers, plan), sample, opened)
         step, truth = frame.weight_step, counted(frame, answers) * np.float64(frame.weight_step)
         answered = []
         for query in queries:
             place = category_place(answers, query)
-            sides = (side[:, place] * step for side in (combined.estimates, combined.low, combined.high))
+            sides = (side[:, place] * step for side in (counts.estimates, counts.low, counts.high))
             answered.append(Answered(query, self.mechanism, truth[:, place], *sides))
         return answered
 
+    def _count(self, oracle: FrequencyOracle, sample: Sample, opened: Clear) -> Estimated:
+        """Counts by the ratio, as a collection gives them: everybody's weight is public."""
+        counts, found = count_categories(oracle, sample)
+        if self.relation == "strata":
+            return add_clear(oracle, counts.ratio, sample, opened)
+        return pool_counts(found, sample, opened)
+
     def _combine(self, randomiser: Randomiser, protected: Estimated, sample: Sample, opened: Clear) -> Combined:
-        if cast(Relation, self.relation) == "strata":
+        if self.relation == "strata":
             return add_clear(randomiser, protected, sample, opened)
         return pool_clear(protected, sample, opened)
 
