@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.clinic import Run
+from tests.cli.clinic import CARD, ROWS, Run
 
 TABLE = ("table", "-w", "w", "clinic", "--by", "town,smokes", "--epsilon", "0.5")
 REFUSED = {
@@ -24,6 +24,27 @@ def test_the_ending_tells_the_format_and_pictures_stand_beside(run: Run, clinic:
     run(*TABLE, "--out", "t.html", "--heat-map", "heat.svg", "--bars", "bars.svg")
     for name in ("heat.svg", "bars.svg", "t.html"):
         assert "epsilon = 0.5. Neighbours: add-remove" in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_codes_that_a_spreadsheet_would_run_are_refused_or_neutralised(run: Run, tmp_path: Path) -> None:
+    """SDMX-CSV promises exact codes: refused before a charge. CSV puts an apostrophe before them."""
+    towns = "{N: {en: North, fr: Nord}, S: {en: South, fr: Sud}}"
+    card = CARD.replace(towns, "[N, S, '=1+1', '@x', '＝1', '|calc', -3]")
+    (tmp_path / "clinic.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "clinic.yaml").write_text(card, encoding="utf-8")
+    run("init", "w")
+    run("add", "-w", "w", "clinic.csv")
+    refused = run(*TABLE, "--out", "t.sdmx.csv", code=2).err
+    assert "'=1+1' came" in refused
+    assert not (tmp_path / "t.sdmx.csv").exists()
+    assert run("budget", "-w", "w", "--format", "json").json()["populations"][0]["population"]["epsilon_spent"] == "0"
+    listed = run(*TABLE, "--format", "csv").out
+    sql = "SELECT town, COUNT(*) FROM clinic GROUP BY town"
+    for text in (listed, run("query", "-w", "w", sql, "--epsilon", "0.1", "--format", "csv").out):
+        lines = text.splitlines()
+        for code in ("'=1+1", "'@x", "'＝1", "'|calc", "-3"):
+            assert any(line.startswith(f"{code},") for line in lines), code
+        assert not any(line.startswith(("=", "@", "＝", "|")) for line in lines)
 
 
 def test_a_file_that_cannot_be_written_costs_nothing(run: Run, clinic: Path, tmp_path: Path) -> None:

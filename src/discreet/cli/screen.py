@@ -38,7 +38,7 @@ _GAP: Final = "   "
 _WIDE: Final = Context(prec=400)
 _NARROWEST: Final = 12
 _STRETCH: Final = 4_096
-_QUOTED_NUMBER: Final = re.compile(r"'([\d,.+-]{1,40})' is not a valid (?:float|int)")
+_QUOTED_NUMBER: Final = re.compile(r"'([\d,.+-]{1,40})' is not a valid float")
 
 
 def on_terminal() -> bool:
