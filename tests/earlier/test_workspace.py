@@ -23,7 +23,7 @@ ASKED: Final[list[dict[str, Any]]] = json.loads((HOME / "answers.json").read_tex
 VARIES: Final = frozenset({"charge", "remaining", "replayed", "request_id", "warnings", "created", "id", "plan_hash"})
 """What depends on when and under which id one asks, and what the plan is known by now."""
 
-SINCE: Final = frozenset({"cost", "debited", "history", "holds", "questions_left"})
+SINCE: Final = frozenset({"cost", "debited", "history", "holds", "questions_left", "weights"})
 """What was not told then."""
 
 Call = Callable[[list[str]], Any]

@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import asking, custody, gan, local, methods, planning, public, reproduce, sensitivity, study, tables
+from discreet.cli import (
+    asking,
+    caps,
+    custody,
+    gan,
+    local,
+    methods,
+    planning,
+    public,
+    reproduce,
+    sensitivity,
+    study,
+    tables,
+)
 
 __all__ = ["app"]
 
@@ -35,6 +48,7 @@ custody.register(app)
 public.register(app)
 asking.register(app)
 tables.register(app)
+caps.register(app)
 planning.register(app)
 local.register(app)
 sensitivity.register(app)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from discreet.session import Session
     from discreet.tables.bootstrap.log import Releases
 
-__all__ = ["register", "show_answer"]
+__all__ = ["confirm_cost", "register", "show_answer"]
 
 ledger = typer.Typer(help="Read, check, copy and restore the ledger.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -120,6 +120,9 @@ def show(
     if weight is not None:
         by = f" by {weight['by']}" if weight["by"] else ""
         facts.append(("weight", f"{weight['column']}, capped{by} (at most {weight['cap']})"))
+    for totals in face.get("totals", ()):
+        by = f" by {totals['by']}" if totals["by"] else ""
+        facts.append(("totals", f"{totals['total']}{by}: {totals['source']}"))
     if face["suspended"]:
         facts.append(("suspended", "yes, until the custodian has looked"))
     facts += [("warning", warning) for warning in state.warnings()]
@@ -249,7 +252,7 @@ def query(
         request_id=request_id,
         level=level,
         fresh=fresh,
-        confirm=_confirm if on_terminal() and not yes else None,
+        confirm=confirm_cost if on_terminal() and not yes else None,
     )
     if output is AnswerFormat.JSON:
         show_json(answer.fields(lang))
@@ -324,7 +327,7 @@ def _show_unproven(answer: "UnprovenAnswer") -> None:
     show_table("", [(answer.name, "right")], [[str(answer.value)]], footer=footer)
 
 
-def _confirm(told: "Explanation") -> bool:
+def confirm_cost(told: "Explanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
     show_note("\n".join(told.summary()))
     return typer.confirm("Ask?", default=False, err=True)
@@ -365,6 +368,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
         *([] if answer.remaining.more is None else [str(answer.remaining)]),
         f"guarantee: {facts['guarantee']}; protects {facts['unit']}; neighbours: {facts['neighbours']}",
         f"intervals: {facts['interval_meaning']}",
+        *([f"weights: {facts['weights']}"] if "weights" in facts else []),
         *(f"{one['measure']}: {one['accuracy']}" for one in mechanisms if "accuracy" in one),
         *word_bounds(answer.bounds),
         *answer.warnings,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from discreet.data.populations import NewPopulation
+    from discreet.data.report import WeightReport
     from discreet.data.rowsource import RowSource
     from discreet.session import Session
 
@@ -359,6 +360,33 @@ def show_report(session: "Session", dataset: str, output: Format) -> None:
     counts = ("blank", "missing", "unparsable", "not_listed", "clamped_low", "clamped_high", "null")
     rows = [[column.name, *(f"{getattr(column, name):,}" for name in counts)] for column in report.columns]
     show_table("", [("column", "left"), *((name.replace("_", " "), "right") for name in counts)], rows)
+    if report.weight is not None and report.weight.groups:
+        _show_cut(session, dataset, report.weight)
+
+
+def _show_cut(session: "Session", dataset: str, weight: "WeightReport") -> None:
+    """How much of each category's weight the cap cuts: a bias of every weighted figure that no interval shows."""
+    card = session.workspace.dataset(dataset).card
+    assert card.weight is not None
+    by = card.column(card.weight.by or "")
+    labels = {category.code: category.label.en for category in by.categories}
+    rows = [
+        [
+            "(no value)" if one.code is None else labels[one.code],
+            f"{card.weight.cap_for(one.code):,}",
+            one.before,
+            f"{one.share_cut:.2%}",
+            f"{one.rows_cut:,}",
+        ]
+        for one in weight.groups
+    ]
+    heads = [(by.name, "left"), ("cap", "right"), ("weight", "right"), ("share cut", "right"), ("rows cut", "right")]
+    more = (
+        f"To release these shares with noise: discreet caps {dataset} --epsilon E"
+        if card.full_weight is not None
+        else "To release them with noise, list the weight again in the card (docs/card.md) and add the file anew."
+    )
+    show_table("Weight cut by the cap", heads, rows, footer=[more])
 
 
 @contextmanager

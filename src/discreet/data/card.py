@@ -124,6 +124,18 @@ class Card:
         """How the unit's ids are compared: 'integer' or 'text'; 'row' where every row is its own."""
         return self.column(self.unit.column).type or ""
 
+    def is_weight(self, column: Column) -> bool:
+        """Whether a column is the survey weight, or the same weight listed again without its cap."""
+        if self.weight is None:
+            return False
+        return column.name == self.weight.column or column.source == self.column(self.weight.column).source
+
+    @property
+    def full_weight(self) -> Column | None:
+        """The weight listed again, within its own bounds and without the cap; None where there is none."""
+        every = (column for column in self.columns if self.is_weight(column) and column.bounds is not None)
+        return next((column for column in every if self.weight and column.name != self.weight.column), None)
+
     @property
     def from_rows(self) -> tuple[str, ...]:
         """Columns whose bounds or categories were read from the rows: what uses them is unproven."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.data.card import Card, Column, Kind
+from discreet.data.card import Card, Column, Kind, Totals
 from discreet.guarantees.numbers import text
 
 __all__ = ["describe_card"]
@@ -19,6 +19,7 @@ def describe_card(card: Card, language: str) -> dict[str, object]:
         "neighbours": str(card.neighbours),
         "size": card.size,
         "weight": _describe_weight(card),
+        **({"totals": [_describe_totals(one, language) for one in card.totals]} if card.totals else {}),
         "columns": [_describe_column(column, language) for column in card.columns],
     }
 
@@ -29,6 +30,11 @@ def _describe_weight(card: Card) -> dict[str, object] | None:
     rule = card.weight
     caps = {code: text(cap) for code, cap in rule.caps}
     return {"column": rule.column, "cap": text(rule.largest), "by": rule.by, "caps": caps}
+
+
+def _describe_totals(totals: Totals, language: str) -> dict[str, object]:
+    values = {code: text(total) for code, total in totals.values}
+    return {"by": totals.by, "total": text(totals.total), "values": values, "source": totals.source.text(language)}
 
 
 def _describe_column(column: Column, language: str) -> dict[str, object]:

@@ -27,7 +27,7 @@ from discreet.data.expressions import (
     quote,
     quote_name,
 )
-from discreet.data.report import ColumnReport, Report, WeightReport
+from discreet.data.report import ColumnReport, GroupReport, Report, WeightReport
 from discreet.data.sources import Source, choose_columns
 from discreet.guarantees.numbers import text as plain_text
 
@@ -259,20 +259,28 @@ def _weigh(connection: duckdb.DuckDBPyConnection, card: Card) -> WeightReport | 
     if card.weight is None:
         return None
     weight, unit = _value(card, card.weight.column), _value(card, card.unit.column)
-    capped = _capped(card, card.weight)
-    row = connection.execute(
-        f"SELECT coalesce(sum({weight}::HUGEINT), 0), coalesce(sum({capped}::HUGEINT), 0), "
-        f"count(*) FILTER ({capped} < {weight}) FROM staged WHERE {unit} IS NOT NULL"
-    ).fetchone()
-    assert row is not None
-    before, after, cut = (int(count) for count in row)
+    capped, by = _capped(card, card.weight), card.weight.by
+    group = "0" if by is None else _value(card, by)
+    rows = connection.execute(
+        f"SELECT {group}, coalesce(sum({weight}::HUGEINT), 0), coalesce(sum({capped}::HUGEINT), 0), "
+        f"count(*) FILTER ({capped} < {weight}) FROM staged WHERE {unit} IS NOT NULL GROUP BY 1"
+    ).fetchall()
+    found = {place: (int(before), int(after), int(cut)) for place, before, after, cut in rows}
     step = card.column(card.weight.column).step or Decimal(1)
-    return WeightReport(
-        before=plain_text(before * step),
-        after=plain_text(after * step),
-        rows_cut=cut,
-        share_cut=float(Fraction(before - after, before)) if before else 0.0,
-    )
+    before, after, cut = (sum(part) for part in zip((0, 0, 0), *found.values(), strict=True))
+    groups = []
+    if by is not None:
+        codes: list[str | None] = [category.code for category in card.column(by).categories]
+        places = [*range(len(codes)), *([None] if None in found else [])]
+        named = [*codes, *([None] if None in found else [])]
+        for code, place in zip(named, places, strict=True):
+            groups.append(GroupReport(code, *_cut(*found.get(place, (0, 0, 0)), step=step)))
+    return WeightReport(*_cut(before, after, cut, step=step), tuple(groups))
+
+
+def _cut(before: int, after: int, rows: int, *, step: Decimal) -> tuple[str, str, int, float]:
+    share = float(Fraction(before - after, before)) if before else 0.0
+    return plain_text(before * step), plain_text(after * step), rows, share
 
 
 def _write(connection: duckdb.DuckDBPyConnection, card: Card, *, salt: str, data: Path, single: bool) -> None:

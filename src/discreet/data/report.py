@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from discreet.data.paths import read_regular
 
-__all__ = ["ColumnReport", "Report", "WeightReport", "read_report"]
+__all__ = ["ColumnReport", "GroupReport", "Report", "WeightReport", "read_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,28 @@ class ColumnReport:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupReport:
+    """What a cap cut in one category of its column; the code is None for rows without one."""
+
+    code: str | None
+    before: str
+    after: str
+    rows_cut: int
+    share_cut: float
+
+
+@dataclass(frozen=True, slots=True)
 class WeightReport:
-    """The sum of weights over the rows with an id, before and after the cap, as exact decimal text."""
+    """The sum of weights over the rows with an id, before and after the cap, as exact decimal text.
+
+    `groups` has an entry for each category of the column that decides the cap; reports of earlier versions have none.
+    """
 
     before: str
     after: str
     rows_cut: int
     share_cut: float
+    groups: tuple[GroupReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +81,10 @@ def read_report(path: Path) -> Report:
             "columns": tuple(ColumnReport(**column) for column in found["columns"]),
             "unused": tuple(found["unused"]),
         },
-        weight=None if weight is None else WeightReport(**weight),
+        weight=None if weight is None else _read_weight(weight),
     )
+
+
+def _read_weight(found: dict[str, Any]) -> WeightReport:
+    groups = tuple(GroupReport(**group) for group in found.get("groups", ()))
+    return WeightReport(**{**found, "groups": groups})

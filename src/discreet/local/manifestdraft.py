@@ -23,7 +23,7 @@ def draft_manifest(card: Card, *, epsilon: ExactLike, columns: Sequence[str] = (
     total = exact(epsilon, parameter="epsilon")
     grouped = [_group(card, name) for name in groups]
     asked = [_question(card, name) for name in columns] or [
-        column for column in card.columns if _askable(column) and not column.public and not _is_weight(card, column)
+        column for column in card.columns if _askable(column) and not column.public and not card.is_weight(column)
     ]
     if not asked:
         raise UsageError(f"card '{card.dataset}' has no category or bounded number that could be asked.")
@@ -106,10 +106,6 @@ def _question(card: Card, name: str) -> Column:
 
 def _askable(column: Column) -> bool:
     return column.kind is Kind.CATEGORY or (column.numeric and column.bounds is not None)
-
-
-def _is_weight(card: Card, column: Column) -> bool:
-    return card.weight is not None and card.weight.column == column.name
 
 
 def _label(labels: Labels) -> str:

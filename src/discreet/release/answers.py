@@ -25,7 +25,7 @@ from discreet.plan.outputs import KeyShown, Output, measures_used
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, show_intervals, show_values
-from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning, word_unfound
+from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning, tell_weights, word_unfound
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.listing import Listing
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
@@ -180,10 +180,11 @@ class Answer:
 
     def facts(self) -> dict[str, object]:
         """What is said of any release: level, charge, guarantee, mechanisms, dataset, and what must be warned of."""
-        threshold = self.noisy.threshold
+        threshold, weights = self.noisy.threshold, tell_weights(self.statement, self.cards)
         described: dict[str, object] = {
             "level": text(self.level),
             "interval_meaning": interval_meaning(self.statement, threshold),
+            **({} if weights is None else {"weights": weights}),
             "charge": dict(self.charge),
             **({"debited": {holder: dict(paid) for holder, paid in self.debited.items()}} if self.debited else {}),
             **({"cost": dict(self.cost)} if self.cost else {}),

@@ -12,8 +12,8 @@ from discreet.data.card import Card
 from discreet.guarantees.numbers import text
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Identity, Marginal, Measure, Quantile, Residual, reduced
-from discreet.plan.calculus import facts_of, move_bounds
+from discreet.plan.algebra import Extreme, Identity, Marginal, Measure, Quantile, Residual, Total, reduced, walk
+from discreet.plan.calculus import facts_of, move_bounds, span_of
 from discreet.plan.sensitivity import Sensitivity
 from discreet.plan.statement import Statement
 from discreet.release.noising import NoisyMeasure, SearchedBounds
@@ -25,6 +25,7 @@ __all__ = [
     "describe_mechanisms",
     "interval_meaning",
     "ledger_mechanisms",
+    "tell_weights",
     "word_bounds",
     "word_unfound",
 ]
@@ -46,6 +47,17 @@ def interval_meaning(statement: Statement, threshold: Threshold | None) -> str:
     if threshold is not None:
         parts.append(f"only keys whose noisy count of units is at least {threshold.least:,} are shown")
     return "; ".join([*parts, "sampling and measurement error come on top"])
+
+
+def tell_weights(statement: Statement, cards: Mapping[str, Card]) -> str | None:
+    """What is said of an answer that adds up capped weights; None for others."""
+    capped = {(card.dataset, card.weight.column) for card in cards.values() if card.weight is not None}
+    if not capped:
+        return None
+    facts = facts_of(statement.plan.source, cards)
+    totals = (node for node in walk(statement.plan.measures) if isinstance(node, Total))
+    used = any(capped & span_of(total.value, facts).lineage for total in totals)
+    return "weight above its cap is missing from the figures, a bias outside the intervals" if used else None
 
 
 def describe_mechanisms(

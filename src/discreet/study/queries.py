@@ -148,8 +148,7 @@ class _Designer:
 
     def _fit(self, column: Column) -> bool:
         """Whether a column can be studied: a category, or a number with bounds; never the id or the weight."""
-        weight = self._card.weight.column if self._card.weight else None
-        return column.name != weight and (
+        return not self._card.is_weight(column) and (
             column.kind is Kind.CATEGORY or (column.numeric and column.bounds is not None)
         )
 

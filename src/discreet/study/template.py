@@ -123,9 +123,8 @@ def sample_template(file: str) -> str:
 
 def template_for(card: Card, *, data: str, file: str) -> str:
     """A study of a card's dataset; `data` is the line that names it. Public categories are the strata."""
-    weight = card.weight.column if card.weight else None
     strata = [c.name for c in card.columns if c.kind is Kind.CATEGORY and c.public][:1]
-    studied = [c for c in card.columns if c.name not in {*strata, weight} and _fits(c)]
+    studied = [c for c in card.columns if c.name not in strata and not card.is_weight(c) and _fits(c)]
     static = [column.name for column in studied if column.public]
     columns = [column for column in studied if not column.public]
     head = _HEAD.format(

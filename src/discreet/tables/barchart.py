@@ -16,7 +16,7 @@ from discreet.data.columns import Labels
 from discreet.pages.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale, Ticks, find_ticks
 from discreet.pages.lettering import clean, isolate, text_width, wrap
 from discreet.pages.page import Drawn
-from discreet.tables.figurewords import Writing, name_keys, tell_left_out
+from discreet.tables.figurewords import Writing, name_keys, tell_left_out, tell_owner
 from discreet.tables.frames import EDGE, WIDTH, close_picture, draw_marks, fill_figure, open_picture
 from discreet.tables.panels import SUMMED, Limits, Panel, View, choose_view
 from discreet.tables.table import Entry, Quality, Table
@@ -87,10 +87,11 @@ def _tell(view: View, axes: Sequence[_Axis], language: str) -> str:
     by = f" {'par' if french else 'by'} {keys}" if keys else ""
     said = [f"{clean(table.statistic.text(language))}{by}."]
     if any(map(_has_interval, view.shown())):
+        owner = tell_owner(table, language)
         said.append(
-            "Barre : valeur publiée; trait : intervalle de l’estimation brute (bruit de confidentialité seul)."
+            f"Barre : valeur publiée; trait : intervalle {owner} (bruit de confidentialité seul)."
             if french
-            else "Bars are published figures; lines are intervals of the raw estimates (privacy noise only)."
+            else f"Bars are published figures; lines are intervals of the {owner}s (privacy noise only)."
         )
     if len(set(axes)) > 1:
         said.append(_OWN_AXES.text(language))

@@ -289,13 +289,17 @@ class _Pair:
         low, _, _ = self._solve(figures, sums, quotient, upper=False)
         high, sure, _ = self._solve(np.maximum(figures, 0), sums, quotient, upper=True)
         top, _, times = self._solve(figures, sums, quotient, upper=True)
+        own, joint, whole = self.moments
+        spread = np.sqrt(np.maximum(own - 2 * quotient * joint + quotient**2 * whole, 0)) / np.where(sure, sums, 1.0)
+        # noise that is hardly ever there has no reach at the level, but an error all the same
+        errors = np.maximum(spread, (top - low) / np.maximum(2 * times, _NOTHING))
         empty = ~sure | (low > 1) | (high < 0)
         return np.stack(
             [
                 np.clip(quotient, 0, 1),
                 np.where(empty, 0.0, np.clip(low, 0, 1)),
                 np.where(empty, 1.0, np.clip(high, 0, 1)),
-                np.where(sure, (top - low) / (2 * times), math.inf),
+                np.where(sure, errors, math.inf),
             ]
         )
 

@@ -21,6 +21,7 @@ __all__ = [
     "small_print",
     "tell_left_out",
     "tell_marks",
+    "tell_owner",
 ]
 
 # E is what Statistics Canada prints beside such estimates, in both languages. F stands there in place of a figure; here
@@ -125,6 +126,13 @@ def tell_left_out(view: View, language: str) -> str:
     return f"The table is too large for one picture, which shows {', '.join(told)}."
 
 
+def tell_owner(table: Table, language: str) -> str:
+    """Whose interval it is that stands beside a figure: that of its raw estimate, or after calibration its own."""
+    if table.calibration is None:
+        return "de l’estimation brute" if language == "fr" else "raw estimate"
+    return "du chiffre calé" if language == "fr" else "calibrated figure"
+
+
 def small_print(table: Table, language: str) -> str:
     """The line under every picture: guarantee with epsilon (Gaussian noise has rho), neighbours, what is counted."""
     french = language == "fr"
@@ -134,6 +142,12 @@ def small_print(table: Table, language: str) -> str:
     if level := tell_level(table, language):
         only = NOISE_ONLY.text(language)
         said.append(f"Intervalles à {level} : {only}." if french else f"{level} intervals: {only}.")
+    if table.calibration is not None:
+        said.append(
+            "Calé sur des totaux publics : chaque chiffre estime x·T/Σx."
+            if french
+            else "Calibrated to public totals: each figure estimates x·T/Σx."
+        )
     if any(entry.quality is not Quality.NOT_RATED for entry in table.entries()):
         basis = tell_basis(table, language)
         said.append(f"Qualité : {basis}." if french else f"Quality: {basis}.")

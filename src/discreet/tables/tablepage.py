@@ -15,7 +15,7 @@ from discreet.pages.markup import Markup, bullets, element, join
 from discreet.pages.page import show_figure, write_page
 from discreet.tables.crosstab import Grid, Stand, arrange, name_stand
 from discreet.tables.factwords import NOT_PRIVATE, tell_guarantee, tell_level, tell_neighbours
-from discreet.tables.figurewords import MARKS, MEANINGS, Writing, tell_marks
+from discreet.tables.figurewords import MARKS, MEANINGS, Writing, tell_marks, tell_owner
 from discreet.tables.notes import list_facts, list_warnings, warn_reader
 from discreet.tables.panels import SUMMED
 from discreet.tables.pictures import draw_bars, draw_heat_map
@@ -108,10 +108,11 @@ def _tell_reading(table: Table, language: str) -> str:
     """How to read a cell: the interval below it, and the letters that occur."""
     said = []
     if level := tell_level(table, language):
+        owner = tell_owner(table, language)
         said.append(
-            f"Sous chaque valeur, l’intervalle à {level} de l’estimation brute (bruit de confidentialité seul)."
+            f"Sous chaque valeur, l’intervalle à {level} {owner} (bruit de confidentialité seul)."
             if language == "fr"
-            else f"Below each figure, the {level} interval of its raw estimate (privacy noise only)."
+            else f"Below each figure, the {level} interval of its {owner} (privacy noise only)."
         )
     if marks := tell_marks(table, language):
         said.append(f"{marks}.")

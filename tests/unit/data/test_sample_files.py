@@ -102,7 +102,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 
 def test_survey_file_holds_the_cards_columns_and_codes(survey: tuple[Path, Path], survey_card: Card) -> None:
     table = pq.read_table(survey[0])
-    assert table.column_names == [column.name for column in survey_card.columns]
+    assert table.column_names == list(dict.fromkeys(column.source for column in survey_card.columns))
     for column in survey_card.columns:
         if column.kind is Kind.CATEGORY:
             codes = {category.code for category in column.categories}

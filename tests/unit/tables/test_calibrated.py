@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.tables.calibrated import _Pair
+from discreet.tables.figurewords import small_print
 from discreet.tables.files import infer_format, render_text, to_arrow, write_table
 from discreet.tables.table import Quality, Table
 from tests.unit.tables.office import CARD, Office, open_office
@@ -152,6 +153,13 @@ def test_a_share_is_inverted_like_fieller() -> None:
     assert errors[0] == pytest.approx((own - 0.6 * joint + 0.09 * whole) ** 0.5 / 100, rel=0.01)
 
 
+def test_noise_that_is_hardly_there_has_an_error_and_no_reach() -> None:
+    pair = _Pair((1e-4, 1e-4, 3e-4), (0.0,) * 7)
+    _, low, high, errors = pair.invert(np.array([56.0]), np.array([113.0]))
+    assert low == high == pytest.approx(56 / 113)
+    assert 0 < errors[0] < 1e-3
+
+
 def test_levels_nest(known: Office) -> None:
     asked = {
         level: known.session.tables.read(known.request("smokes,region", weighted=True), epsilon=1, level=level)
@@ -173,4 +181,7 @@ def test_files_are_written(known: Office, tmp_path: Path) -> None:
     page = (tmp_path / "t.html").read_text("utf-8").replace("\u202f", " ").replace("\u00a0", " ")
     assert "1 700" in page
     assert "Recensement" in page
+    assert "l’intervalle à 95 % du chiffre calé" in page
+    assert "intervalle du chiffre calé" in page
+    assert "Calé sur des totaux publics : chaque chiffre estime x·T/Σx." in small_print(table, "fr")
     assert sum(parquet.read_table(tmp_path / "t.parquet")["value"].to_pylist()) == 4 * 2200

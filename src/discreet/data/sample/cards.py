@@ -93,6 +93,11 @@ def survey_card(*, rows: int, seed: int) -> str:
             missing="[999.96, 999.97, 999.98, 999.99]",
         ),
         _number("weight", figures, bounds="[0, 15000]", step="0.01"),
+        _column(
+            "full_weight",
+            Label("Survey weight before its cap", "Poids d’enquête avant plafonnement"),
+            ["kind: number", "source: weight", "bounds: [0, 15000]", "step: 0.01"],
+        ),
     ]
     return "".join(blocks)
 

@@ -1,0 +1,85 @@
+"""The command that releases what caps cut from the weights."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from discreet.cli.options import (
+    AnalystOption,
+    AnswerFormat,
+    FreshOption,
+    Language,
+    LanguageOption,
+    LevelOption,
+    RequestIdOption,
+    WorkspaceOption,
+    YesOption,
+)
+from discreet.cli.screen import on_terminal, show_json, show_note
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("caps", epilog="Example: discreet caps -w office survey --epsilon 0.5")(caps)
+
+
+def caps(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A dataset whose card has a weight with a cap.")],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="The total this may cost, as a decimal.")],
+    limit: Annotated[
+        str, typer.Option(metavar="TIMES", help="Weights above so many times their cap count as that: a public bound.")
+    ] = "3",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show plan, sensitivities, noise and cost; ask nothing.")
+    ] = False,
+    analyst: AnalystOption = None,
+    request_id: RequestIdOption = None,
+    level: LevelOption = "0.95",
+    fresh: FreshOption = False,
+    yes: YesOption = False,
+    workspace: WorkspaceOption = None,
+    output: Annotated[
+        AnswerFormat,
+        typer.Option("--format", help="A table for people, JSON for machines, CSV for spreadsheets."),
+    ] = AnswerFormat.TABLE,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Release, within the budget, the share of weight that the card's caps cut: a bias that no interval shows.
+
+    For each category of the column that decides the cap. `discreet show DATASET --custodian` shows the custodian the
+    exact shares.
+    """
+    from discreet.cli.asking import confirm_cost, show_answer
+    from discreet.cli.opening import open_session
+    from discreet.release.capshare import cap_share_sql, tell_cap_share
+
+    session = open_session(workspace)
+    sql = cap_share_sql(session.workspace.dataset(dataset).card, limit=limit)
+    if explain:
+        told = session.explain(sql, epsilon=epsilon, analyst=analyst, level=level, fresh=fresh)
+        if output is AnswerFormat.JSON:
+            show_json(told.to_dict())
+        else:
+            typer.echo(told.to_text())
+        return
+    answer = session.query(
+        sql,
+        epsilon=epsilon,
+        analyst=analyst,
+        request_id=request_id,
+        level=level,
+        fresh=fresh,
+        confirm=confirm_cost if on_terminal() and not yes else None,
+    )
+    if output is AnswerFormat.JSON:
+        show_json({**answer.fields(lang), "meaning": tell_cap_share(limit)})
+    elif output is AnswerFormat.CSV:
+        from discreet.release.exports import csv_parts
+
+        sys.stdout.writelines(csv_parts(answer, lang))
+        show_note(tell_cap_share(limit))
+    else:
+        show_answer(answer, lang)
+        typer.echo(tell_cap_share(limit))
