@@ -25,7 +25,13 @@ from discreet.plan.outputs import KeyShown, Output, measures_used
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, show_intervals, show_values
-from discreet.release.describing import describe_bounds, describe_mechanisms, interval_meaning, tell_weights, word_unfound
+from discreet.release.describing import (
+    describe_bounds,
+    describe_mechanisms,
+    interval_meaning,
+    tell_weights,
+    word_unfound,
+)
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.listing import Listing
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
