@@ -23,7 +23,6 @@ from discreet.tables.bootstrap.reproduction import (
     scale_rows,
 )
 from discreet.tables.bootstrap.reproductionaudit import Trial, audit_farms, audit_rows, bound_loss, list_trials
-from discreet.tables.bootstrap.reproductionunits import find_units
 
 pytestmark = pytest.mark.long
 
@@ -165,49 +164,6 @@ def test_the_rows_of_the_farms_lose_more_than_promised() -> None:
     assert (found.beyond, found.outsiders, found.unbounded) == (834, 17, 2)
 
 
-# --- the farm as unit -----------------------------------------------------------------------------------------------
-
-
-def test_a_row_is_not_a_farm(done: Reproduction) -> None:
-    """Without the rows, six times what a row moves is the most that a farm can."""
-    lines = {line.what: line for line in done.units.lines}
-    assert lines["table of counts"].losses == (Fraction(12), Fraction(6))
-    totals = lines["table of totals, (i)"]
-    assert (totals.row, totals.farm, totals.exact) == (32_130, 6 * 32_130, False)
-    assert lines["total of Share/Both alone"].farm == 2 * 705  # it has two rows in all
-    assert lines["table of totals, public bounds 0 to 20,000"].farm == 240_000
-    page = (done.folder / "bootstrap.html").read_text(encoding="utf-8")
-    assert "1,026 rows are 171 farms in six seasons" in page
-    assert "≤ 192,780" in page
-    assert done.to_dict()["unit"]["counted"] is None
-
-
-def test_farms_are_compared_pair_by_pair(tmp_path: Path) -> None:
-    """Two rows a farm, by brute force."""
-    lines = TWO_EACH.splitlines()
-    named = [f"{line},{chr(65 + place * 5 % 9)}" for place, line in enumerate(lines)]
-    farms = read_farms(write_file(tmp_path, HEADER.strip() + ",ID\n" + "\n".join(named) + "\n"))
-    assert farms.holdings is not None
-    found = find_units(farms)
-    vectors = [[sum(v for c, v in held if c == cell) for cell in CELLS] for held in farms.holdings.values()]
-    moves = [[sum(abs(a - b) for a, b in zip(one, two, strict=True)) for two in vectors] for one in vectors]
-    assert found.lines[1].farm == max(map(max, moves))
-    assert found.counted == (18, 9, 2, 2)
-    assert found.beyond == sum(max(move) > 32_130 for move in moves)
-    cells = {line.what: line.farm for line in found.lines[3:]}
-    for place, cell in enumerate(CELLS):
-        column = [vector[place] for vector in vectors]
-        assert cells[f"total of {name_cell(cell)} alone"] == max(column) - min(column)
-
-
-@needs_farms
-def test_the_rows_are_171_farms_in_six_seasons() -> None:
-    found = find_units(read_farms(FARMS))
-    assert found.counted == (1_026, 171, 6, 4)
-    assert (found.lines[0].farm, found.lines[1].farm, found.beyond) == (12, 77_812, 171)
-    assert "171 of 171 farms can lose more than ε" in " ".join(found.tell())
-
-
 # --- files in and out -----------------------------------------------------------------------------------------------
 
 
@@ -262,6 +218,8 @@ def test_everything_is_written_and_says_what_it_is(done: Reproduction) -> None:
     page = (done.folder / "bootstrap.html").read_text(encoding="utf-8")
     assert "Not a release" in page
     assert "9,000 (printed 900)" in page
+    assert "1,026 rows are 171 farms in six seasons" in page
+    assert "≤ 192,780" in page
     assert "Whether Table 1 itself is right" in page
     assert page.count("<svg ") == 4
     assert "<script" not in page
@@ -281,6 +239,7 @@ def test_results_have_one_shape(done: Reproduction) -> None:
     assert len(results["not_shown"]) == 4
     assert len(results["tables"]) == 63
     assert len(results["scales"]) == 9
+    assert (results["unit"]["farms"], results["unit"]["counted"]) == (171, None)
     assert {trial["group"] for trial in results["audit"]["trials"]} == {"inside", "outside"}
     assert [trial["loss"] for trial in results["audit"]["trials"] if trial["unbounded"]] == [None]
 
