@@ -89,7 +89,7 @@ def test_generated_rows_stand_beside_the_real_ones(tmp_path: Path) -> None:
     readings = breast(tmp_path)
     lines = {line.printed.column: line for line in compare_columns(readings, {"breast": sampled()}, why=WHY)}
     assert lines["smoothness_se"].real == "75.0%"
-    assert lines["smoothness_se"].generated == ("50%",)
+    assert lines["smoothness_se"].generated == ("50.0%",)
     assert lines["diagnosis"].generated == ("25.0%",)
     assert lines["id"].why == "this copy of the data has no such column"
     assert "no code book" in lines["smoothness_worst"].why

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import nan
 
@@ -129,6 +130,14 @@ def test_private_bounds_are_held_against_the_printed_diabetes_errors() -> None:
     asked = [query for query in QUERIES if query.dataset == "diabetes"]
     told = judge(Records(tuple(record(query, method, 11.0) for query in asked))).sentences
     assert any("0.1000 on diabetes" in one and "prints 0.1063" in one for one in told)
+    assert not any("found no bounds" in one for one in told)
+
+
+def test_runs_that_found_no_bounds_are_told_before_their_errors() -> None:
+    one = record(QUERIES[16], METHODS["private-bounds"], 11.0, 0.0)
+    told = judge(Records((replace(one, trials=replace(one.trials, unfound=1)),))).sentences
+    place = next(number for number, words in enumerate(told) if "found no bounds in 1 of 2 runs" in words)
+    assert "on diabetes" in told[place + 1]
 
 
 def test_what_was_skipped_is_told_once() -> None:

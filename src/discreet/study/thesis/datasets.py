@@ -171,11 +171,11 @@ def _generated(printed: PrintedColumn, facts: Facts) -> str:
         case "cardinality":
             return f"{facts.cardinality + (facts.missing > 0):,}"
         case "uniqueness":
-            return _percent(facts.uniqueness, printed.generated[0])
-    return _percent(facts.missing, printed.generated[0])
+            return _percent(facts.uniqueness)
+    return _percent(facts.missing)
 
 
-def _percent(share: float, like: str) -> str:
+def _percent(share: float, like: str = "0.0%") -> str:
     """With the decimals of the printed figure, and none in 0% and 100%."""
     if share in {0, 1}:
         return f"{share:.0%}"

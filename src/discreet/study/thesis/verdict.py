@@ -169,7 +169,14 @@ def _sentences(records: Records, targets: Sequence[Target]) -> list[str]:
     for method in records.methods:
         if method.name != "private-bounds" or "0.01" not in records.epsilons:
             continue
-        large = [one for one in records.pick(method, "0.01") if one.query.dataset == "diabetes"]
+        drawn = records.pick(method, "0.01")
+        unfound = sum(one.trials.unfound for one in drawn)
+        if unfound:
+            told.append(
+                f"private-bounds found no bounds in {unfound:,} of {sum(one.runs for one in drawn):,} runs at "
+                "ε = 0.01; the answer is then near 0, and the relative error near 1."
+            )
+        large = [one for one in drawn if one.query.dataset == "diabetes"]
         if large:
             ours, theirs = mean_of(large), [one.query.generated_error for one in large]
             emergency = sorted(mean_of(one for one in large if one.query.column == "number_emergency"))
@@ -178,8 +185,7 @@ def _sentences(records: Records, targets: Sequence[Target]) -> list[str]:
                 "With nothing known of the ranges and a proof, private-bounds has a mean relative error of "
                 f"{fsum(ours) / len(ours):.4f} on diabetes at ε = 0.01, where the thesis prints "
                 f"{fsum(theirs) / len(theirs):.4f}; on number_emergency {between} "
-                "where it prints 0.49 to 0.54. On a few hundred rows ε = 0.01 is too little to find bounds with: the "
-                "answer is then near 0, and the relative error near 1."
+                "where it prints 0.49 to 0.54. On a few hundred rows ε = 0.01 is too little to find bounds with."
             )
     for why in dict.fromkeys(why for _, why in records.skipped):
         names = ", ".join(method.name for method, reason in records.skipped if reason == why)
