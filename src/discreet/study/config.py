@@ -96,6 +96,7 @@ class ModelChoice:
     share: Decimal | None = None
     selection: Selection | None = None
     relation: str | None = None
+    counts: str | None = None
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:

@@ -13,6 +13,7 @@ __all__ = [
     "ALLOCATIONS",
     "AUTOMATIC",
     "CATEGORY_RANDOMISERS",
+    "COUNTS",
     "CUSTOM_KEYS",
     "DATASET_KEYS",
     "METRICS",
@@ -33,6 +34,7 @@ AUTOMATIC: Final = "automatic"
 ALLOCATIONS: Final = ("sampling", "split")
 MISSING: Final = ("public", "category")
 RELATIONS: Final = ("samples", "strata")
+COUNTS: Final = ("total", "ratio")
 METRICS: Final = ("ks-complement", "correlation-similarity", "coverage", "linkage")
 
 # The names under which local/choice.py and local/numberchoice.py know the randomisers; a test compares them.
@@ -106,6 +108,11 @@ MODEL_KEYS: Final = (
         "sampling | split",
     ),
     Key("missing", "local: who has no answer is public, or that is an answer like any other.", "public | category"),
+    Key(
+        "counts",
+        "local: from the sum of the reports, or from the share among those asked; total when absent.",
+        "total | ratio",
+    ),
     Key(
         "share",
         "hybrid: the share of respondents who answer in clear; 0.1, 0.3 and 0.5 when absent.",

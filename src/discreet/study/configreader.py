@@ -37,6 +37,7 @@ from discreet.study.configkeys import (
     ALLOCATIONS,
     AUTOMATIC,
     CATEGORY_RANDOMISERS,
+    COUNTS,
     CUSTOM_KEYS,
     DATASET_KEYS,
     METRICS,
@@ -61,7 +62,7 @@ _LARGEST_SEED: Final = 2**63 - 1
 # Which keys beside `model` go with which model; the values that lists of each may hold.
 _KEYS_OF: Final = {
     "central": ("noise", "mechanism"),
-    "local": ("categories", "numbers", "allocation", "missing"),
+    "local": ("categories", "numbers", "allocation", "missing", "counts"),
     "hybrid": ("share", "selection", "relation", "categories", "numbers", "allocation"),
     "shuffle": ("mechanism",),
     "naive": ("mechanism",),
@@ -195,6 +196,7 @@ class _StudyReader(NodeReader):
             "mechanism": MODELS[name],
             "noise": MODELS[name],
             "relation": RELATIONS,
+            "counts": COUNTS,
             "categories": (AUTOMATIC, *CATEGORY_RANDOMISERS),
             "numbers": (AUTOMATIC, *NUMBER_RANDOMISERS),
             "allocation": ALLOCATIONS,

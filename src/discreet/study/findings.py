@@ -420,6 +420,7 @@ def tell_variant(variant: str) -> str:
         f"{sort} by {name}" for sort, name in (("categories", categories), ("numbers", numbers)) if name != "automatic"
     ]
     told += ["ε split"] if "split" in rest else []
+    told += ["counts by ratio"] if "ratio" in rest else []
     told += ["missing answers protected"] if rest[-2:] == ["missing", "category"] else []
     return f"local ({', '.join(told)})" if told else "local"
 

@@ -45,7 +45,8 @@ _TAIL: Final = """\
 #              numbers: automatic, laplace, duchi, piecewise, piecewise-wide, hybrid or bounded-laplace
 #              (to compare only: clip, modulo, abs),
 #              allocation: sampling or split (when ε is a total: a few columns of each person, or all at a share),
-#              missing: public or category}}
+#              missing: public or category,
+#              counts: total or ratio (the share among those asked times everybody's weight: what to take of a sample)}}
 #   hybrid    {{share: [0.1, 0.3], selection: {{column: {selected}, times: 0.5}}, relation: samples or strata}}
 #             a share of people answer in clear, the others as in local; who answers in clear may depend on an answer,
 #             here half as often (none: all alike; numbers: above: 30 in place of codes)
@@ -53,7 +54,7 @@ _TAIL: Final = """\
 #   naive     {{mechanism: central, local, shuffle or all}}: an early report's recipe. Not private; to compare only.
 models:
   - central
-  - {{model: local, categories: automatic, numbers: automatic, allocation: sampling, missing: public}}
+  - {{model: local, categories: automatic, numbers: automatic, allocation: sampling, missing: public, counts: ratio}}
   - {{model: shuffle, mechanism: [single-message, multi-message]}}
 
 # The privacy parameters to compare, and whether each is spent per-column or is the total of a respondent.

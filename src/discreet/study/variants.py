@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from discreet.errors import Refused
-from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, MISSING, RELATIONS
+from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, COUNTS, MISSING, RELATIONS
 
 if TYPE_CHECKING:
     from discreet.study.config import ModelChoice, StudyConfig
@@ -45,6 +45,7 @@ def _marks(choice: ModelChoice, rivals: Sequence[ModelChoice]) -> tuple[str, ...
         "numbers": f"{choice.numbers}",
         "allocation": f"{choice.allocation}",
         "missing": f"missing {choice.missing}",
+        "counts": f"counts by {choice.counts or COUNTS[0]}",
     }
     return tuple(word for field, word in words.items() if len({getattr(rival, field) for rival in rivals}) > 1)
 
@@ -71,6 +72,7 @@ def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows])
             missing=choice.missing or MISSING[0],
             level=config.level,
             epsilon_is=config.epsilon_is,
+            counts=choice.counts or COUNTS[0],
         )
         if choice.model == "local":
             return local

@@ -170,6 +170,33 @@ def design_card() -> Card:
     return parse_card(CARD, file="clinic.yaml")
 
 
+# --- counts by ratio ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["public", "category"])
+def test_counts_by_ratio_err_as_expected_and_less_where_columns_are_sampled(
+    missing: str, make_frame: Callable[..., Frame]
+) -> None:
+    """Eight in ten say yes, one column of two is asked, at so large an ε that who is asked matters most."""
+    rng = np.random.default_rng(9)
+    answers = {name: rng.choice([-1, 0, 1, 2], 4000, p=[0.1, 0.8, 0.05, 0.05]) for name in ("answer",)}
+    frame = make_frame(
+        {"region": rng.integers(0, 2, 4000), **answers, "size": rng.integers(0, 201, 4000)}, rng.integers(1, 6, 4000)
+    )
+    asked = [Query("count", "answer", "y", "Yes"), SIZE]
+    errors = {}
+    for counts in ("total", "ratio"):
+        model = LocalModel(epsilon_is="total", counts=counts, missing=missing)
+        runs = [model.run(frame, asked, epsilon=Decimal(4), streams=streams(run)).answered[0] for run in range(60)]
+        off = np.array([one.estimate - one.truth for one in runs])
+        held = np.mean([(one.low <= one.truth) & (one.truth <= one.high) for one in runs])
+        expected = model.expect(frame, asked, epsilon=Decimal(4))[0].error
+        errors[counts] = np.abs(off).mean()
+        assert np.abs(off).mean() == pytest.approx(expected.mean(), rel=0.25)
+        assert held > 0.85
+    assert errors["ratio"] < 0.75 * errors["total"]
+
+
 # --- Gaussian noise -------------------------------------------------------------------------------------------------
 
 

@@ -259,6 +259,8 @@ def test_the_price_of_a_large_epsilon_is_told() -> None:
         ("local automatic automatic missing public", "local"),
         ("local automatic clip sampling missing public", "local (numbers by clip)"),
         ("local grr automatic split missing category", "local (categories by grr, ε split, missing answers protected)"),
+        ("local automatic automatic sampling ratio missing public", "local (counts by ratio)"),
+        ("hybrid 30% in clear, as strata local automatic automatic missing public", "hybrid (30% in clear, as strata)"),
         ("shuffle single-message", "shuffle single-message"),
     ],
 )

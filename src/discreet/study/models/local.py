@@ -18,7 +18,6 @@ from discreet.local.choice import choose_oracle, frequency_oracle
 from discreet.local.consistency import norm_sub
 from discreet.local.estimates import Estimated
 from discreet.local.frequencies import (
-    Frequencies,
     estimate_frequencies,
     expected_absolute_error,
     expected_variances,
@@ -36,6 +35,7 @@ from discreet.local.scores import (
     score_numbers_or_missing,
     score_truths,
 )
+from discreet.local.shares import PublicSums, estimate_shares
 from discreet.local.sums import sum_cells
 from discreet.local.ternary import NumberOrMissing, choose_with_missing
 from discreet.study.frame import ABSENT, Answers, Frame
@@ -54,7 +54,7 @@ from discreet.study.models.truth import (
 from discreet.study.outcomes import Answered, Correlations, Expected, Outcome, Protected, Query, Streams
 
 if TYPE_CHECKING:
-    from numpy import bool_, int64
+    from numpy import bool_, float64, int64
     from numpy.typing import NDArray
 
 __all__ = ["AUTOMATIC", "PROTECTED", "LocalModel", "read_numbers"]
@@ -62,6 +62,7 @@ __all__ = ["AUTOMATIC", "PROTECTED", "LocalModel", "read_numbers"]
 AUTOMATIC: Final = "automatic"
 PROTECTED: Final = "category"
 _ASKED: Final = "who is asked what"
+_RATIO: Final = "ratio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class LocalModel:
     missing: str = "public"
     level: Decimal = Decimal("0.95")
     epsilon_is: str = "per-column"
+    counts: str = "total"
     name: str = "local"
 
     @property
@@ -91,6 +93,7 @@ class LocalModel:
         parts = ["local", self.categories, self.numbers]
         if self.epsilon_is == "total":
             parts.append(self.allocation)
+        parts += [_RATIO] if self.counts == _RATIO else []
         return " ".join([*parts, f"missing {self.missing}"])
 
     def run(
@@ -108,7 +111,7 @@ class LocalModel:
             if answers.categorical:
                 oracle = self.oracle(answers, plan)
                 reports = oracle.randomise(entropy, self.coded(answers)[rows])
-                counts = self._count(frame, oracle, reports, rows, plan)
+                counts = self._count(frame, answers, oracle, reports, rows, drawn[:, place], plan)
                 answered += self._counts(frame, answers, wanted, oracle, counts)
                 heard[name] = self._hear_categories(frame, answers, oracle, reports, rows, counts)
             elif self.missing == PROTECTED:
@@ -174,13 +177,25 @@ class LocalModel:
     # --- estimates ------------------------------------------------------------------------------------------------
 
     def _count(
-        self, frame: Frame, oracle: FrequencyOracle, reports: NDArray[Any], rows: NDArray[Any], plan: Plan
-    ) -> Frequencies:
+        self,
+        frame: Frame,
+        answers: Answers,
+        oracle: FrequencyOracle,
+        reports: NDArray[Any],
+        rows: NDArray[Any],
+        asked: NDArray[bool_],
+        plan: Plan,
+    ) -> Estimated:
         tally = oracle.tally(reports, cells=frame.cells[rows], weights=frame.weights[rows], number=len(frame.groups))
-        return estimate_frequencies(tally, oracle.channel(), inclusion=plan.inclusion, level=float(self.level))
+        totals = estimate_frequencies(tally, oracle.channel(), inclusion=plan.inclusion, level=float(self.level))
+        if self.counts != _RATIO:
+            return totals
+        everybody, silent = frame.cells != ABSENT, asked & (frame.cells != ABSENT) & ~self.reporting(frame, answers)
+        sums = [*_weights_of(frame, everybody), *_weights_of(frame, silent)]
+        return estimate_shares(totals, PublicSums(*sums)).ratio
 
     def _counts(
-        self, frame: Frame, answers: Answers, queries: Sequence[Query], oracle: FrequencyOracle, counts: Frequencies
+        self, frame: Frame, answers: Answers, queries: Sequence[Query], oracle: FrequencyOracle, counts: Estimated
     ) -> list[Answered]:
         truth, step = counted(frame, answers) * np.float64(frame.weight_step), frame.weight_step
         answered = []
@@ -279,6 +294,12 @@ class LocalModel:
             channel=oracle.channel(),
             inclusion=plan.inclusion,
         )
+        if self.counts == _RATIO:
+            # what the share takes away of the draw of those asked: Σw²·((x − s)² − x²), at 1/π − 1
+            everyone, whole = _weights_of(frame, frame.cells != ABSENT)
+            shares = counted(frame, answers) / np.maximum(everyone, 1)[:, None]
+            drawn = shares**2 * whole[:, None] - 2 * shares * squares
+            variances = np.maximum(variances + drawn * (1 / float(plan.inclusion) - 1), 0.0)
         errors = expected_absolute_error(0.0, variances) * frame.weight_step
         return [Expected(q, self.told(oracle.name), errors[:, category_place(answers, q)]) for q in queries]
 
@@ -332,7 +353,7 @@ class LocalModel:
         oracle: FrequencyOracle,
         reports: NDArray[Any],
         rows: NDArray[Any],
-        counts: Frequencies,
+        counts: Estimated,
     ) -> _Heard:
         told, absent = self.told(oracle.name), answers.size if oracle.categories > answers.size else None
         whole = counts.estimates[:, : answers.size].sum(axis=0, keepdims=True)
@@ -383,6 +404,12 @@ def read_numbers(
         sides = (side * times for side in (means.estimates, means.low, means.high))
         answered.append(Answered(query, told, truth, *sides))
     return answered
+
+
+def _weights_of(frame: Frame, those: NDArray[bool_]) -> tuple[NDArray[float64], NDArray[float64]]:
+    """By group, the sums of w and w² over these respondents."""
+    cells, weights = frame.cells[those], frame.weights[those].astype(np.float64)
+    return sum_cells(weights, cells, len(frame.groups)), sum_cells(weights**2, cells, len(frame.groups))
 
 
 def _as_truths(heard: _Heard, size: int) -> Scores:
