@@ -164,12 +164,14 @@ def test_sampled_questions_have_two_estimates_and_one_is_recommended(signed: Pat
     assert set(found["estimators"]) == {"estimate", "ratio_count", "adjusted"}
     counts = [each for each in found["estimates"] if each["statistic"] == "count"]
     for each in counts:
-        for name in ("share", "ratio_count", "adjusted"):
+        for name in ("share", "ratio_count", "adjusted", "adjusted_share"):
             assert each[f"{name}_low"] <= each[name] <= each[f"{name}_high"]
             assert each[f"{name}_low"] < each[f"{name}_high"]
         assert each["low"] < each["estimate"] < each["high"]
         assert each["adjusted_low"] >= 0
         assert each["adjusted_high"] <= 3000
+        assert 0 <= each["adjusted_share_low"] <= each["adjusted_share_high"] <= 1
+        assert each["adjusted_share"] == pytest.approx(each["adjusted"] / 3000)
     assert sum(each["ratio_count"] for each in counts) == pytest.approx(3000)
     table = run("local", "estimate", "s.json", "reports.jsonl").out
     for words in ("ratio estimator, Hájek); recommended", "share %", "adjusted", "as totals"):

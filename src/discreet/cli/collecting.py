@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cli.screen import show_columns, show_estimates, show_note, show_pairs, show_table
-from discreet.pages.lettering import borne_decimals
+from discreet.pages.lettering import borne_decimals, tell_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,30 +39,31 @@ _COUNT_FACTS: Final = (
     *("adjusted", "adjusted_low", "adjusted_high"),
     *("share", "share_low", "share_high"),
     *(_RATIO, f"{_RATIO}_low", f"{_RATIO}_high"),
+    *("adjusted_share", "adjusted_share_low", "adjusted_share_high"),
 )
 _WORDS: Final = {
     "en": {
-        "title": "Expected ± of {level:g}% intervals with {number:,} respondents, before anybody is asked",
+        "title": "Expected ± of {level:g}% intervals with {number} respondents, before anybody is asked",
         "all": "all",
         "group": "group",
         "respondents": "respondents",
         "asked": "asked",
         "expected": "expected ±",
         "worst": "± at the worst",
-        "share": "share, in percentage points",
-        "mean": "mean",
+        "share": ": share, in percentage points",
+        "mean": ": mean",
         "assumed": "assumed",
     },
     "fr": {
-        "title": "± attendu des intervalles à {level:g} % avec {number:,} répondants, avant toute question",
+        "title": "± attendu des intervalles à {level:g} % avec {number} répondants, avant toute question",
         "all": "tous",
         "group": "groupe",
         "respondents": "répondants",
         "asked": "interrogés",
         "expected": "± attendu",
         "worst": "± au pire",
-        "share": "part, en points de pourcentage",
-        "mean": "moyenne",
+        "share": "\u00a0: part, en points de pourcentage",
+        "mean": "\u00a0: moyenne",
         "assumed": "supposé",
     },
 }
@@ -113,7 +114,9 @@ def show_manifest(signed: SignedManifest) -> None:
 
 
 def _told_weight(weight: WeightScale) -> str:
-    told = "to the step" if weight.classes is None else f"in {weight.classes} classes below each cap"
+    told = "to the step, which singles many people out (see `classes`)"
+    if weight.classes is not None:
+        told = f"in {weight.classes} classes below each cap"
     return f"{weight.rule.column}, in clear, {told}"
 
 
@@ -142,7 +145,7 @@ def outlook_facts(outlook: Outlook, lang: str) -> dict[str, Any]:
 def show_outlook(signed: SignedManifest, outlook: Outlook, *, lang: str) -> None:
     """What to expect of a collection, for people: one table for each question."""
     manifest, words = signed.manifest, _WORDS[lang]
-    title = words["title"].format(level=100 * outlook.level, number=outlook.respondents)
+    title = words["title"].format(level=100 * outlook.level, number=tell_number(outlook.respondents, lang))
     show_pairs(f"\n{title}", [(words["assumed"], labels.text(lang)) for labels in outlook.assumptions])
     headings = [(words["group"], "left")]
     headings += [(words[name], "right") for name in ("respondents", "asked", "expected", "worst")]
@@ -155,9 +158,10 @@ def show_outlook(signed: SignedManifest, outlook: Outlook, *, lang: str) -> None
         decimals = borne_decimals([reach for pair in reaches for reach in pair if reach is not None])
         rows = []
         for each, pair in zip(own, reaches, strict=True):
-            told = ["–" if reach is None else f"{reach:,.{decimals}f}" for reach in pair]
-            rows.append([_part_label(manifest, each, lang), f"{each.respondents:,.0f}", f"{each.asked:,.0f}", *told])
-        show_table(f"\n{question.column.label.text(lang)}: {words[own[0].statistic]}", headings, rows)
+            told = ["–" if reach is None else tell_number(reach, lang, decimals=decimals) for reach in pair]
+            people = [tell_number(number, lang) for number in (each.respondents, each.asked)]
+            rows.append([_part_label(manifest, each, lang), *people, *told])
+        show_table(f"\n{question.column.label.text(lang)}{words[own[0].statistic]}", headings, rows)
 
 
 def _part_label(manifest: Manifest, each: Expected, lang: str) -> str:
@@ -310,7 +314,7 @@ def _recommended(found: Collection) -> str:
 
 def _count_facts(each: Estimate) -> dict[str, float | None]:
     """What only counts have; null for means."""
-    figures = (each.adjusted, each.adjusted_low, each.adjusted_high)
-    shares = (each.share.estimate, each.share.low, each.share.high)
-    ratios = (each.ratio.estimate, each.ratio.low, each.ratio.high)
-    return dict(zip(_COUNT_FACTS, (*figures, *shares, *ratios), strict=True))
+    numbers = [each.adjusted, each.adjusted_low, each.adjusted_high]
+    for figure in (each.share, each.ratio, each.adjusted_share):
+        numbers += [figure.estimate, figure.low, figure.high]
+    return dict(zip(_COUNT_FACTS, numbers, strict=True))

@@ -88,6 +88,7 @@ class Estimate:
     adjusted_high: float | None = None
     share: Figure = _NOTHING
     ratio: Figure = _NOTHING
+    adjusted_share: Figure = _NOTHING
 
     @classmethod
     def of_count(
@@ -100,6 +101,7 @@ class Estimate:
         adjusted: Figure,
         share: Figure,
         ratio: Figure,
+        adjusted_share: Figure,
     ) -> Estimate:
         """A count in all its forms."""
         return cls(
@@ -108,6 +110,7 @@ class Estimate:
             *(adjusted.estimate, adjusted.low, adjusted.high),
             share=share,
             ratio=ratio,
+            adjusted_share=adjusted_share,
         )
 
 
@@ -238,7 +241,7 @@ class _Work:
     def question(self, question: Question) -> tuple[list[Estimate], Poisoning, tuple[str, str]]:
         """The estimates of a question, how far a false report moves them, and a warning where one is due."""
         randomiser, sample = randomiser_for(question), self._sample(question)
-        reach = poison_reach(randomiser, sample, weight=self._largest_weight())
+        reach = poison_reach(randomiser, sample, weights=self._largest_weights())
         if isinstance(randomiser, FrequencyOracle):
             counts, warning = self._joined_counts(question, randomiser, sample)
             told = Poisoning(question.name, "count", reach * self._weight_step())
@@ -304,19 +307,22 @@ class _Work:
 
     def _counts(self, question: Question, sample: Sample, counts: Counts) -> Iterator[Estimate]:
         step = self._weight_step()
-        adjusted = [step * array for array in self._adjusted(question, sample, counts.ratio)]
+        adjusted, part = self._adjusted(question, sample, counts)
+        adjusted = [step * array for array in adjusted]
         total, ratio = ([step * array for array in _with_ends(each)] for each in (counts.total, counts.ratio))
         share = _with_ends(counts.share)
         for cell, groups in enumerate(self.cells.codes()):
             for place, category in enumerate(question.answers):
                 figures = [
                     Figure(*(_finite(array[cell, place]) for array in arrays))
-                    for arrays in (total, adjusted, share, ratio)
+                    for arrays in (total, adjusted, share, ratio, part)
                 ]
                 yield Estimate.of_count(question.name, *_named(category, self.lang), groups, *figures)
 
-    def _adjusted(self, question: Question, sample: Sample, ratio: Estimated) -> tuple[NDArray[np.float64], ...]:
-        """Counts of a cell that are not negative and add up, with the ends of their intervals.
+    def _adjusted(
+        self, question: Question, sample: Sample, counts: Counts
+    ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+        """Counts of a cell that are not negative and add up, with the ends of their intervals; then as shares.
 
         They add up to the weight of all its respondents, less those who gave no answer in public. Those of them who are
         known bound each count, unless it is about a population of which the respondents are a sample.
@@ -325,9 +331,15 @@ class _Work:
         if self.opened is not None:
             clear = self._clear(question, self.opened).totals(sample.number)
             answered, known = answered + clear, known + clear
-        adjusted = norm_sub(ratio.estimates, answered)
-        largest = np.full_like(known, np.inf) if self.about_population else known
-        return adjusted, *clip_ends(ratio, adjusted, largest[:, None])
+        adjusted = norm_sub(counts.ratio.estimates, answered)
+        everybody = self._everybody()[:, None]
+        shares = np.divide(adjusted, everybody, out=np.full_like(adjusted, np.nan), where=everybody > 0)
+        parts = np.divide(known[:, None], everybody, out=np.ones_like(everybody), where=everybody > 0)
+        largest = np.full_like(everybody, np.inf) if self.about_population else known[:, None]
+        return (
+            [adjusted, *clip_ends(counts.ratio, adjusted, largest)],
+            [shares, *clip_ends(counts.share, shares, np.ones_like(parts) if self.about_population else parts)],
+        )
 
     def _means(self, question: Question, found: Estimated) -> Iterator[Estimate]:
         column = question.column
@@ -342,8 +354,15 @@ class _Work:
     def _weight_step(self) -> float:
         return 1.0 if self.manifest.weight is None else float(self.manifest.weight.step)
 
-    def _largest_weight(self) -> int:
-        return 1 if self.manifest.weight is None else self.manifest.weight.largest_steps
+    def _largest_weights(self) -> NDArray[int64]:
+        """The cap of each cell: its own where the cells tell it, else the largest of all."""
+        scale, names = self.manifest.weight, [group.name for group in self.cells.groups]
+        if scale is None:
+            return np.ones(self.cells.number, dtype=np.int64)
+        if scale.rule.by not in names:
+            return np.full(self.cells.number, scale.largest_steps, dtype=np.int64)
+        place = names.index(scale.rule.by)
+        return np.array([scale.cap_steps(codes[place]) for codes in self.cells.codes()], dtype=np.int64)
 
 
 def _named(category: Category, lang: str) -> tuple[str, str]:

@@ -297,42 +297,47 @@ def _product(share: NDArray[float64], amounts: NDArray[float64]) -> NDArray[floa
 # --- false reports --------------------------------------------------------------------------------------------------
 
 
-def poison_reach(randomiser: Randomiser, sample: Sample, *, weight: int) -> float:
-    """How far one false report of this weight moves an estimate, where it moves it most.
+def poison_reach(randomiser: Randomiser, sample: Sample, *, weights: NDArray[int64]) -> float:
+    """How far one false report moves an estimate, where it moves it most; `weights` are the largest of each cell.
 
     Infinite where no cell has a mean to be moved, or where a mean rests on so little that one report may do anything.
     """
     if isinstance(randomiser, FrequencyOracle):
-        return _count_reach(randomiser, sample, weight=weight)
+        return _count_reach(randomiser, sample, weights=weights)
     means = average_numbers(randomiser, replace(sample, replicates=None)).estimates
     if isinstance(randomiser, NumberOrMissing):
         present = randomiser.pairs(sample.reports).below
     else:
         present = np.ones(len(sample.reports))
     totals = sum_cells(sample.weights * present, sample.cells, sample.number)
-    known = [(float(means[cell]), float(totals[cell])) for cell in np.flatnonzero(~np.isnan(means))]
+    heard = np.flatnonzero(~np.isnan(means))
+    known = [(float(means[cell]), int(weights[cell]), float(totals[cell])) for cell in heard]
     if isinstance(randomiser, NumberOrMissing):
-        reaches = [_ratio_reach(randomiser, mean=mean, weight=weight, total=total) for mean, total in known]
+        reaches = [_ratio_reach(randomiser, mean=mean, weight=weight, total=total) for mean, weight, total in known]
     else:
         assert isinstance(randomiser, GridRandomiser)
         ends = randomiser.extremes()
-        reaches = [mean_reach(ends, mean=mean, weight=weight, total=total) for mean, total in known]
+        reaches = [mean_reach(ends, mean=mean, weight=weight, total=total) for mean, weight, total in known]
     return max(reaches, default=math.inf)
 
 
-def _count_reach(oracle: FrequencyOracle, sample: Sample, *, weight: int) -> float:
+def _count_reach(oracle: FrequencyOracle, sample: Sample, *, weights: NDArray[int64]) -> float:
     """Of a total or of a count by ratio, whichever moves further."""
     channel, sums = oracle.channel(), sample.public_sums(sample.people)
     asked = sample.totals() * sample.inclusion + sums.silent
     shares = count_categories(oracle, replace(sample, replicates=None))[0].share.estimates
     reaches = [
         ratio_reach(
-            channel, share=share, weight=weight, asked=float(asked[cell]), everybody=float(sums.everybody[cell])
+            channel,
+            share=share,
+            weight=int(weights[cell]),
+            asked=float(asked[cell]),
+            everybody=float(sums.everybody[cell]),
         )
         for cell in np.flatnonzero(asked > 0)
         for share in (float(shares[cell].min()), float(shares[cell].max()))
     ]
-    return max(count_reach(channel, weight=weight, inclusion=sample.inclusion), *reaches, 0.0)
+    return max(count_reach(channel, weight=int(weights.max()), inclusion=sample.inclusion), *reaches, 0.0)
 
 
 def _ratio_reach(randomiser: NumberOrMissing, *, mean: float, weight: int, total: float) -> float:
