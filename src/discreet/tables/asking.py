@@ -116,7 +116,13 @@ def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = Fals
     if other is None and design.rho is not None:
         other = with_laplace(design)
     return explain_table(
-        design, level=asked.level, standing=standing, analyst=asked.analyst, other=other, stored=stored
+        design,
+        level=asked.level,
+        standing=standing,
+        analyst=asked.analyst,
+        other=other,
+        stored=stored,
+        targets=asked.targets,
     )
 
 

@@ -20,6 +20,7 @@ from discreet.release.explanation import about, percent
 from discreet.release.noising import NoisyMeasure
 from discreet.release.outlook import Outlook, foresee
 from discreet.release.pricing import Pricing
+from discreet.tables.calibration import Target
 from discreet.tables.figures import Estimated
 from discreet.tables.layout import Margin
 from discreet.tables.measuring import Component, Design
@@ -42,6 +43,7 @@ class TableExplanation:
     half_widths: tuple[Mapping[Margin, tuple[float, float]], ...]
     outlook: Outlook
     other: Outlook | None
+    targets: tuple[Target, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         formed = self.design.formed
@@ -75,8 +77,24 @@ class TableExplanation:
             "charge": self.outlook.cost(),
             "guarantee": str(self.outlook.guarantee),
             **self.outlook.to_dict(),
-            "notes": [*self._notes(), *([] if self.outlook.refusal is None else [self.outlook.refusal])],
+            "notes": [
+                *self._calibration(),
+                *self._notes(),
+                *([] if self.outlook.refusal is None else [self.outlook.refusal]),
+            ],
         }
+
+    def _calibration(self) -> list[str]:
+        """That figures will be calibrated, which changes errors in a way that depends on the noisy figures."""
+        if not self.targets:
+            return []
+        formed = self.design.formed
+        names = ", ".join(f"{target.name} ({name_margin(formed, target.kept)})" for target in self.targets)
+        said = [f"Figures will meet {names}; the errors above are those before calibration (--calibrate none)."]
+        several = {place for place, size in enumerate(formed.sizes) if size > 1}
+        if any(several <= set(target.kept) for target in self.targets):
+            said.append("Every figure of this table is a public total: asking buys nothing. Add a column to --by.")
+        return said
 
     def _notes(self) -> list[str]:
         if self.other is None or self.outlook.refusal is not None or self.other.refusal is not None:
@@ -106,6 +124,7 @@ class TableExplanation:
             title = f"Strategies for {component.face.text}: expected standard error of a figure, by margin"
             sections.append((title, [*self._strategies(component), *self._chosen(component, widths)]))
         sections += [
+            *([("Calibration", calibration)] if (calibration := self._calibration()) else []),
             ("Budget", [*self.outlook.lines(), *self._notes()]),
             ("Plan hash", [plan_hash(self.design.statement.plan)]),
         ]
@@ -154,6 +173,7 @@ def explain_table(
     analyst: str,
     other: Design | None = None,
     stored: StoredAnswer | None = None,
+    targets: Sequence[Target] = (),
 ) -> TableExplanation:
     """What asking for the table would do; that the budget would be exceeded is a note, not a refusal."""
     pricing = design.price()
@@ -165,6 +185,7 @@ def explain_table(
         half_widths=tuple(_half_widths(design, pricing, level)),
         outlook=foresee(pricing.guarantee, standing, analyst, stored),
         other=None if beside is None else foresee(beside, standing, analyst),
+        targets=tuple(targets),
     )
 
 

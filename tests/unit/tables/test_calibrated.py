@@ -185,3 +185,12 @@ def test_files_are_written(known: Office, tmp_path: Path) -> None:
     assert "intervalle du chiffre calé" in page
     assert "Calé sur des totaux publics : chaque chiffre estime x·T/Σx." in small_print(table, "fr")
     assert sum(parquet.read_table(tmp_path / "t.parquet")["value"].to_pylist()) == 4 * 2200
+
+
+def test_the_explanation_says_so_before_anything_is_charged(known: Office) -> None:
+    asked = known.session.tables.read(known.request("region,smokes", weighted=True), epsilon=1)
+    told = known.session.tables.explain(asked)
+    assert "Figures will meet people.totals.region (region)" in told.to_text()
+    assert "asking buys nothing" not in told.to_text()
+    alone = known.session.tables.read(known.request("region", weighted=True), epsilon=1)
+    assert any("asking buys nothing" in note for note in known.session.tables.explain(alone).to_dict()["notes"])  # type: ignore[attr-defined]
