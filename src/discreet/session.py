@@ -411,6 +411,8 @@ class Session:
         where: str | None = None,
         edges: Mapping[str, Sequence[ExactLike]] | None = None,
         margins: bool | Sequence[Sequence[str] | str] = True,
+        no_missing: bool = False,
+        leave_out: Mapping[str, Sequence[object]] | None = None,
         method: str = "dp",
         analyst: str | None = None,
         request_id: str | None = None,
@@ -419,12 +421,22 @@ class Session:
     ) -> Table:
         """A protected table: cells and margins that add up, with an interval on each. `epsilon` is what it costs.
 
-        `margins` are all of them, none, or those that keep the named columns, as in ["province", "total"].
+        `margins` are all of them, none, or those that keep the named columns, as in ["province", "total"]. `no_missing`
+        and `leave_out`, as in {"province": ["60"]}, leave people out of cells and margins alike.
         """
         from discreet.tables.request import table_request
 
         asked = table_request(
-            dataset, by, value=value, mean=mean, weighted=weighted, where=where, edges=edges, margins=margins
+            dataset,
+            by,
+            value=value,
+            mean=mean,
+            weighted=weighted,
+            where=where,
+            edges=edges,
+            margins=margins,
+            no_missing=no_missing,
+            leave_out=leave_out,
         )
         if method == "bootstrap":
             return self.tables.bootstrap(asked, epsilon=epsilon, analyst=analyst, request_id=request_id)

@@ -62,6 +62,7 @@ from discreet.plan.algebra import (
     walk,
 )
 from discreet.plan.calculus import Facts, ends_of, facts_of, span_of
+from discreet.plan.keycells import close_keys
 from discreet.plan.sensitivity import sensitivities
 from tests.algebra.populations import TEXTS, Cards, Table, random_cards, random_tables
 
@@ -132,7 +133,10 @@ class _Writer:
         source = self.relation(depth)
         facts = facts_of(source, self.cards)
         count = min(len(facts.spans), self.random.choice((0, 0, 1, 1, 1, 2)))
-        keys = tuple(self.key(column, facts) for column in self.random.sample(sorted(facts.spans), count))
+        whole = [self.key(column, facts) for column in self.random.sample(sorted(facts.spans), count)]
+        source, keys = close_keys(source, whole, self.cards)
+        if any(key.cells == () for key in keys):
+            raise QueryRefused("nothing is left of a key")
         measures = dict.fromkeys(self.margin(keys, self.measure(facts)) for _ in range(self.random.choice((1, 2, 3))))
         return Plan(source, keys, tuple(measures))
 

@@ -63,7 +63,7 @@ def random_cards(random: Random) -> dict[str, Card]:
 def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str, *, exact_public: bool) -> Card:
     mark = dataset[0]
     public_size = neighbours is Neighbours.REPLACE_ONE and random.random() < 0.5
-    columns = (*_columns(random, mark, id_type), _weight_column(random, mark))
+    columns = tuple(_complete(random, one) for one in (*_columns(random, mark, id_type), _weight_column(random, mark)))
     if public_size:
         columns = tuple(_settled(random, column) for column in columns)
     return Card(
@@ -79,6 +79,11 @@ def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str, *,
         weight=_weight_rule(random, mark, columns),
         exact_public=exact_public,
     )
+
+
+def _complete(random: Random, column: Column) -> Column:
+    """Now and then a column that the card calls complete, though rows may lack it all the same."""
+    return replace(column, complete=column.kind is not Kind.ID and random.random() < 0.3)
 
 
 def _settled(random: Random, column: Column) -> Column:

@@ -7,23 +7,26 @@ histogram) rows of that aggregate must give. Probes are read off `statement.pres
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from discreet.data.card import Card
 from discreet.engines.base import Measured
-from discreet.plan.algebra import Extreme, Quantile, Rows, Total, Units
+from discreet.plan.algebra import Extreme, Filter, Quantile, Rows, Total, Units, fields_in
 from discreet.plan.outputs import Arithmetic, Comparison, Constant, KeyShown, Magnitude, Mean, Noted, Pick, Spread
 from discreet.plan.outputs import Output as Shown
 from discreet.plan.statement import KeyFace, Statement
 from tests.sqltext.interpreter import Cell, Exact, Seen
 from tests.sqltext.model import Leaf, OutAbs, OutArith, OutConst, OutPick, Output, Question, ShownKey
+from tests.sqltext.populations import Owned
 
 __all__ = [
     "Mismatch",
     "Probe",
     "compare",
+    "keep_complete",
     "probes_of",
     "real_cells",
     "real_side",
@@ -231,6 +234,22 @@ def require_listed(cells: Sequence[Cell], seen: Sequence[Seen]) -> None:
     unlisted = {cell for one in seen for cell in one} - {*cells}
     if unlisted:
         raise Mismatch(f"the cells {unlisted} are not among those of the answer")
+
+
+def keep_complete(statement: Statement, cards: Mapping[str, Card], owned: Owned, seen: Seen) -> Seen:
+    """What a unit is seen with, without the NULL keys that a card's word leaves out.
+
+    Mismatch where the unit has all that is called complete, so that nothing may be left out of it.
+    """
+    source = statement.plan.source
+    named = set(fields_in(source.where)) if isinstance(source, Filter) and source.by_card else set()
+    places = [place for place, key in enumerate(statement.plan.keys) if key.field.column in named]
+    kept = {cell: leaves for cell, leaves in seen.items() if all(cell[place] is not None for place in places)}
+    complete = {name: [column.name for column in card.columns if column.complete] for name, card in cards.items()}
+    broken = any(row[column] is None for name, rows in owned.items() for row in rows for column in complete[name])
+    if len(kept) < len(seen) and not broken:
+        raise Mismatch("rows are left out that have all that the cards call complete")
+    return kept
 
 
 def _find_middle(

@@ -25,11 +25,20 @@ from discreet.plan.statement import Statement
 from discreet.release import pricing
 from discreet.release.pricing import Pricing
 from tests.conformance.engines.plans import write_prepared
-from tests.sqltext.comparison import Mismatch, Probe, compare, probes_of, real_cells, require_listed, units_probe
-from tests.sqltext.interpreter import Interpreter, leaves_of
+from tests.sqltext.comparison import (
+    Mismatch,
+    Probe,
+    compare,
+    keep_complete,
+    probes_of,
+    real_cells,
+    require_listed,
+    units_probe,
+)
+from tests.sqltext.interpreter import Interpreter, Seen, leaves_of
 from tests.sqltext.model import Question
 from tests.sqltext.neighbours import require_bounds, states_of
-from tests.sqltext.populations import Population, population
+from tests.sqltext.populations import Owned, Population, population
 from tests.sqltext.statements import WILD, random_question
 
 __all__ = ["Engines", "Result", "Violation", "embedded", "read_only", "run"]
@@ -175,7 +184,11 @@ def _examine(
     """Mismatch where the engine's numbers or the derived bounds are not those of the statement."""
     interpreter = Interpreter(question, people.cards)
     probes = _every_probe(question, statement)
-    seen = {unit: interpreter.seen(owned) for unit, owned in people.units.items()}
+
+    def see(owned: Owned) -> Seen:
+        return keep_complete(statement, people.cards, owned, interpreter.seen(owned))
+
+    seen = {unit: see(owned) for unit, owned in people.units.items()}
     measured = engine.measure(statement.plan)
     cells, everybody = real_cells(statement, measured), list(seen.values())
     require_listed(cells, everybody)
@@ -185,7 +198,7 @@ def _examine(
     random = Random(f"neighbours {question.seed}")
     for unit in random.sample(list(seen), attacked):
         drawn = states_of(random, people, question, unit, states)
-        variants = [interpreter.seen(owned) for owned in drawn]
+        variants = list(map(see, drawn))
         others = [one for other, one in seen.items() if other != unit]
         for probe in probes:
             if not probe.centred or probe.leaf in middles:

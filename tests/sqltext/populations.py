@@ -61,16 +61,17 @@ class Rules:
     presence: bool = False
     second_weight: bool = False
     members: bool = False
+    complete: bool = False
 
 
 RULES: Final = (
     Rules("add-remove", (1, 3)),
-    Rules("add-remove", (2, 2), third=True, text_ids=True),
+    Rules("add-remove", (2, 2), third=True, text_ids=True, complete=True),
     Rules("replace-one", (1, 2)),
-    Rules("replace-one", (2, 1), second_weight=True),
-    Rules("replace-one", (1, 1), sizes=("public", "public"), exact_public=True, members=True),
+    Rules("replace-one", (2, 1), second_weight=True, complete=True),
+    Rules("replace-one", (1, 1), sizes=("public", "public"), exact_public=True, members=True, complete=True),
     Rules("replace-one", (3, 1), sizes=("public", "public"), third=True),
-    Rules("replace-one", (1, 2), sizes=("public", "private"), presence=True),
+    Rules("replace-one", (1, 2), sizes=("public", "private"), presence=True, complete=True),
     Rules("add-remove", (1, 1), third=True, second_weight=True),
 )
 
@@ -90,13 +91,13 @@ columns:
 """
 
 _COLUMNS_A: Final = """
-  x: {{kind: integer, bounds: [0, 1]}}
+  x: {{kind: integer, bounds: [0, 1]{complete}}}
   income: {{kind: integer, bounds: [0, 1000000]}}
-  province: {{kind: category, public: true, categories: {{10: East, 24: Middle, 35: West}}}}
-  sex: {{kind: category, categories: {{1: one, 2: two, 9: other}}{presence}}}
+  province: {{kind: category, public: true, categories: {{10: East, 24: Middle, 35: West}}{complete}}}
+  sex: {{kind: category, categories: {{1: one, 2: two, 9: other}}{presence}{complete}}}
   pn: {{kind: integer, public: true, bounds: [0, 3]}}
   h: {{kind: number, bounds: [-1.5, 2.5], step: 0.5{presence}}}
-  s: {{kind: text}}
+  s: {{kind: text{complete}}}
   free: {{kind: integer}}
   c1: {{kind: integer, bounds: [-4, 2]}}
   w: {{kind: number, bounds: [0, 20], step: 0.5}}
@@ -105,7 +106,7 @@ _COLUMNS_B: Final = """
   X: {{kind: integer, bounds: [0, 1]}}
   income: {{kind: integer, bounds: [-5, 7]}}
   province: {{kind: category, public: true, categories: {{24: Middle, 35: West}}}}
-  region: {{kind: category, categories: [east, west, north]}}
+  region: {{kind: category, categories: [east, west, north]{complete}}}
   pn: {{kind: integer, public: true, bounds: [-2, 1]}}
   u1: {{kind: integer, bounds: [0, 100000]}}
   s: {{kind: text}}
@@ -114,7 +115,7 @@ _COLUMNS_B: Final = """
 _COLUMNS_C: Final = """
   x: {{kind: integer, bounds: [-3, 100000]}}
   sex: {{kind: category, public: true, categories: [m, f]}}
-  h: {{kind: number, bounds: [0, 0.75], step: 0.25}}
+  h: {{kind: number, bounds: [0, 0.75], step: 0.25{complete}}}
 """
 
 PUBLIC: Final[Mapping[str, PublicTable]] = {
@@ -217,7 +218,9 @@ def _cards(rules: Rules) -> list[Card]:
                 members="membership: public" if rules.members else "",
                 weight=weights.get(name, ""),
                 ids="text" if rules.text_ids else "integer",
-                columns=text.format(presence=presence if name == "a" else ""),
+                columns=text.format(
+                    presence=presence if name == "a" else "", complete=", complete: true" if rules.complete else ""
+                ),
             ),
             file=f"{name}.yaml",
         )

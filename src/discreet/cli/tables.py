@@ -84,7 +84,8 @@ def register(app: typer.Typer) -> None:
         "table",
         epilog="Examples: discreet table -w office survey --by province,smoking --weighted --epsilon 0.5 "
         "--out smoking.xlsx · discreet table -w office survey --by province --value height --mean --epsilon 0.3 · "
-        "discreet table -w office survey --by province,smoking --epsilon 0.5 --explain",
+        "discreet table -w office survey --by province,smoking --epsilon 0.5 --explain · "
+        "discreet table -w office survey --by province,smoking --no-missing --leave-out province=60 --epsilon 0.5",
     )(table)
 
 
@@ -111,6 +112,16 @@ def table(
         list[str] | None,
         typer.Option(
             metavar="COLUMN,…", help="Only this margin, by the columns it keeps; 'total' for all. Repeatable."
+        ),
+    ] = None,
+    no_missing: Annotated[
+        bool,
+        typer.Option("--no-missing", help="Leave out rows in which a key is missing; no margin counts them either."),
+    ] = False,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=CODE", help="Leave a code of a key out; no margin counts its rows either. Repeatable."
         ),
     ] = None,
     method: Annotated[
@@ -181,7 +192,7 @@ def table(
     card, or --edges). On a terminal, cost and expected error are shown first and confirmed.
     """
     from discreet.cli.opening import open_session
-    from discreet.tables.request import read_edges, table_request
+    from discreet.tables.request import read_codes, read_edges, table_request
 
     request = table_request(
         dataset,
@@ -193,6 +204,8 @@ def table(
         edges=read_edges(edges or ()),
         margins=list(margin) if margin else margins,
         sampling=sampling,
+        no_missing=no_missing,
+        leave_out=read_codes(leave_out or ()),
     )
     session = open_session(workspace)
     if compare:

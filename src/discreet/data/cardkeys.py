@@ -74,6 +74,7 @@ _COLUMN_KEYS: Final = (
     Key("step", "The grid values are rounded to; 1 for integers; for numbers a fine one by default.", "number"),
     Key("edges", "Where tables cut the column into bands; each begins at an edge.", "[number, ...]"),
     Key("missing", "Codes that mean no answer.", "[code, ...]"),
+    Key("complete", "Every row has a value: no key for those without, whose rows such keys leave out.", "true | false"),
     Key("presence", "Which rows have a value is no secret; needs size: public.", "public"),
     Key("references", "The column of another dataset that the values point at.", "dataset.column"),
     Key("provenance", "Bounds or categories were read from the rows, not decided.", "from_rows"),

@@ -267,6 +267,7 @@ class _CardReader(NodeReader):
         presence = self.optional(fields, "presence", lambda part: self.text(part, f"presence of {where}"))
         if presence not in {None, "public"}:
             self.note(fields["presence"].line, f"presence of {where} can only be public")
+        complete = self.optional(fields, "complete", lambda part: self.boolean(part, f"complete of {where}"))
         references = self.optional(fields, "references", lambda part: self._references(part, where))
         if kind is None or len(self.problems) + len(self.undecided) > before:
             return None
@@ -288,6 +289,7 @@ class _CardReader(NodeReader):
                 edges=edges or (),
                 private_bounds=private,
                 public_presence=presence is not None,
+                complete=bool(complete),
                 references=references,
             ),
             line=key.line,

@@ -115,7 +115,8 @@ class Column:
     """One column. Numbers live on the grid of `step`: what is stored and summed are whole steps.
 
     `private_bounds`: each question finds the bounds for itself, and pays for it. `public_presence`: which rows have a
-    value is no secret. `references`: the dataset and column that this one's values point at.
+    value is no secret. `complete`: every row should have one, so no key is listed for those without; nothing else is
+    concluded from it. `references`: the dataset and column that this one's values point at.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Column:
     edges: tuple[Decimal, ...] = ()
     private_bounds: bool = False
     public_presence: bool = False
+    complete: bool = False
     references: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
@@ -270,10 +272,10 @@ def _smallest(low: int, high: int) -> str:
 # Which keys go with which kind; `label`, `source` and `missing` go with all.
 _FITTING: Final = {
     Kind.ID: frozenset({"type"}),
-    Kind.CATEGORY: frozenset({"public", "categories", "provenance", "presence", "references"}),
-    Kind.INTEGER: frozenset({"public", "bounds", "step", "edges", "provenance", "presence", "references"}),
-    Kind.NUMBER: frozenset({"bounds", "step", "edges", "provenance", "presence"}),
-    Kind.TEXT: frozenset({"references"}),
+    Kind.CATEGORY: frozenset({"public", "categories", "provenance", "presence", "complete", "references"}),
+    Kind.INTEGER: frozenset({"public", "bounds", "step", "edges", "provenance", "presence", "complete", "references"}),
+    Kind.NUMBER: frozenset({"bounds", "step", "edges", "provenance", "presence", "complete"}),
+    Kind.TEXT: frozenset({"complete", "references"}),
 }
 
 
@@ -292,6 +294,7 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
         "edges": bool(column.edges),
         "provenance": column.from_rows,
         "presence": column.public_presence,
+        "complete": column.complete,
         "references": column.references is not None,
     }
     for key in (key for key, present in given.items() if present and key not in _FITTING[column.kind]):

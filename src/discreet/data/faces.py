@@ -52,6 +52,8 @@ def _describe_column(column: Column, language: str) -> dict[str, object]:
         face["bounds_private"] = True
     if column.public_presence:
         face["presence"] = "public"
+    if column.complete:
+        face["complete"] = True
     if column.references is not None:
         face["references"] = ".".join(column.references)
     if column.step is not None:

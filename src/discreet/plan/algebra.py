@@ -11,7 +11,7 @@ rows whose condition is true are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache
 from math import prod
@@ -236,10 +236,15 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The rows whose condition is true."""
+    """The rows whose condition is true.
+
+    `by_card`: not the statement says so but a card, of rows that break what it calls complete. It chooses rows and is
+    believed of none: no sensitivity falls by it.
+    """
 
     source: Relation
     where: Condition
+    by_card: bool = False
 
     def __post_init__(self) -> None:
         _require_known(self.where, self.source)
@@ -426,13 +431,20 @@ Measure = Rows | Units | Total | Quantile | Extreme | Trimmed | Marginal | Resid
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A grouping column. `cells` is its whole public domain in order, with None last where it can be NULL.
+    """A grouping column. `cells` are those of its public domain in which rows can lie, in order, with None last.
 
-    `cells` None means an open domain: the keys come from the rows and pass a threshold.
+    `cells` None means an open domain: the keys come from the rows and pass a threshold. `whole` is the domain where
+    conditions took some of it away (`keycells`): they follow from the rest of the plan, so it is known by the domain.
     """
 
     field: Field
     cells: tuple[int | None, ...] | None
+    whole: tuple[int | None, ...] | None = None
+
+    @property
+    def domain(self) -> tuple[int | None, ...] | None:
+        """All cells, possible or not; None where they are open."""
+        return self.cells if self.whole is None else self.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +472,11 @@ class Plan:
     def dataset(self) -> str:
         """The first dataset: the one whose name stands on the ledger."""
         return next(scans(self.source)).dataset
+
+    @property
+    def widened(self) -> Plan:
+        """The same with every cell of the domains listed, as plans were measured before conditions took cells away."""
+        return replace(self, keys=tuple(Key(key.field, key.domain) for key in self.keys))
 
 
 def measured_of(measure: Measure) -> Rows | Units | Total | Quantile | Extreme | Trimmed:

@@ -138,26 +138,34 @@ class Facts:
 # --- relations ------------------------------------------------------------------------------------------------------
 
 
-def facts_of(relation: Relation, cards: Mapping[str, Card]) -> Facts:
-    """What a relation carries, by operator."""
+def facts_of(relation: Relation, cards: Mapping[str, Card], *, trusting: bool = False) -> Facts:
+    """What a relation carries, by operator.
+
+    `trusting` takes cards at their word that a column is complete: it tells which keys are worth listing, and no
+    sensitivity may rest on it.
+    """
+
+    def below(source: Relation) -> Facts:
+        return facts_of(source, cards, trusting=trusting)
+
     match relation:
         case Scan():
-            return _scan(cards[relation.dataset], relation)
+            return _scan(cards[relation.dataset], relation, trusting=trusting)
         case Filter(source, where):
             # Engines run conditions in any order, so none may rest on another one to stay within 64 bits.
-            _read(where, facts_of(_unfiltered(source), cards))
-            return _filter(facts_of(source, cards), where)
+            _read(where, below(_unfiltered(source)))
+            return _filter(below(source), where, by_card=relation.by_card)
         case Derive(source, columns):
-            return _derive(facts_of(source, cards), columns)
+            return _derive(below(source), columns)
         case PerUnit(source, columns):
-            below = facts_of(source, cards)
-            spans = {column: _per_unit(aggregate, below) for column, aggregate in columns}
-            return Facts(rows=1, steady=below.steady, spans=spans, lineage=below.lineage)
+            facts = below(source)
+            spans = {column: _per_unit(aggregate, facts) for column, aggregate in columns}
+            return Facts(rows=1, steady=facts.steady, spans=spans, lineage=facts.lineage)
         case Join(left, right):
             known = all(cards[scan.dataset].membership is Membership.PUBLIC for scan in scans(relation))
-            return _join(facts_of(left, cards), facts_of(right, cards), known=known)
+            return _join(below(left), below(right), known=known)
         case Lookup():
-            return _lookup(facts_of(relation.source, cards), relation)
+            return _lookup(below(relation.source), relation)
         case KeyJoin():
             raise key_join_refused()
 
@@ -185,7 +193,7 @@ def _unfiltered(relation: Relation) -> Relation:
             return replace(relation, source=_unfiltered(relation.source))
 
 
-def _scan(card: Card, scan: Scan) -> Facts:
+def _scan(card: Card, scan: Scan, *, trusting: bool) -> Facts:
     identities = {name: column for column, name in scan.columns}
     # With more rows, how many a unit has, and which comes first, is not public.
     single = scan.rows == card.unit.rows == 1
@@ -193,6 +201,9 @@ def _scan(card: Card, scan: Scan) -> Facts:
     if single:
         settled = [identity for identity, name in scan.columns if card.column(name).public_presence]
         spans |= {identity: replace(spans[identity], settled=True) for identity in settled}
+    if trusting:
+        there = [identity for identity, name in scan.columns if card.column(name).complete]
+        spans |= {identity: replace(spans[identity], nullable=False) for identity in there}
     return Facts(rows=scan.rows, steady=card.size is Size.PUBLIC, spans=spans)
 
 
@@ -221,10 +232,11 @@ def _steps(amount: object, column: Column) -> int:
     return int(Fraction(str(amount)) / Fraction(column.step or 1))
 
 
-def _filter(below: Facts, where: Condition) -> Facts:
+def _filter(below: Facts, where: Condition, *, by_card: bool) -> Facts:
     public, lineage = _read(where, below)
     spans, possible = dict(below.spans), dict(below.possible)
-    _narrow(where, spans, possible)
+    if not by_card:
+        _narrow(where, spans, possible)
     return Facts(below.rows, below.steady and public, spans, possible, below.lineage | lineage)
 
 

@@ -94,7 +94,7 @@ _WRITTEN: Final[Mapping[type, tuple[str, tuple[str, ...]]]] = {
     Trimmed: ("Trimmed", ("value", "share")),
     Marginal: ("Marginal", ("of", "kept")),
     Residual: ("Residual", ("of", "kept", "whole")),
-    Key: ("Key", ("field", "cells")),
+    Key: ("Key", ("field", "domain")),
 }
 """The names that nodes and their parts had, whatever they are called now."""
 

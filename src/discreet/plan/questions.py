@@ -41,6 +41,7 @@ from discreet.plan.algebra import (
     fields_in,
 )
 from discreet.plan.calculus import facts_of, private_spans, span_of
+from discreet.plan.keycells import close_keys
 from discreet.plan.keyjoins import restrict_count
 from discreet.plan.outputs import (
     All,
@@ -249,7 +250,7 @@ class _Reader:
         return typed
 
     def _key_fields(self) -> tuple[Relation, tuple[Key, ...]]:
-        """The keys as columns of the relation; computed keys are derived first."""
+        """The keys as columns of the relation, with the cells that can hold rows; computed keys are derived first."""
         computed = [key for key in self._keys if not isinstance(key.value, Field)]
         relation, values = self._relation, [key.value for key in self._keys]
         if computed:
@@ -264,7 +265,7 @@ class _Reader:
             }
             relation = Derive(relation, (*kept, *((column, values[place]) for place, column in made.items())))
             values = [Field(made[place]) if place in made else value for place, value in enumerate(values)]
-        keys = []
+        whole = []
         for typed, value in zip(self._keys, values, strict=True):
             domain = typed.domain
             cells: tuple[int | None, ...] | None = None
@@ -274,8 +275,16 @@ class _Reader:
                         f"'{typed.text}' can take more than {MOST_CELLS:,} values; group by a coarser one."
                     )
                 cells = (*range(domain.low, domain.high + 1), *((None,) if domain.nullable else ()))
-            keys.append(Key(cast(Field, value), cells))
-        return relation, tuple(keys)
+            whole.append(Key(cast(Field, value), cells))
+        relation, keys = close_keys(relation, whole, self._cards)
+        for typed, key in zip(self._keys, keys, strict=True):
+            if key.cells == ():
+                raise QueryRefused(
+                    f"the conditions leave no value of '{typed.text}', so the answer would have no row. Change WHERE, "
+                    "or leave the column out of GROUP BY.",
+                    part="WHERE",
+                )
+        return relation, keys
 
     # --- outputs ----------------------------------------------------------------------------------------------------
 

@@ -209,7 +209,7 @@ class Serialisation:
                 return ["residual", self.measure(of), list(kept), list(whole)]
 
     def _key(self, key: Key) -> Part:
-        return ["key", self.numbers[key.field.column], None if key.cells is None else list(_runs(key.cells))]
+        return ["key", self.numbers[key.field.column], None if key.domain is None else list(_runs(key.domain))]
 
 
 def _made(relation: Relation, read: frozenset[Identity]) -> Iterator[Identity]:

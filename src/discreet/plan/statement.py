@@ -6,12 +6,12 @@ Only `plan` reaches an engine and a hash; the rest dresses the answer and the ex
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from discreet.data.card import Labels
 from discreet.plan.algebra import Identity, Measure, Plan, Value
-from discreet.plan.outputs import Presentation
+from discreet.plan.outputs import All, KeyAmong, Presentation, Selection
 from discreet.plan.serialisation import Serialisation, digest
 
 __all__ = ["KeyFace", "MeasureFace", "Statement", "WrittenAggregate"]
@@ -86,6 +86,20 @@ class Statement:
                 free = f"{name}_{number}"
             told[one] = free
         return told[column]
+
+    @property
+    def widened(self) -> Statement:
+        """The same over every cell of the domains, of which those that are listed are shown: for what was drawn so."""
+        listed: list[Selection] = [
+            KeyAmong(place, key.cells)
+            for place, key in enumerate(self.plan.keys)
+            if key.whole is not None and key.cells is not None
+        ]
+        if not listed:
+            return self
+        having = self.presentation.having
+        both = All((*listed, *(() if having is None else (having,))))
+        return replace(self, plan=self.plan.widened, presentation=replace(self.presentation, having=both))
 
     @property
     def hash(self) -> str:

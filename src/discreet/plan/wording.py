@@ -113,7 +113,8 @@ def word_relation(relation: Relation, cards: Mapping[str, Card], names: Names) -
             yield f"rows of {dataset}, at most {bound:,} of each {cards[dataset].unit.column}"
         case Filter(source, where):
             yield from word_relation(source, cards, names)
-            yield f"where {word_condition(where, faces_of(source, cards, names))}"
+            why = " (complete by the card)" if relation.by_card else ""
+            yield f"where {word_condition(where, faces_of(source, cards, names))}{why}"
         case Derive(source, columns):
             yield from word_relation(source, cards, names)
             below = faces_of(source, cards, names)

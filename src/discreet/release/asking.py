@@ -327,7 +327,7 @@ def dress(question: Question, ledger: Ledger, receipt: Receipt, noisy: Noisy) ->
     if noisy.bounds and question.bounded is not None:
         clamped = question.bounded(ends_of(noisy.bounds_of(question.statement)))
     return Answer(
-        statement=clamped,
+        statement=clamped.widened if noisy.widened(clamped) else clamped,
         asked_hash=question.statement.hash,
         cards=question.cards,
         versions={name: dataset.version for name, dataset in question.datasets.items()},

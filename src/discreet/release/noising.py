@@ -120,6 +120,19 @@ class Noisy:
             left.remove(found[-1])
         return tuple(found)
 
+    def widened(self, statement: Statement) -> bool:
+        """Whether every cell of the domains was drawn, also those that conditions exclude: as it was done once."""
+        plan = statement.plan
+        if all(key.whole is None for key in plan.keys):
+            return False
+        for measure, drawn in zip(plan.measures, self.in_order_of(statement), strict=True):
+            own = reduced(plan, measure)
+            if self.keys is None and len(drawn.values) != own.cell_count:
+                return True
+            if drawn.key is not None and len(drawn.mechanisms) != len(own.keys[drawn.key].cells or ()):
+                return True
+        return False
+
     def bounds_of(self, statement: Statement) -> dict[Identity, SearchedBounds]:
         """The bounds that were found, by the statement's columns."""
         form = self._form(statement)

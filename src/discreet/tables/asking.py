@@ -5,17 +5,20 @@ Everything that can be refused is refused before the charge: columns, bounds, si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
+from itertools import chain
 
 from discreet.data.card import Accounting
 from discreet.data.workspace import Workspace
 from discreet.engines.base import Engine
-from discreet.errors import ParameterInvalid, Refused, RequestConflict
+from discreet.errors import ParameterInvalid, QueryRefused, Refused, RequestConflict
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer
+from discreet.plan.algebra import Filter, walk
 from discreet.release.answers import Answer, interval_level
 from discreet.release.asking import Question, ask, check_terms, find_stored
 from discreet.release.outlook import foresee
@@ -23,7 +26,7 @@ from discreet.release.reading import require_active
 from discreet.tables.calibration import Target, check_targets
 from discreet.tables.explaining import TableExplanation, explain_table
 from discreet.tables.forming import Formed, form_table
-from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table, with_laplace
+from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table, widened, with_laplace
 from discreet.tables.releasing import read_table
 from discreet.tables.request import TableRequest
 from discreet.tables.table import Table
@@ -39,6 +42,7 @@ class AskedTable:
     """A table with everything that decides its price and how it is shown.
 
     `others` are designs that `auto` may have chosen under other terms: what was drawn by one of them is given again.
+    So is what was drawn by `earlier` ones, of every cell of the keys' domains; they are looked for and never charged.
     Where the account has room for one kind of noise alone, it takes the place of the other.
     """
 
@@ -47,11 +51,22 @@ class AskedTable:
     analyst: str
     level: Decimal
     suppress_above: Decimal | None
+    budget: Budget
+    noise: NoiseChoice
     others: tuple[Design, ...] = ()
 
     @property
     def formed(self) -> Formed:
         return self.design.formed
+
+    @cached_property
+    def earlier(self) -> Sequence[Design]:
+        """None where the table could not have been asked then."""
+        formed = self.formed.widened
+        by_card = any(isinstance(node, Filter) and node.by_card for node in walk(formed.plan.source))
+        if by_card or formed.plan == self.formed.plan:
+            return ()
+        return _designs(formed, self.design.epsilon, self.budget, self.noise)
 
 
 def read_asked_table(
@@ -77,6 +92,8 @@ def read_asked_table(
     return AskedTable(
         design=design,
         others=tuple(others),
+        budget=budget,
+        noise=_noise(noise),
         targets=targets,
         analyst=analyst,
         level=interval_level(level),
@@ -132,7 +149,7 @@ def _settle(asked: AskedTable, ledger: Ledger, *, fresh: bool) -> tuple[Design, 
     Another design's answer only where the analyst has it: it may have cost more than was asked for now.
     """
     formed = asked.formed
-    for design in () if fresh else (asked.design, *asked.others):
+    for design in () if fresh else _every(asked):
         charged = design.price().guarantee
         found = find_stored(design.statement, formed.datasets, ledger, charged=charged, analyst=asked.analyst)
         if found is not None and (found.free or design is asked.design):
@@ -174,14 +191,29 @@ def ask_table(
         return ask(question, ledger)
 
     settled, _ = _settle(asked, ledger, fresh=fresh)
-    *tried, last = [settled, *(one for one in (asked.design, *asked.others) if one is not settled)]
-    for design in tried:
+    conflict: RequestConflict | None = None
+    for design in chain((settled,), (one for one in _every(asked) if one is not settled)):
         try:
             return _read(asked, design, answer(design))
-        except RequestConflict:  # the request may be held by the charge for another of them
-            continue
-    return _read(asked, last, answer(last))
+        except RequestConflict as held:  # the request may be held by the charge for another of them
+            conflict = held
+    assert conflict is not None
+    raise conflict
+
+
+def _every(asked: AskedTable) -> Iterator[Design]:
+    """The designs under which the table may have been charged; earlier ones are worked out when they are reached."""
+    yield from (asked.design, *asked.others)
+    yield from asked.earlier
 
 
 def _read(asked: AskedTable, design: Design, answered: Answer) -> Table:
+    if answered.noisy.widened(design.statement):
+        design = widened(design)
+    if asked.targets and design.formed.sizes != asked.formed.sizes:
+        raise QueryRefused(
+            "this table was released before with more keys than it has now, and is given again as it was: it cannot "
+            "be calibrated. Leave out --calibrate, or ask for a new one with --fresh.",
+            part="calibrate",
+        )
     return read_table(design, answered, level=asked.level, suppress_above=asked.suppress_above, targets=asked.targets)

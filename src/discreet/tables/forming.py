@@ -27,7 +27,7 @@ from discreet.tables.layout import Layout
 from discreet.tables.request import TableRequest
 from discreet.tables.table import Heading
 
-__all__ = ["Formed", "form_table", "may_be_negative"]
+__all__ = ["Formed", "form_table", "may_be_negative", "tell_left_out"]
 
 _SINGLE: Final = "the condition of a table is a single condition, as after WHERE in SQL."
 
@@ -79,6 +79,11 @@ class Formed:
     @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(len(key.cells or ()) for key in self.plan.keys)
+
+    @property
+    def widened(self) -> Formed:
+        """The table with every cell of the domains: as it was released before conditions took cells away."""
+        return replace(self, statement=self.statement.widened)
 
     @property
     def fold(self) -> int:
@@ -198,10 +203,24 @@ def _title(request: TableRequest, card: Card) -> Labels:
     names = [card.column(name).label for name in request.by]
     # A table of some rows that did not say so would be taken for one of all.
     where = "" if request.where is None else textwrap.shorten(request.where, 160, placeholder=" …")
+    without = tell_left_out(request, card)
     return Labels(
-        f"{statistic.en} by {_listed([_within(name.en) for name in names], 'and')}{where and f', where {where}'}",
-        f"{statistic.fr} selon {_listed([_within(name.fr) for name in names], 'et')}{where and f', où {where}'}",
+        f"{statistic.en} by {_listed([_within(name.en) for name in names], 'and')}{where and f', where {where}'}"
+        f"{f', without {without.en}' if without else ''}",
+        f"{statistic.fr} selon {_listed([_within(name.fr) for name in names], 'et')}{where and f', où {where}'}"
+        f"{f', sans {without.fr}' if without else ''}",
     )
+
+
+def tell_left_out(request: TableRequest, card: Card) -> Labels | None:
+    """Whom a table leaves out by its keys: "missing values, province: Yukon, Nunavut"; None where it is nobody."""
+    told = [Labels("missing values", "les valeurs manquantes")] if request.no_missing else []
+    for column in map(card.column, request.by):
+        codes = [code.label for code in request.left_out(column)]
+        if codes:
+            en, fr = ", ".join(code.en for code in codes), ", ".join(code.fr for code in codes)
+            told.append(Labels(f"{_within(column.label.en)}: {en}", f"{_within(column.label.fr)} : {fr}"))
+    return Labels("; ".join(one.en for one in told), " ; ".join(one.fr for one in told)) if told else None
 
 
 def _within(name: str) -> str:

@@ -25,7 +25,7 @@ from discreet.tables.forming import Formed
 from discreet.tables.layout import Layout, Margin
 from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies
 
-__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "as_drawn", "design_table", "with_laplace"]
+__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "as_drawn", "design_table", "widened", "with_laplace"]
 
 NoiseChoice = Literal["auto", "laplace", "gaussian"]
 NOISES: Final[tuple[NoiseChoice, ...]] = ("auto", "laplace", "gaussian")
@@ -87,6 +87,15 @@ def with_laplace(design: Design) -> Design:
     """The same table with Laplace noise: for an account that has no room for Gaussian noise, but for this."""
     parts, offers = [one.part for one in design.components], [one.strategies for one in design.components]
     return _choose(design.formed, parts, offers, epsilon=design.epsilon, rho=None, kinds=("laplace",))
+
+
+def widened(design: Design) -> Design:
+    """The design with every cell of the keys' domains: for answers drawn before conditions took cells away."""
+    formed = design.formed.widened
+    components = tuple(
+        replace(component, layout=_layout(formed, place)) for place, component in enumerate(design.components)
+    )
+    return replace(design, formed=formed, components=components, statement=design.statement.widened)
 
 
 def as_drawn(design: Design, drawn: Sequence[NoisyMeasure]) -> Design:

@@ -9,17 +9,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
 from discreet.data.card import Card, Column, Kind, Labels
-from discreet.data.columns import edge_fault
+from discreet.data.columns import canonical_code, edge_fault
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.guarantees.numbers import ExactLike, text
 from discreet.guarantees.parameters import came
 from discreet.tables.layout import Margin, every_margin
 
-__all__ = ["MOST_KEYS", "TOTAL", "Band", "TableRequest", "read_edges", "table_request"]
+__all__ = ["MOST_KEYS", "TOTAL", "Band", "Code", "TableRequest", "read_codes", "read_edges", "table_request"]
 
 MOST_KEYS: Final = 6
 TOTAL: Final = "total"
@@ -37,11 +38,21 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """A code of a key as SQL writes it, and as readers know it."""
+
+    written: str
+    label: Labels
+
+
+@dataclass(frozen=True, slots=True)
 class TableRequest:
     """A table by the keys `by`: people (or rows), the total of `value`, or its mean; weighted or not.
 
     `margins` lists the published margins by the keys they keep, `()` being the grand total; None means all of them.
-    `edges` cut integers and numbers into bands, before those that the card declares. `sampling` names a column with
+    `edges` cut integers and numbers into bands, before those that the card declares. `no_missing` leaves out rows in
+    which a key is missing, `leave_out` those of some codes of a key: as conditions, so no margin counts them either.
+    `sampling` names a column with
     the variance of each row's weight over replicate weights: part of the budget then measures what sampling adds.
     """
 
@@ -54,6 +65,8 @@ class TableRequest:
     edges: Mapping[str, tuple[Decimal, ...]] = field(default_factory=dict)
     margins: tuple[tuple[str, ...], ...] | None = None
     sampling: str | None = None
+    no_missing: bool = False
+    leave_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.by:
@@ -74,6 +87,9 @@ class TableRequest:
             raise ParameterInvalid(
                 parameter="edges", rule="must be those of a column of the table", came=f"'{stray[0]}'"
             )
+        for name in self.leave_out:
+            if name not in self.by:
+                raise UnknownName(sort="Column to leave codes out of", name=name, where="--by", known=self.by)
 
     def kept(self) -> tuple[Margin, ...]:
         """The published margins by place: the cells first, then from the finest to the grand total."""
@@ -94,10 +110,44 @@ class TableRequest:
     def to_sql(self, card: Card) -> str:
         """The statement: the keys, then what is counted, added up or averaged."""
         keys = ", ".join(f'{self._key(card.column(name))} AS "{name}"' for name in self.by)
-        where = "" if self.where is None else f" WHERE ({self.where}\n)"
+        conditions = self._conditions(card)
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         places = ", ".join(str(place) for place in range(1, len(self.by) + 1))
         figures = ", ".join(f'{one} AS "figure {place}"' for place, one in enumerate(self._aggregates(card), start=1))
         return f'SELECT {keys}, {figures} FROM "{card.dataset}"{where} GROUP BY {places}'
+
+    def _conditions(self, card: Card) -> list[str]:
+        """What was asked for, then that keys are there, then what they are not."""
+        found = [] if self.where is None else [f"({self.where}\n)"]
+        for column in map(card.column, self.by):
+            key = self._key(column)
+            if self.no_missing:
+                found.append(f"{key} IS NOT NULL")
+            if left := self.left_out(column):
+                listed = f"{key} NOT IN ({', '.join(code.written for code in left)})"
+                found.append(listed if self.no_missing else f"({listed} OR {key} IS NULL)")
+        return found
+
+    def left_out(self, column: Column) -> tuple[Code, ...]:
+        """The codes of a key that are left out, or UnknownName with the nearest one."""
+        return tuple(self._code(column, given) for given in self.leave_out.get(column.name, ()))
+
+    def _code(self, column: Column, given: str) -> Code:
+        bands = self.bands(column)
+        if not bands and column.numeric:
+            return _number_code(column, given)
+        known = [(one.code, one.label) for one in bands or column.categories]
+        for code, label in known:
+            if canonical_code(code) == canonical_code(given):
+                return Code("'" + code.replace("'", "''") + "'", label)
+        meant = next((code for code, label in known if given.lower() in {label.en.lower(), label.fr.lower()}), None)
+        raise UnknownName(
+            sort="code",
+            name=given,
+            where=f"the {'bands' if bands else 'categories'} of '{column.name}'",
+            known=[code for code, _ in known],
+            advice=f"Its code is '{meant}'." if meant is not None else "",
+        )
 
     def _key(self, column: Column) -> str:
         bands = self.bands(column)
@@ -177,6 +227,20 @@ def _band(column: Column, low: Decimal, high: Decimal, *, last: bool) -> Band:
     return Band(code, Labels(f"{text(low)} to under {text(high)}", f"{bas} à moins de {haut}"), high, last)
 
 
+def _number_code(column: Column, given: str) -> Code:
+    """A value of an integer that is a key as it is."""
+    number = Decimal(given) if _EDGE.fullmatch(given) else None
+    bounds, step = column.bounds, column.step or Decimal(1)
+    if number is None or Fraction(number) % Fraction(step) or (bounds and not bounds[0] <= number <= bounds[1]):
+        span = f" from {text(bounds[0])} to {text(bounds[1])}" if bounds else ""
+        raise ParameterInvalid(
+            parameter=f"a value of '{column.name}' to leave out",
+            rule=f"must be one it can take: a multiple of {text(step)}{span}",
+            came=f"'{given[:20]}'",
+        )
+    return Code(text(number), Labels(text(number), text(number)))
+
+
 def table_request(
     dataset: str,
     by: Sequence[str] | str,
@@ -188,9 +252,12 @@ def table_request(
     edges: Mapping[str, Sequence[ExactLike]] | None = None,
     margins: bool | Sequence[Sequence[str] | str] = True,
     sampling: str | None = None,
+    no_missing: bool = False,
+    leave_out: Mapping[str, Sequence[object]] | None = None,
 ) -> TableRequest:
     """A request as people write it: columns with commas between them, margins by name, `total` for all summed up."""
-    cut = {name: tuple(map(_edge, _several(numbers, "edges"))) for name, numbers in _mapping(edges).items()}
+    cuts = _mapping(edges, parameter="edges", rule="must be lists of edges")
+    cut = {name: tuple(map(_edge, _several(numbers, "edges"))) for name, numbers in cuts.items()}
     return TableRequest(
         dataset=dataset,
         by=_names(by),
@@ -205,6 +272,11 @@ def table_request(
         if margins is False
         else tuple(map(_kept, _several(margins, "margins"))),
         sampling=sampling,
+        no_missing=no_missing,
+        leave_out={
+            name: tuple(str(code).strip() for code in _several(codes, "leave out"))
+            for name, codes in _mapping(leave_out, parameter="leave out", rule="must be lists of codes").items()
+        },
     )
 
 
@@ -231,10 +303,10 @@ def _several(given: object, parameter: str) -> Sequence[Any]:
     return given
 
 
-def _mapping(edges: object) -> Mapping[str, Any]:
-    if not isinstance(edges, Mapping | None):
-        raise ParameterInvalid(parameter="edges", rule="must be lists of edges by column", came=came(edges))
-    return edges or {}
+def _mapping(given: object, *, parameter: str, rule: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping | None):
+        raise ParameterInvalid(parameter=parameter, rule=f"{rule} by column", came=came(given))
+    return given or {}
 
 
 def _kept(given: Sequence[str] | str) -> tuple[str, ...]:
@@ -257,4 +329,17 @@ def read_edges(given: Sequence[str]) -> dict[str, tuple[Decimal, ...]]:
                 parameter="edges", rule="must be given once for a column", came=f"'{name.strip()}' twice"
             )
         found[name.strip()] = tuple(Decimal(edge) for edge in edges)
+    return found
+
+
+def read_codes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """`province=60`, as often as there are codes to leave out."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in given:
+        name, sign, code = (part.strip() for part in one.partition("="))
+        if not sign or not name or not code:
+            raise ParameterInvalid(
+                parameter="leave-out", rule="must read COLUMN=CODE as in province=60", came=f"'{one[:60]}'"
+            )
+        found[name] = (*found.get(name, ()), code)
     return found

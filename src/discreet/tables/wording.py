@@ -11,7 +11,7 @@ from discreet.data.columns import Labels
 from discreet.guarantees.numbers import text
 from discreet.release.answers import Answer
 from discreet.tables.calibration import Target
-from discreet.tables.forming import Formed, may_be_negative
+from discreet.tables.forming import Formed, may_be_negative, tell_left_out
 from discreet.tables.measuring import Component, Design
 
 __all__ = [
@@ -154,6 +154,8 @@ def describe_design(design: Design, suppress_above: Decimal | None) -> dict[str,
         "mean": request.mean,
         "weighted": request.weighted,
         "where": request.where,
+        **({"no_missing": True} if request.no_missing else {}),
+        **({"leave_out": {name: [*codes] for name, codes in request.leave_out.items()}} if request.leave_out else {}),
         "margins": [[request.by[place] for place in margin] for margin in request.kept()[1:]],
         **({} if request.sampling is None else {"sampling": request.sampling}),
         **({} if suppress_above is None else {"suppressed_above": text(suppress_above)}),
@@ -236,6 +238,12 @@ def notes_of(design: Design, *, suppress_above: Decimal | None, targets: Sequenc
     notes.append(_SUMS if formed.mean is None else _MEANS)
     if formed.mean is None and not may_be_negative(formed):
         notes.append(_SMALL)
+    if (without := tell_left_out(formed.request, formed.card)) is not None:
+        said = Labels(
+            f"Nobody with {without.en} is counted, in no margin either.",
+            f"Ne sont comptés dans aucun chiffre, marges comprises : {without.fr}.",
+        )
+        notes.append((Labels("Not in the table", "Hors du tableau"), said))
     if formed.request.weighted:
         notes.append(_WEIGHTS_CALIBRATED if targets else _WEIGHTS)
     if targets:

@@ -53,6 +53,8 @@ Steps = npt.NDArray[np.object_]
 
 def dress(formed: Formed, entry: LogEntry, ledger: Ledger, *, analyst: str, request_id: str, replayed: bool) -> Table:
     """The table of a log entry, as this analyst gets it now."""
+    if len(entry.values) != formed.plan.cell_count:  # drawn before conditions took cells away
+        formed = formed.widened
     layout = formed.layout()
     step = formed.statement.measures[0].step
     cells: Steps = np.array(entry.values, dtype=object).reshape(layout.sizes)
