@@ -242,6 +242,17 @@ class Session:
         return read_report(found.report)
 
     @checked
+    def incomplete(self, dataset: str, *, custodian: bool) -> dict[str, int]:
+        """Rows that lack what the card calls complete, by column. For the custodian, and logged."""
+        if not custodian:
+            raise CustodianOnly(view="the number of rows that break a card")
+        from discreet.engines.incomplete import count_incomplete
+
+        found = self.workspace.dataset(dataset)
+        self.ledger.record_view(f"incomplete rows of {found.name} version {found.version}", who=default_analyst())
+        return count_incomplete(found.card, self._engine({found.name: found}))
+
+    @checked
     def verify(self, *, anchor: str | None = None) -> Verification:
         """Walk the whole ledger."""
         return self.ledger.verify(anchor=anchor)

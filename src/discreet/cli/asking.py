@@ -135,7 +135,13 @@ def show(
         ("public", "left"),
     ]
     rows = [
-        [column["name"], column["kind"], column["label"], _values(column), "yes" if column["public"] else ""]
+        [
+            column["name"],
+            column["kind"],
+            column["label"],
+            _values(column) + ("; complete" if column.get("complete") else ""),
+            "yes" if column["public"] else "",
+        ]
         for column in face["columns"]
     ]
     show_table("", headings, rows)

@@ -14,7 +14,7 @@ from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, s
 from discreet.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from discreet.data.populations import NewPopulation
     from discreet.data.report import WeightReport
@@ -338,7 +338,11 @@ def sample_ce(
 
 
 def show_report(session: "Session", dataset: str, output: Format) -> None:
-    """The custodian's view of what ingest did."""
+    """The custodian's view of what ingest did; of a table that stays in its engine, of rows that break its card."""
+    found = session.workspace.dataset(dataset)
+    if found.source.engine != "duckdb" and any(column.complete for column in found.card.columns):
+        _show_incomplete(session, dataset, output)
+        return
     report = session.report(dataset, custodian=True)
     show_banner()
     if output is Format.JSON:
@@ -354,6 +358,7 @@ def show_report(session: "Session", dataset: str, output: Format) -> None:
     if report.weight is not None:
         cut = f"{report.weight.share_cut:.2%} of {report.weight.before}, in {report.weight.rows_cut:,} rows"
         facts.append(("weight cut by the cap", cut))
+    facts += _told_incomplete(report.incomplete)
     if report.unused:
         facts.append(("columns of the file not in the card", ", ".join(report.unused)))
     show_pairs(f"Ingest of {dataset}", facts)
@@ -387,6 +392,22 @@ def _show_cut(session: "Session", dataset: str, weight: "WeightReport") -> None:
         else "To release them with noise, list the weight again in the card (docs/card.md) and add the file anew."
     )
     show_table("Weight cut by the cap", heads, rows, footer=[more])
+
+
+def _show_incomplete(session: "Session", dataset: str, output: Format) -> None:
+    counts = session.incomplete(dataset, custodian=True)
+    show_banner()
+    if output is Format.JSON:
+        show_json({"incomplete": counts})
+    else:
+        show_pairs(f"Rows of {dataset} that break its card", _told_incomplete(counts))
+
+
+def _told_incomplete(counts: "Mapping[str, int]") -> list[tuple[str, str]]:
+    return [
+        (f"rows without {name}", f"{count:,} (complete by the card: such keys leave them out)")
+        for name, count in counts.items()
+    ]
 
 
 @contextmanager

@@ -252,7 +252,19 @@ def _report(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, u
         columns=columns,
         weight=_weigh(connection, card),
         unused=unused,
+        incomplete=_count_incomplete(connection, card),
     )
+
+
+def _count_incomplete(connection: duckdb.DuckDBPyConnection, card: Card) -> dict[str, int]:
+    names = [column.name for column in card.columns if column.complete]
+    if not names:
+        return {}
+    counts = ", ".join(f"count(*) FILTER ({_value(card, name)} IS NULL)" for name in names)
+    unit = _value(card, card.unit.column)
+    row = connection.execute(f"SELECT {counts} FROM staged WHERE {unit} IS NOT NULL").fetchone()
+    assert row is not None
+    return dict(zip(names, map(int, row), strict=True))
 
 
 def _weigh(connection: duckdb.DuckDBPyConnection, card: Card) -> WeightReport | None:

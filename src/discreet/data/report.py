@@ -6,7 +6,8 @@ The counts are exact and therefore confidential. They live beside the prepared d
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,10 @@ class WeightReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One preparation. `rows_beyond` are those past the unit's row bound: kept, but never counted."""
+    """One preparation. `rows_beyond` are those past the unit's row bound: kept, but never counted.
+
+    `incomplete` counts, for every column that the card calls complete, the rows with an id that lack it.
+    """
 
     rows: int
     rows_without_id: int
@@ -66,6 +70,7 @@ class Report:
     columns: tuple[ColumnReport, ...]
     weight: WeightReport | None = None
     unused: tuple[str, ...] = ()
+    incomplete: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
