@@ -50,6 +50,8 @@ REFUSED: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "unknown dataset": (1, "UnknownName", ("klinic", "--by", "town", "--epsilon", "1")),
     "unknown key": (1, "UnknownName", ("clinic", "--by", "twon", "--epsilon", "1")),
     "unknown value": (1, "UnknownName", ("clinic", "--by", "town", "--value", "aeg", "--epsilon", "1")),
+    "unknown code": (1, "UnknownName", ("clinic", "--by", "smokes", "--leave-out", "smokes=3", "--epsilon", "1")),
+    "a code of nothing": (2, "ParameterInvalid", ("clinic", "--by", "town", "--leave-out", "town", "--epsilon", "1")),
     "unknown margin": (1, "UnknownName", ("clinic", "--by", "town", "--margin", "smokes", "--epsilon", "1")),
     "unknown edges": (2, "ParameterInvalid", ("clinic", "--by", "town", "--edges", "aeg=0,9", "--epsilon", "1")),
     "edges without numbers": (2, "ParameterInvalid", ("clinic", "--by", "age", "--edges", "age", "--epsilon", "1")),
@@ -156,6 +158,17 @@ def test_bands_means_and_conditions(say: Say) -> None:
     truth = sum(20 + patient % 50 for patient in range(1, 3001)) / 3000
     assert mean["margins"][0]["low"] <= truth + 4
     assert mean["margins"][0]["high"] >= truth - 4
+
+
+def test_keys_are_left_out_as_asked(say: Say) -> None:
+    told = say(*TABLE, "--no-missing", "--leave-out", "smokes=2", "--format", "json").json()
+    assert {figure["keys"]["smokes"] for figure in told["cells"]} == {"1"}
+    assert None not in {figure["keys"]["town"] for figure in told["cells"]}
+    assert told["table"]["no_missing"] is True
+    assert told["table"]["leave_out"] == {"smokes": ["2"]}
+    french = say(*TABLE, "--no-missing", "--leave-out", "smokes=2", "--lang", "fr")
+    assert "sans les valeurs manquantes" in french.out
+    assert "Hors du tableau" in french.out
 
 
 def test_an_explanation_asks_nothing(say: Say, run: Run) -> None:

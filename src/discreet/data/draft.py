@@ -88,6 +88,7 @@ def _head(file: Path, skipped: Sequence[str], *, identified: bool) -> Iterator[s
     yield "budget:"
     yield _with_comment(f"  epsilon: {UNDECIDED}", "what may ever be spent on this population")
     yield "# weight: {column: ..., cap: ...}    # a survey weight, and where it is cut"
+    yield "# `complete: true` at a column says that every row should have a value; no draft says it from the rows."
 
 
 def _guess(source: Source, name: str, own: str, seen: ColumnLook) -> _Guess:

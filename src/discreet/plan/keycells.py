@@ -51,7 +51,7 @@ Truths = frozenset[Truth]
 """What a condition may be on the rows of a cell: true, false, unknown."""
 
 _EVERY: Final[Truths] = frozenset({True, False, None})
-_MOST_TRIED: Final = 10_000
+_MOST_TRIED: Final = 100_000
 """Of longer lists only what stands directly against a constant takes cells away."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,14 @@ def test_every_coercion_is_counted(add: Added) -> None:
     assert (height.missing, height.unparsable, height.blank, height.null) == (1, 1, 1, 3)
     assert (province.not_listed, province.null) == (1, 1)
     assert counts["diagnosis"].blank == 1
+
+
+def test_rows_that_lack_what_is_complete_are_counted(add: Added, card_text: str) -> None:
+    card = parse_card(re.sub(r"(\bage: \{kind: integer)", r"\1, complete: true", card_text), file="c.yaml")
+    assert card.column("age").complete
+    rows, report = add(HEADER + "1,10,,,,\n2,10,x,,,\n3,10,5,,,\n,10,,,,\n", card=card)
+    assert len(rows) == 3  # they stay among the prepared rows: only keys leave them out
+    assert report.incomplete == {"age": 2}
 
 
 def test_the_report_reads_back(workspace: Workspace, card: Card, tmp_path: Path) -> None:

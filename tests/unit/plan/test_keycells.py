@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import Filter, IsNull, Not
+from discreet.plan.algebra import Filter, IsNull, Marginal, Not, Rows
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.serialisation import plan_hash
 from tests.unit.plan.catalogue import SURVEY, VISITS, columns, read, shelf
@@ -195,3 +195,34 @@ def test_no_sensitivity_falls_by_it(asked: str, key: str, texts: tuple[str, str]
         cards = {"survey": shelf(text).cards["survey"]}
         found.append([sensitivities(statement.plan, one, cards).largest.l1 for one in statement.plan.measures])
     assert all(after >= before for before, after in zip(*found, strict=True))
+
+
+def test_a_margin_of_public_keys_is_not_steady_where_a_confidential_one_is_complete() -> None:
+    """Whether a unit is in any cell is confidential then, so the number of units in a region is."""
+    text = REPLACING[1]
+    statement = read("SELECT region, smokes, COUNT(*) FROM survey GROUP BY region, smokes", text)
+    cards = {"survey": shelf(text).cards["survey"]}
+    assert sensitivities(statement.plan, Marginal(Rows(None), (0,)), cards).largest.l1 == 1
+    assert sensitivities(statement.plan, Marginal(Rows(None), ()), cards).largest.l1 == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "known"),
+    [
+        (
+            "SELECT smokes, COUNT(*) FROM survey WHERE smokes <> 1 GROUP BY smokes",
+            "9605ceb7c1b81810208121615386a96a93f13a811fc617b32132ecccc0bf71ab",
+        ),
+        (
+            "SELECT region, age, SUM(weight) FROM survey WHERE region IN (10, 11) AND age BETWEEN 1 AND 2 "
+            "GROUP BY region, age",
+            "08babbbc028be51d0c88b3c7bb24e628df99b66cf95cb4cef8634e393c0199b4",
+        ),
+        (
+            "SELECT v.region, COUNT(DISTINCT v.pid) FROM visits v WHERE v.region IS NOT NULL GROUP BY v.region",
+            "c038647b2acce974f36f81ee6f6118e5df43e3242a6167b27b462d389fc21d6a",
+        ),
+    ],
+)
+def test_hashes_are_those_of_main_a14e1e5(sql: str, known: str) -> None:
+    assert read(sql).hash == known

@@ -32,6 +32,9 @@ CAPS: Final = {
     62: 250,
 }
 
+# By design: nobody is drawn without a value, and non-response has codes of its own.
+_COMPLETE: Final = "complete: true"
+
 _PLAIN: Final = re.compile(r"[A-Za-zÀ-ÿ0-9][^,:#\[\]{}\"&*!|>%@`]*")
 _BOOLEAN_LIKE: Final = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 
@@ -132,22 +135,22 @@ def visits_card(*, people: int, seed: int) -> str:
         _column(
             "visit",
             Label("Number of the visit", "Numéro de la consultation"),
-            ["kind: integer", "bounds: [1, 40]"],
+            ["kind: integer", _COMPLETE, "bounds: [1, 40]"],
         ),
         _column(
             "day",
             Label("Day, from the first of two years", "Jour, sur deux ans"),
-            ["kind: integer", "bounds: [1, 730]"],
+            ["kind: integer", _COMPLETE, "bounds: [1, 730]"],
         ),
         _column(
             "clinic",
             Label("Kind of clinic", "Type de clinique"),
-            ["kind: category", *_categories(enumerate(_CLINICS, start=1))],
+            ["kind: category", _COMPLETE, *_categories(enumerate(_CLINICS, start=1))],
         ),
         _column(
             "cost",
             Label("Cost in dollars", "Coût en dollars"),
-            ["kind: number", "bounds: [0, 2000]", "step: 0.01"],
+            ["kind: number", _COMPLETE, "bounds: [0, 2000]", "step: 0.01"],
         ),
     ]
     return "".join(blocks)
@@ -170,24 +173,32 @@ def ce_card(*, seed: int) -> str:
         _column(
             "urban_rural",
             Label("Urban or rural", "Urbain ou rural"),
-            ["kind: category", *_categories([(1, Label("Urban", "Urbain")), (2, Label("Rural", "Rural"))])],
+            ["kind: category", _COMPLETE, *_categories([(1, Label("Urban", "Urbain")), (2, Label("Rural", "Rural"))])],
         ),
-        _column("region", Label("Region", "Région"), ["kind: category", *_categories(enumerate(_REGIONS, start=1))]),
-        _column("family_size", Label("Family size", "Taille de la famille"), ["kind: integer", "bounds: [1, 20]"]),
+        _column(
+            "region",
+            Label("Region", "Région"),
+            ["kind: category", _COMPLETE, *_categories(enumerate(_REGIONS, start=1))],
+        ),
+        _column(
+            "family_size",
+            Label("Family size", "Taille de la famille"),
+            ["kind: integer", _COMPLETE, "bounds: [1, 20]"],
+        ),
         _column(
             "income",
             Label("Income before taxes, past 12 months, dollars", "Revenu avant impôt, 12 derniers mois, dollars"),
-            ["kind: integer", "bounds: [0, 1000000]"],
+            ["kind: integer", _COMPLETE, "bounds: [0, 1000000]"],
         ),
         _column(
             "race",
             Label("Race of the reference person", "Race de la personne de référence"),
-            ["kind: category", *_categories(enumerate(_RACES, start=1))],
+            ["kind: category", _COMPLETE, *_categories(enumerate(_RACES, start=1))],
         ),
         _column(
             "expenditure",
             Label("Expenditure in the last quarter, dollars", "Dépenses du dernier trimestre, dollars"),
-            ["kind: integer", "bounds: [0, 100000]"],
+            ["kind: integer", _COMPLETE, "bounds: [0, 100000]"],
         ),
     ]
     return "".join(blocks)
@@ -196,7 +207,7 @@ def ce_card(*, seed: int) -> str:
 def _category_column(variable: Variable) -> str:
     public = ["public: true"] if variable.name == "province" else []
     pairs = ((category.code, category.label) for category in variable.categories)
-    return _column(variable.name, variable.label, ["kind: category", *public, *_categories(pairs)])
+    return _column(variable.name, variable.label, ["kind: category", *public, _COMPLETE, *_categories(pairs)])
 
 
 def _number(name: str, figures: Figures, *, bounds: str, step: str, missing: str | None = None) -> str:

@@ -100,14 +100,16 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     monkeypatch.setenv("DISCREET_ANALYST", "ann")
     opened: list[Session] = []
 
-    def make(*, allow: bool = True, rows: int = 1, public: bool = False, high: int = 20_000) -> House:
+    def make(
+        *, allow: bool = True, rows: int = 1, public: bool = False, high: int = 20_000, complete: bool = False
+    ) -> House:
         folder = tmp_path / f"house{len(opened)}"
         card = (
             CARD.replace("ALLOW", "allow: [bootstrap]" if allow else "")
             .replace("ROWS", str(rows))
             .replace("HIGH", str(high))
         )
-        card = card.replace("PUBLIC", f"public: {str(public).lower()}")
+        card = card.replace("PUBLIC", f"public: {str(public).lower()}, complete: {str(complete).lower()}")
         session = make_house(folder, {"farms": ("\n".join([HEADER, *FARMS, ""]), card)})
         opened.append(session)
         return House(session, folder)

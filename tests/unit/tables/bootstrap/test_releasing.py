@@ -64,6 +64,23 @@ def test_the_cells_as_they_are_observed(build: Build) -> None:
     assert table_sensitivity(dict(enumerate(observed.cells))) == 11000
 
 
+def test_complete_keys_set_the_number_of_cells(build: Build) -> None:
+    """Four cells instead of nine; the farm without a status lies in none, and is a neighbour from outside."""
+    house = build(complete=True)
+    formed = house.form()
+    engine = house.engine(formed)
+    observed = observe(outline(formed).plan, engine)
+    engine.close()
+    assert formed.sizes == (2, 2)
+    assert [cell.n for cell in observed.cells] == [21, 10, 1, 0]
+    assert observed.outside
+    table = house.release()
+    assert len(table.cells) == 4
+    entry, again = house.release(), build().form()
+    assert [one.value for one in entry.cells] == [one.value for one in table.cells]
+    assert again.sizes == (3, 3)
+
+
 def test_rows_left_out_by_a_condition_lie_outside(build: Build) -> None:
     house = build()
     formed = house.form("variety", where="status = 'owner'")
