@@ -128,6 +128,11 @@ class TableRequest:
                 found.append(listed if self.no_missing else f"({listed} OR {key} IS NULL)")
         return found
 
+    def of_some(self, card: Card) -> bool:
+        """Whether it leaves out rows that nobody said were not there."""
+        missing = self.no_missing and not all(card.column(name).complete for name in self.by)
+        return self.where is not None or bool(self.leave_out) or missing
+
     def left_out(self, column: Column) -> tuple[Code, ...]:
         """The codes of a key that are left out, or UnknownName with the nearest one."""
         return tuple(self._code(column, given) for given in self.leave_out.get(column.name, ()))

@@ -50,7 +50,7 @@ def _why_not(formed: Formed) -> str | None:
         return "its card declares none"
     if not request.weighted or request.value is not None:
         return "they are totals of weights, and this is no weighted count"
-    if request.where is not None:
+    if request.of_some(formed.card):
         return "they are totals of everybody, and this table is of some"
     return None
 

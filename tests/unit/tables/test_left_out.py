@@ -154,6 +154,32 @@ def test_keys_of_one_cell_are_keys(generous_room: Office, by: str, noise: str) -
     assert not drawn.widened(design.statement)
 
 
+TOTALS: Final = "totals: {by: region, source: the register, values: {N: 900, S: 1500}}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "met"),
+    [
+        ({}, True),
+        ({"no_missing": True}, False),
+        ({"leave_out": {"smokes": ["2"]}}, False),
+        ({"where": "age > 3"}, False),
+    ],
+)
+def test_a_table_of_some_is_not_brought_to_the_totals_of_everybody(
+    tmp_path: Path, options: dict[str, Any], met: bool
+) -> None:
+    with open_office(tmp_path, CARD + TOTALS) as office:
+        assert bool(office.read("region,smokes", weighted=True, **options).targets) is met
+        assert office.read("smokes", weighted=True).targets
+
+
+def test_people_who_cannot_be_missing_are_not_left_out(tmp_path: Path) -> None:
+    with open_office(tmp_path, COMPLETE + TOTALS) as office:
+        assert office.read("smokes", weighted=True, no_missing=True).targets
+        assert not office.read("region,smokes", weighted=True, no_missing=True).targets
+
+
 # --- what was released before ---------------------------------------------------------------------------------------
 
 
