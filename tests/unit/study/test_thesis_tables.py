@@ -91,8 +91,8 @@ def test_generated_rows_stand_beside_the_real_ones(tmp_path: Path) -> None:
     assert lines["smoothness_se"].real == "75.0%"
     assert lines["smoothness_se"].generated == ("50.0%",)
     assert lines["diagnosis"].generated == ("25.0%",)
-    assert lines["id"].why == "this copy of the data has no such column"
-    assert "no code book" in lines["smoothness_worst"].why
+    assert lines["id"].why == "This copy of the data has no such column."
+    assert "No code book" in lines["smoothness_worst"].why
     rows = list(list_columns(readings, {"breast": sampled()}))
     assert len([row for row in rows if row["of"] == "real"]) == 31
     made = next(row for row in rows if row["of"] == "generated 4" and row["column"] == "smoothness_se")

@@ -146,12 +146,12 @@ def _line(printed: PrintedColumn, table: Table, sampled: Sampled | None, why: st
     real = _real(printed, table) if there else ""
     nothing = ("",) * len(printed.generated)
     if not there:
-        return ColumnLine(printed, real, nothing, "this copy of the data has no such column")
+        return ColumnLine(printed, real, nothing, "This copy of the data has no such column.")
     if sampled is None:
         return ColumnLine(printed, real, nothing, why)
     inspected = {one.name: one.facts for one in sampled.inspection.columns}
     if printed.column not in inspected:
-        return ColumnLine(printed, real, nothing, "no code book lists its codes, so the generator leaves it out")
+        return ColumnLine(printed, real, nothing, "No code book lists its codes, so the generator leaves it out.")
     facts = [one for name, one in inspected[printed.column].items() if name not in {REAL, INDEPENDENT}]
     return ColumnLine(printed, real, tuple(_generated(printed, one) for one in facts))
 

@@ -74,7 +74,7 @@ def tell_columns(done: Reproduction) -> list[str]:
         told.append("encounter_id has 101,766 different values, one for each row, and not the printed 100,000.")
     for why in dict.fromkeys(line.why for line in done.columns if line.why):
         named = ", ".join(dict.fromkeys(line.printed.column for line in done.columns if line.why == why))
-        told.append(f"– {named}: {why}")
+        told.append(f"Without a figure (–): {named}. {why}")
     for name, one in done.sampled.items():
         kept = one.inspection.beats_independence
         if kept is not None:
