@@ -390,10 +390,13 @@ def _show_facts(released: "Table", lang: str) -> None:
 
 def _facts(released: "Table", lang: str) -> list[str]:
     """What was charged, what is promised, and what to mind when reading the figures."""
+    from discreet.tables.factwords import tell_calibration
+
     notes = [f"{heading.text(lang)}: {text.text(lang)}" for heading, text in released.notes]
     noted = {text.en for _, text in released.notes}
     told = [line for line in _charged(released) if line not in noted]
-    return [*told, *notes, f"quality is judged by {released.quality_basis}"]
+    met = [f"calibrated to {tell_calibration(released, lang)}"] if released.calibration is not None else []
+    return [*told, *notes, *met, f"quality is judged by {released.quality_basis}"]
 
 
 def _charged(released: "Table") -> list[str]:
