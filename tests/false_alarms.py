@@ -35,6 +35,7 @@ CHANCES: Final = {
     "tests/statistical/test_reproduction.py": 1e-6,
     "tests/statistical/test_shuffle_single.py": 3e-7,
     "tests/statistical/test_shuffle_sums.py": 1e-6,
+    "tests/statistical/test_study_models.py": 1e-7,
     "tests/statistical/test_tables_calibrated.py": 1e-7,
     "tests/statistical/test_tables_estimation.py": 1e-6,
     "tests/statistical/test_tables_intervals.py": 1e-6,
