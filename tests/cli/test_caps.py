@@ -12,8 +12,9 @@ from discreet.data.card import parse_card
 from discreet.data.report import read_report
 from discreet.errors import QueryRefused
 from discreet.release.capshare import cap_share_sql
-from discreet.session import open_session
+from discreet.session import Session, open_session
 from tests.cli.clinic import Run
+from tests.workspaces import fill
 
 CARD = """
 dataset: people
@@ -37,12 +38,15 @@ ROWS = "pid,region,weight\n" + "\n".join(
 
 
 @pytest.fixture
-def office(tmp_path: Path, run: Run) -> Path:
-    (tmp_path / "people.csv").write_text(ROWS + "\n", encoding="utf-8")
-    (tmp_path / "people.yaml").write_text(CARD, encoding="utf-8")
-    run("init", "w")
-    run("add", "-w", "w", "people.csv", "--yes")
-    return tmp_path
+def office(tmp_path: Path) -> Path:
+    return fill(tmp_path, CARD + ROWS, _make_office)
+
+
+def _make_office(folder: Path) -> None:
+    (folder / "people.csv").write_text(ROWS + "\n", encoding="utf-8")
+    (folder / "people.yaml").write_text(CARD, encoding="utf-8")
+    with Session.create(folder / "w") as session:
+        session.add(folder / "people.csv", confirm=lambda _: True)
 
 
 def test_the_custodian_sees_what_is_cut_by_group(office: Path, run: Run) -> None:
@@ -63,7 +67,7 @@ def test_the_custodian_sees_what_is_cut_by_group(office: Path, run: Run) -> None
 
 
 def test_reports_of_earlier_versions_have_no_groups(office: Path) -> None:
-    with open_session(office / "w") as session:
+    with open_session(office) as session:
         path = session.workspace.dataset("people").report
     found = json.loads(path.read_text("utf-8"))
     del found["weight"]["groups"]
