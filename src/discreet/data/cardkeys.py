@@ -73,6 +73,8 @@ _COLUMN_KEYS: Final = (
     Key("bounds", "The lowest and highest value; private: each question pays to find them.", "[low, high] | private"),
     Key("step", "The grid values are rounded to; 1 for integers; for numbers a fine one by default.", "number"),
     Key("edges", "Where tables cut the column into bands; each begins at an edge.", "[number, ...]"),
+    Key("typical", "A usual value, known without these rows: means are centred near it.", "number within bounds"),
+    Key("precision", "How far off a mean may be for its readers; tables grade means by it.", "number"),
     Key("missing", "Codes that mean no answer.", "[code, ...]"),
     Key("complete", "Every row has a value: no key for those without, whose rows such keys leave out.", "true | false"),
     Key("presence", "Which rows have a value is no secret; needs size: public.", "public"),

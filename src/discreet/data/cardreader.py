@@ -260,6 +260,8 @@ class _CardReader(NodeReader):
         bounds = None if private else self.optional(fields, "bounds", lambda part: self._bounds(part, where))
         step = self.optional(fields, "step", lambda part: self.number(part, f"step of {where}"))
         edges = self.optional(fields, "edges", lambda part: self._edges(part, where))
+        typical = self.optional(fields, "typical", lambda part: self.number(part, f"typical of {where}"))
+        precision = self.optional(fields, "precision", lambda part: self.number(part, f"precision of {where}"))
         missing = self.optional(fields, "missing", lambda part: self._missing(part, kind, where))
         provenance = self.optional(fields, "provenance", lambda part: self.text(part, f"provenance of {where}"))
         if provenance not in {None, "from_rows"}:
@@ -291,6 +293,8 @@ class _CardReader(NodeReader):
                 public_presence=presence is not None,
                 complete=bool(complete),
                 references=references,
+                typical=typical,
+                precision=precision,
             ),
             line=key.line,
         )

@@ -116,7 +116,8 @@ class Column:
 
     `private_bounds`: each question finds the bounds for itself, and pays for it. `public_presence`: which rows have a
     value is no secret. `complete`: every row should have one, so no key is listed for those without; nothing else is
-    concluded from it. `references`: the dataset and column that this one's values point at.
+    concluded from it. `references`: the dataset and column that this one's values point at. `typical`: a usual value,
+    known from elsewhere, about which means are centred. `precision`: the half-width that readers of a mean need.
     """
 
     name: str
@@ -135,6 +136,8 @@ class Column:
     public_presence: bool = False
     complete: bool = False
     references: tuple[str, str] | None = None
+    typical: Decimal | None = None
+    precision: Decimal | None = None
 
     def __post_init__(self) -> None:
         if self.kind is Kind.INTEGER and self.step is None:
@@ -269,12 +272,14 @@ def _smallest(low: int, high: int) -> str:
     return next(name for bits, name in _STORAGE if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1))
 
 
+_BOUNDED: Final = ("bounds", "edges", "provenance", "presence", "complete", "typical", "precision")
+
 # Which keys go with which kind; `label`, `source` and `missing` go with all.
 _FITTING: Final = {
     Kind.ID: frozenset({"type"}),
     Kind.CATEGORY: frozenset({"public", "categories", "provenance", "presence", "complete", "references"}),
-    Kind.INTEGER: frozenset({"public", "bounds", "step", "edges", "provenance", "presence", "complete", "references"}),
-    Kind.NUMBER: frozenset({"bounds", "step", "edges", "provenance", "presence", "complete"}),
+    Kind.INTEGER: frozenset({"public", "step", "references", *_BOUNDED}),
+    Kind.NUMBER: frozenset({"step", *_BOUNDED}),
     Kind.TEXT: frozenset({"complete", "references"}),
 }
 
@@ -296,6 +301,8 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
         "presence": column.public_presence,
         "complete": column.complete,
         "references": column.references is not None,
+        "typical": column.typical is not None,
+        "precision": column.precision is not None,
     }
     for key in (key for key, present in given.items() if present and key not in _FITTING[column.kind]):
         yield key, f"'{key}' does not go with kind {column.kind} (column '{name}')"
@@ -339,6 +346,10 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
     if step <= 0:
         yield "step", f"step of column '{name}' must be positive; {plain_text(step)} came"
         return
+    if column.precision is not None and column.precision <= 0:
+        yield "precision", f"precision of column '{name}' must be positive; {plain_text(column.precision)} came"
+    if column.typical is not None and column.bounds is None:
+        yield "typical", f"typical of column '{name}' needs bounds to lie in"
     if column.kind is Kind.INTEGER and step % 1:
         yield "step", f"step of integer column '{name}' must be a whole number; {plain_text(step)} came"
     if column.bounds is None:
@@ -353,6 +364,12 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
             "bounds",
             f"bounds of column '{name}' must be [low, high] with low < high; "
             f"[{plain_text(low)}, {plain_text(high)}] came",
+        )
+    if column.typical is not None and not low <= column.typical <= high:
+        yield (
+            "typical",
+            f"typical of column '{name}' must lie within its bounds [{plain_text(low)}, {plain_text(high)}]; "
+            f"{plain_text(column.typical)} came",
         )
     if column.edges and (fault := edge_fault(column, column.edges)):
         yield "edges", f"edges of column '{name}' {fault}"

@@ -58,6 +58,9 @@ def _describe_column(column: Column, language: str) -> dict[str, object]:
         face["references"] = ".".join(column.references)
     if column.step is not None:
         face["step"] = text(column.step)
+    for name, amount in (("typical", column.typical), ("precision", column.precision)):
+        if amount is not None:
+            face[name] = text(amount)
     if column.missing:
         face["missing"] = list(column.missing)
     if column.from_rows:

@@ -1,7 +1,8 @@
 """SELECT, HAVING and ORDER BY over aggregates: what must be measured, and what is shown of it.
 
 Each aggregate becomes one or more measures; the same measure is taken once, however often the statement asks for it.
-Means are taken around the middle of the column's bounds, so that their noise does not grow with the values.
+Means are taken around the middle of the column's bounds, or nearer to what the card calls typical, so that their noise
+does not grow with the values.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from discreet.plan.algebra import (
     substitute,
 )
 from discreet.plan.calculus import SEARCHED, WIDEST, Facts, Span, move_bounds, span_of
+from discreet.plan.centres import choose_centre
 from discreet.plan.outputs import (
     Arithmetic,
     Constant,
@@ -56,7 +58,7 @@ from discreet.plan.statement import MeasureFace, WrittenAggregate
 from discreet.plan.tables import is_aggregate
 from discreet.plan.typed import Sort, Typed, require_number
 
-__all__ = ["Aggregates", "default_name"]
+__all__ = ["Aggregates", "default_name", "takes_variance"]
 
 _SIGNS: Final[Mapping[type[exp.Expression], str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 _SPREADS: Final = {"VARIANCE": False, "VAR": False, "STDDEV": True, "STDDEVSAMP": True}
@@ -78,6 +80,13 @@ def default_name(node: exp.Expression, place: int) -> str:
     return f"{name}_{str(inner.this.this).lower()}" if isinstance(inner, exp.Column) else name
 
 
+def takes_variance(node: exp.Expression) -> bool:
+    """Whether a variance or a standard deviation is anywhere in a statement."""
+    return any(
+        isinstance(part, exp.Expression) and is_aggregate(part) and call_name(part) in _SPREADS for part in node.walk()
+    )
+
+
 class Aggregates:
     """Reads outputs over one relation and gathers the measures they need."""
 
@@ -88,12 +97,14 @@ class Aggregates:
         private: frozenset[Identity] = frozenset(),
         found: Mapping[Identity, tuple[int, int]] | None = None,
         admit: frozenset[str] = frozenset(),
+        typical: Mapping[Identity, Fraction] | None = None,
     ) -> None:
         self._scope = scope
         self._facts = facts
         self._private = private
         self._found = found or {}
         self._admit = admit
+        self._typical = typical or {}
         self._used: dict[Identity, Fraction] = {}
         self._written: list[Value] = []
         self._readings: dict[WrittenAggregate, None] = {}
@@ -265,7 +276,7 @@ class Aggregates:
 
     def _average(self, node: exp.Expression, text: str) -> Output:
         typed = self._argument(node)
-        low, high, middle = self._bounds(typed)
+        low, high, middle = self._centred_bounds(typed)
         self._require_middles(typed, (low, high), lambda centred: centred)
         words = f"SUM({typed.text} − {self._middle_words(typed, middle)})"
         total = self.note(Total(_centred(typed.value, middle)), words, typed.step)
@@ -283,7 +294,7 @@ class Aggregates:
 
     def _weighted_average(self, node: exp.Expression, text: str) -> Output:
         typed, weight = self._argument(node), self._weight()
-        low, high, middle = self._bounds(typed)
+        low, high, middle = self._centred_bounds(typed)
         self._require_middles(typed, (low, high), lambda centred: Times(weight.value, centred))
         centred = Times(weight.value, _centred(typed.value, middle))
         present = Case(((Not(IsNull(typed.value)), weight.value),), Nothing())
@@ -356,6 +367,12 @@ class Aggregates:
         typed = self._number(node.expressions[0], "TRIMMED_AVG")
         self._bounds(typed)
         return Noted(self.note(Trimmed(typed.value, share), text, typed.step), typed.step)
+
+    def _centred_bounds(self, typed: Typed) -> tuple[int, int, int]:
+        """Lowest and highest whole value, and the centre of a mean: by what is typical of a column as it stands."""
+        low, high, _ = self._bounds(typed)
+        usual = self._typical.get(typed.value.column) if isinstance(typed.value, Field) else None
+        return low, high, choose_centre(low, high, usual)
 
     def _bounds(self, typed: Typed) -> tuple[int, int, int]:
         """Lowest and highest whole value, and the middle."""

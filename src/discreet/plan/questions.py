@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from discreet.data.card import Card
 from discreet.errors import DiscreetError, QueryRefused
-from discreet.plan.aggregates import Aggregates, default_name
+from discreet.plan.aggregates import Aggregates, default_name, takes_variance
 from discreet.plan.algebra import (
     And,
     Condition,
@@ -41,6 +41,7 @@ from discreet.plan.algebra import (
     fields_in,
 )
 from discreet.plan.calculus import facts_of, private_spans, span_of
+from discreet.plan.centres import usual_values
 from discreet.plan.keycells import close_keys
 from discreet.plan.keyjoins import restrict_count
 from discreet.plan.outputs import (
@@ -168,7 +169,10 @@ class _Reader:
         self._cards = cards
         self._identities = identities
         self._facts = facts_of(relation, cards)
-        self._aggregates = Aggregates(scope, self._facts, private_spans(self._facts, cards), found, admit)
+        private = private_spans(self._facts, cards)
+        # a variance takes its sum around the middle, and a mean beside it reads the same one
+        usual = {} if takes_variance(select) else usual_values(relation, cards)
+        self._aggregates = Aggregates(scope, self._facts, private, found, admit, usual)
         self._items = [_item(node, place) for place, node in enumerate(select.expressions, start=1)]
         self._keys = self._read_keys()
 

@@ -26,12 +26,12 @@ from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.quantile import laplace_threshold
 from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Total, Units, fields_in
 from discreet.plan.calculus import Facts, facts_of
+from discreet.plan.centres import TOTAL_OF_MEAN
 from discreet.plan.outputs import KeyShown, Mean
 from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
 from discreet.plan.statement import Statement
 
 __all__ = [
-    "TOTAL_OF_MEAN",
     "MeasurePrice",
     "Pricing",
     "Threshold",
@@ -46,9 +46,6 @@ __all__ = [
 ]
 
 UsedMechanism = DiscreteLaplace | DiscreteGaussian | NoisyMax
-
-TOTAL_OF_MEAN: Final = Fraction(3, 4)
-"""What the centred total of a mean gets of its budget, the size getting the rest."""
 
 _ONE_STEP: Final = Sensitivity(
     Fraction(1), Fraction(1), "nobody moves it within the bounds found; it is noised as if by one step"

@@ -17,10 +17,11 @@ from discreet.guarantees.budget import Budget
 from discreet.guarantees.numbers import floor_to_grid, from_units, text, to_units
 from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
 from discreet.plan.algebra import Marginal, Measure, Residual, Rows, Total
+from discreet.plan.centres import TOTAL_OF_MEAN
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.statement import MeasureFace, Statement
 from discreet.release.noising import NoisyMeasure
-from discreet.release.pricing import TOTAL_OF_MEAN, Pricing, price, price_gaussian
+from discreet.release.pricing import Pricing, price, price_gaussian
 from discreet.tables.forming import Formed
 from discreet.tables.layout import Layout, Margin
 from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies

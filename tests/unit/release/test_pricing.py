@@ -16,9 +16,10 @@ from discreet.guarantees.types import ApproxDP, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.algebra import Extreme, Nothing, Quantile, Rows, Total, Value
+from discreet.plan.centres import TOTAL_OF_MEAN
 from discreet.plan.outputs import Column, Mean, Noted, Output
 from discreet.plan.statement import Statement
-from discreet.release.pricing import TOTAL_OF_MEAN, MeasurePrice, price
+from discreet.release.pricing import MeasurePrice, price
 from tests.algebra.columns import field
 from tests.unit.release.statements import BY_PROVINCE, BY_TOWN, COUNT, SUM, UNITS, WEIGHTS, make_card, make_statement
 
