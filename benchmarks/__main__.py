@@ -22,6 +22,7 @@ NAMES = (
     "study",
     "tables",
     "cube",
+    "figures",
     "generated",
 )
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`

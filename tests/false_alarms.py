@@ -22,6 +22,7 @@ ELSEWHERE: Final = 1e-5
 CHANCES: Final = {
     "tests/statistical/test_auditing.py": 3e-6,
     "tests/statistical/test_bits.py": 1e-6,
+    "tests/statistical/test_figures.py": 2e-7,
     "tests/statistical/test_gaussiantable.py": 1e-6,
     "tests/statistical/test_generated_listing.py": 3e-6,
     "tests/statistical/test_laws.py": 1e-6,

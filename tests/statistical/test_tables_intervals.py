@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.scale import round_root_up, round_up
+from discreet.release.halfwidths import Part, half_width
+from discreet.release.noiselaws import variance
 from discreet.tables.estimation import Estimator
-from discreet.tables.halfwidths import Part, half_width
 from discreet.tables.layout import Layout, Margin, Observation, every_margin
-from discreet.tables.noiselaws import variance
 from discreet.tables.strategies import Strategy, choose_strategy, list_strategies
 
 pytestmark = pytest.mark.statistical

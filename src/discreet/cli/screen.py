@@ -70,7 +70,12 @@ def show_estimates(
 
     return (
         [show(value, "–", ROUND_HALF_EVEN) for value in values],
-        [f"{show(low, '−∞', ROUND_FLOOR)} to {show(high, '∞', ROUND_CEILING)}" for low, high in intervals],
+        [
+            "–"
+            if value is low is high is None
+            else f"{show(low, '−∞', ROUND_FLOOR)} to {show(high, '∞', ROUND_CEILING)}"
+            for value, (low, high) in zip(values, intervals, strict=True)
+        ],
     )
 
 

@@ -6,10 +6,10 @@ what remains. Everything but the noisy values follows from the question, the car
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -21,7 +21,7 @@ from discreet.ledger import Balance
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Plan
-from discreet.plan.outputs import KeyShown, Output, measures_used
+from discreet.plan.outputs import KeyShown, Mean, Output, measures_used
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, show_intervals, show_values
@@ -36,6 +36,7 @@ from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.listing import Listing
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
 from discreet.release.outlook import left, tell_plan
+from discreet.release.presence import CODE, REASON, find_thin, presence_level, sizes_in
 from discreet.release.presenting import arrange
 from discreet.release.pricing import candidates_of
 
@@ -176,13 +177,30 @@ class Answer:
 
     def fields(self, language: str = "en") -> dict[str, object]:
         """The same, with rows and intervals as they are kept: for whoever writes them out one after another."""
+        absent = self.absent
         return {
             **({"notice": self.notice} if self.notice else {}),
             "rows": self.listed_rows,
             "labels": self.labels(language),
             "intervals": self.listed_intervals,
+            **({"absent": absent} if absent else {}),
             **self.facts(),
         }
+
+    @cached_property
+    def absent(self) -> list[dict[str, object]]:
+        """The outputs with means or variances that are left out where sizes are too small, and which sizes do."""
+        found: list[dict[str, object]] = []
+        for column in self.statement.presentation.columns:
+            sizes = sizes_in(column.shows)
+            above = [self._floors[size].halves for size in sizes]
+            if sizes:
+                largest = [
+                    max(halves) * self.statement.measures[size].step for size, halves in zip(sizes, above, strict=True)
+                ]
+                at_most = [float(one) if one.denominator > 1 else int(one) for one in largest]
+                found.append({"output": column.name, "code": CODE, "above": at_most, "reason": REASON})
+        return found
 
     def facts(self) -> dict[str, object]:
         """What is said of any release: level, charge, guarantee, mechanisms, dataset, and what must be warned of."""
@@ -268,12 +286,25 @@ class Answer:
             return None
         from discreet.release.manycells import ManyCells
 
-        return ManyCells.of(self.statement, self._columns)
+        return ManyCells.of(self.statement, self._columns, self._floors)
 
     @cached_property
     def _places(self) -> Sequence[int]:
         found = None if self._many is None else self._many.arrange()
-        return arrange(self.statement.presentation, self._cells, self._columns) if found is None else found
+        if found is not None:
+            return found
+        return arrange(self.statement.presentation, self._cells, self._columns, self._thin)
+
+    @cached_property
+    def _floors(self) -> dict[int, Margin]:
+        """What the size of a group must exceed for a mean of it to be shown."""
+        sizes = sizes_in(self.statement.presentation)
+        level = presence_level(self._count * len(sizes))
+        return {size: self._margin(size, lambda mechanism: mechanism.half_width(level)) for size in sizes}
+
+    @cached_property
+    def _thin(self) -> dict[int, list[bool]]:
+        return find_thin(self._floors, self._columns)
 
     def _column(self, shows: KeyShown | Output) -> Sequence[Shown]:
         found = None if self._many is None else self._many.column(shows, self._places)
@@ -282,27 +313,37 @@ class Answer:
         if isinstance(shows, KeyShown):
             face = self.statement.keys[shows.key]
             return [face.shown(self._cells[place][shows.key]) for place in self._places]
-        return show_values(shows, self._columns, self._places)
+        return show_values(shows, self._columns, self._places, self._thin)
 
     def _intervals(self, output: Output) -> Sequence[list[Number]]:
+        if isinstance(output, Mean):
+            return self._mean_intervals(output)
         margins = self._margins(sorted(measures_used(output)))
         if margins is None:
             return [[None, None] for _ in self._places]
         found = None if self._many is None else self._many.intervals(output, self._places, margins)
-        return show_intervals(output, self._columns, self._places, margins) if found is None else found
+        return show_intervals(output, self._columns, self._places, margins, self._thin) if found is None else found
+
+    def _mean_intervals(self, mean: Mean) -> Sequence[list[Number]]:
+        from discreet.release.meanintervals import mean_intervals
+
+        total, size = (self._measures[place] for place in (mean.total, mean.size))
+        slices = [None if one.key is None else slices_of(self.plan, one.key, self.noisy.keys) for one in (total, size)]
+        thin = None if self._many is None else self._many.thin[mean.size]
+        gone = self._thin[mean.size] if thin is None else thin
+        return mean_intervals(mean, (total, size), slices, self._places, gone, self.level)
 
     def _margins(self, used: Sequence[int]) -> dict[int, Margin] | None:
         """How far the measures of an output may be off, all at once; None when no interval is wide enough."""
         noisy = measures_with_noise(used, [measure.mechanisms for measure in self._measures])
         level = joint_level(self.level, len(noisy))
-        return None if level is None else {place: self._margin(place, level) for place in used}
+        return None if level is None else {place: self._margin(place, partial(reach, level=level)) for place in used}
 
-    def _margin(self, place: int, level: Decimal) -> Margin:
+    def _margin(self, place: int, half: Callable[[DiscreteLaplace | DiscreteGaussian], int]) -> Margin:
         measure = self._measures[place]
         ends = candidates_of(self.plan.measures[place])
         halves = tuple(
-            reach(one, level) if isinstance(one, DiscreteLaplace | DiscreteGaussian) else 0
-            for one in measure.mechanisms
+            half(one) if isinstance(one, DiscreteLaplace | DiscreteGaussian) else 0 for one in measure.mechanisms
         )
         slices = None if measure.key is None else slices_of(self.plan, measure.key, self.noisy.keys)
         return Margin(halves, slices, ends)

@@ -34,14 +34,28 @@ from discreet.plan.outputs import Any as AnyOf
 from discreet.release.columns import Average, Margin, Number
 from discreet.release.evaluation import is_whole, prints_exactly, round_out
 
-__all__ = ["CellByCell", "Keys", "arrange_many", "interval_columns", "to_array", "value_column"]
+__all__ = [
+    "CellByCell",
+    "Keys",
+    "Thin",
+    "Truth",
+    "Whole",
+    "arrange_many",
+    "interval_columns",
+    "to_array",
+    "value_column",
+]
 
 Whole = NDArray[np.int64]
 Truth = NDArray[np.bool_]
 Column = Sequence[Number] | NDArray[Any]
+Thin = Mapping[int, Truth]
+"""For a size that something is averaged over: the cells in which it is too small for that."""
+
 Keys = Callable[[int], tuple[Sequence[int | str | None], Whole]]
 """For a key of the plan: what its cells hold, and which of them every cell of the answer lies in."""
 
+_NOWHERE: Final[Thin] = {}
 _FITS: Final = 1 << 62
 _EXACT: Final = 1 << 53  # below, a whole number is a float
 _TEN_NINE: Final = 10**9
@@ -101,24 +115,25 @@ def _single(number: int) -> Whole:
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-def value_column(output: Output, measures: Sequence[Whole], count: int) -> Column:
+def value_column(output: Output, measures: Sequence[Whole], count: int, thin: Thin = _NOWHERE) -> Column:
     """The output in every cell; `measures` are the noisy values of the cells shown."""
-    return _shown(_evaluate(output, measures), count, whole=is_whole(output))
+    return _shown(_evaluate(output, measures, thin), count, whole=is_whole(output))
 
 
-def _evaluate(output: Output, measures: Sequence[Whole]) -> _Ratios:
+def _evaluate(output: Output, measures: Sequence[Whole], thin: Thin) -> _Ratios:
     match output:
         case Noted(measure, step):
             return _Ratios(_times(measures[measure], _single(step.numerator)), _single(step.denominator))
         case Constant(value):
             return _constant(value)
         case Arithmetic(sign, left, right):
-            return _combine(sign, _evaluate(left, measures), _evaluate(right, measures))
+            return _combine(sign, _evaluate(left, measures, thin), _evaluate(right, measures, thin))
         case Magnitude(inner):
-            found = _evaluate(inner, measures)
+            found = _evaluate(inner, measures, thin)
             return _Ratios(np.abs(found.over), found.under, found.absent)
         case Mean(total, size):
-            return _mean(Average.of(output), measures[total], measures[size])
+            mean = _mean(Average.of(output), measures[total], measures[size])
+            return _Ratios(mean.over, mean.under, thin.get(size))
     raise CellByCell
 
 
@@ -160,18 +175,15 @@ def _either(one: Truth | None, other: Truth | None) -> Truth | None:
 
 
 def interval_columns(
-    output: Output, measures: Sequence[Whole], margins: Mapping[int, Margin], places: Sequence[int]
+    output: Output,
+    measures: Sequence[Whole],
+    margins: Mapping[int, Margin],
+    places: Sequence[int],
 ) -> tuple[Column, Column]:
     """Both ends of the output's interval in every cell shown; None where there is no bound."""
     boxes = {number: _around(margin, measures[number], places) for number, margin in margins.items()}
     count, whole = len(places), is_whole(output)
-    if isinstance(output, Mean):
-        average = Average.of(output)
-        (low, high), (least, most) = boxes[output.total], boxes[output.size]
-        lows = _mean(average, low, np.where(low >= 0, most, least))
-        highs = _mean(average, high, np.where(high < 0, most, least))
-    else:
-        lows, highs = _enclose(output, boxes)
+    lows, highs = _enclose(output, boxes)
     return _end(lows, count, whole=whole, up=False), _end(highs, count, whole=whole, up=True)
 
 
@@ -345,26 +357,28 @@ def _print_exactly(over: Whole, under: Whole) -> Truth:
 # --- HAVING and ORDER BY --------------------------------------------------------------------------------------------
 
 
-def arrange_many(presentation: Presentation, keys: Keys, measures: Sequence[Whole], count: int) -> Sequence[int]:
+def arrange_many(
+    presentation: Presentation, keys: Keys, measures: Sequence[Whole], count: int, thin: Thin = _NOWHERE
+) -> Sequence[int]:
     """As `presenting.arrange`: the places to show, in the order asked."""
     end = None if presentation.limit is None else presentation.offset + presentation.limit
     if presentation.having is None and not presentation.order:
         return range(count)[presentation.offset : end]
     places = np.arange(count)
     if presentation.having is not None:
-        held, known = _holds(presentation.having, keys, measures)
+        held, known = _holds(presentation.having, keys, measures, thin)
         places = places[np.broadcast_to(held & known, (count,))]
     for order in reversed(presentation.order):
-        places = places[_ranks(order, keys, measures, places)]
+        places = places[_ranks(order, keys, measures, places, thin)]
     found: list[int] = places[presentation.offset : end].tolist()
     return found
 
 
-def _holds(selection: Selection, keys: Keys, measures: Sequence[Whole]) -> tuple[Truth, Truth]:
+def _holds(selection: Selection, keys: Keys, measures: Sequence[Whole], thin: Thin) -> tuple[Truth, Truth]:
     """Whether a condition holds, and whether that is known."""
     match selection:
         case Comparison(sign, left, right):
-            one, other = _evaluate(left, measures), _evaluate(right, measures)
+            one, other = _evaluate(left, measures, thin), _evaluate(right, measures, thin)
             first, second = _times(one.over, other.under), _times(other.over, one.under)
             absent = _either(one.absent, other.absent)
             return _COMPARE[sign](first, second), np.asarray(True) if absent is None else ~absent
@@ -374,10 +388,10 @@ def _holds(selection: Selection, keys: Keys, measures: Sequence[Whole]) -> tuple
             known = np.array([cell is not None or None in among for cell in cells], dtype=np.bool_)[where]
             return held, known
         case Negation(operand):
-            held, known = _holds(operand, keys, measures)
+            held, known = _holds(operand, keys, measures, thin)
             return ~held, known
         case All(operands) | AnyOf(operands):
-            parts = [_holds(operand, keys, measures) for operand in operands]
+            parts = [_holds(operand, keys, measures, thin) for operand in operands]
             decides = isinstance(selection, AnyOf)
             held, known = np.asarray(not decides), np.asarray(True)
             settled = np.asarray(False)
@@ -399,7 +413,7 @@ _COMPARE: Final[dict[str, Callable[[Whole, Whole], Truth]]] = {
 }
 
 
-def _ranks(order: Order, keys: Keys, measures: Sequence[Whole], places: Whole) -> Whole:
+def _ranks(order: Order, keys: Keys, measures: Sequence[Whole], places: Whole, thin: Thin) -> Whole:
     """The order of the places by one term; equal ones stay as they are, absent ones come first or last."""
     if isinstance(order.by, KeyShown):
         cells, where = keys(order.by.key)
@@ -409,7 +423,7 @@ def _ranks(order: Order, keys: Keys, measures: Sequence[Whole], places: Whole) -
         values = by_cell[where][places]
         absent = values < 0
     else:
-        ratios = _evaluate(order.by, measures)
+        ratios = _evaluate(order.by, measures, thin)
         count = len(measures[0])
         absent = np.broadcast_to(False if ratios.absent is None else ratios.absent, (count,))[places]
         values = _numbered(ratios, places, count)

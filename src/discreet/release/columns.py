@@ -2,7 +2,7 @@
 
 Single measures and averages, which nearly every statement shows, are worked out in whole numbers, without a fraction
 for each cell; everything else goes cell by cell. Both give the same numbers, bit for bit. Beyond some thousand cells
-`columnarrays` does the same.
+`columnarrays` does the same. Intervals of averages by themselves come from `meanintervals`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
 
-from discreet.plan.outputs import Mean, Noted, Output
+from discreet.plan.outputs import Mean, Noted, Output, measures_used
 from discreet.release.evaluation import enclose, evaluate, is_whole, round_out, shown, shown_interval
 
 __all__ = ["Average", "Margin", "Number", "show_intervals", "show_values"]
@@ -29,6 +29,10 @@ class Margin:
     slices: Sequence[int] | None = None
     ends: tuple[int, int] | None = None
 
+    def at(self, place: int) -> int:
+        """How far it may be in one cell."""
+        return self.halves[0 if self.slices is None else self.slices[place]]
+
     def around(self, values: Sequence[int], places: Sequence[int]) -> list[tuple[int, int]]:
         """The interval of the measure in every cell asked for."""
         if self.ends is not None:
@@ -40,8 +44,11 @@ class Margin:
         return [(values[place] - halves[place], values[place] + halves[place]) for place in places]
 
 
-def show_values(output: Output, measures: Measures, places: Sequence[int]) -> list[Number]:
-    """The output in the cells asked for."""
+def show_values(
+    output: Output, measures: Measures, places: Sequence[int], thin: Mapping[int, Sequence[bool]] | None = None
+) -> list[Number]:
+    """The output in the cells asked for; none where it is over a size that is too small, as `thin` says of sizes."""
+    small = thin or {}
     match output:
         case Noted(measure, step):
             values, over, under = measures[measure], step.numerator, step.denominator
@@ -50,16 +57,48 @@ def show_values(output: Output, measures: Measures, places: Sequence[int]) -> li
             return [values[place] * over / under for place in places]
         case Mean(total, size):
             totals, sizes, average = measures[total], measures[size], Average.of(output)
-            ratios = [average.at(totals[place], sizes[place]) for place in places]
-            return [over / under for over, under in ratios]
+            gone = small.get(size)
+            ratios = [
+                None if gone is not None and gone[place] else average.at(totals[place], sizes[place])
+                for place in places
+            ]
+            return [None if ratio is None else ratio[0] / ratio[1] for ratio in ratios]
     whole = is_whole(output)
-    return [shown(evaluate(output, [values[place] for values in measures]), whole=whole) for place in places]
+    return [
+        shown(evaluate(output, [values[place] for values in measures], _thin_at(small, place)), whole=whole)
+        for place in places
+    ]
+
+
+def _gone(output: Output, measures: Measures, places: Sequence[int], thin: Mapping[int, Sequence[bool]]) -> set[int]:
+    """Which of these cells have no value because a size is too small."""
+    sizes = {size: flags for size, flags in thin.items() if size in measures_used(output)}
+    return {
+        number
+        for number, place in enumerate(places)
+        if (small := _thin_at(sizes, place)) and evaluate(output, [values[place] for values in measures], small) is None
+    }
+
+
+def _thin_at(thin: Mapping[int, Sequence[bool]], place: int) -> set[int]:
+    return {size for size, flags in thin.items() if flags[place]}
 
 
 def show_intervals(
-    output: Output, measures: Measures, places: Sequence[int], margins: Mapping[int, Margin]
+    output: Output,
+    measures: Measures,
+    places: Sequence[int],
+    margins: Mapping[int, Margin],
+    thin: Mapping[int, Sequence[bool]] | None = None,
 ) -> list[list[Number]]:
-    """The interval of the output in the cells asked for; `margins` are those of the measures it uses."""
+    """The interval of the output in the cells asked for; `margins` are those of the measures it uses.
+
+    None of a mean or variance whose size is too small, nor of what is made of it.
+    """
+    if thin and (gone := _gone(output, measures, places, thin)):
+        there = [place for number, place in enumerate(places) if number not in gone]
+        found = iter(show_intervals(output, measures, there, margins))
+        return [[None, None] if number in gone else next(found) for number in range(len(places))]
     boxes = {number: margin.around(measures[number], places) for number, margin in margins.items()}
     match output:
         case Noted(measure, step):
@@ -70,10 +109,6 @@ def show_intervals(
                 [round_out(low * over, under, up=False), round_out(high * over, under, up=True)]
                 for low, high in boxes[measure]
             ]
-        case Mean(total, size):
-            average = Average.of(output)
-            pairs = zip(boxes[total], boxes[size], strict=True)
-            return [average.interval(totals, sizes) for totals, sizes in pairs]
     whole = is_whole(output)
     return [
         shown_interval(enclose(output, dict(zip(boxes, box, strict=True))), whole=whole)
@@ -106,9 +141,3 @@ class Average:
         weight = max(size * self.size, self.floor)
         over = self.centre * weight + total * self.total
         return min(max(over, self.low * weight), self.high * weight), self.unit * weight
-
-    def interval(self, totals: tuple[int, int], sizes: tuple[int, int]) -> list[Number]:
-        """Each end of the total over the size that takes it farthest."""
-        low = self.at(totals[0], sizes[totals[0] >= 0])
-        high = self.at(totals[1], sizes[totals[1] < 0])
-        return [round_out(*low, up=False), round_out(*high, up=True)]

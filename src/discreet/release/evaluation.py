@@ -2,7 +2,8 @@
 
 An output that reads m noisy measures gives each an interval at level 1 - (1 - level)/m: all of them hold at once with
 at least the asked probability (union bound), and then the exact value of the output lies in every interval that
-contains what the expression takes inside this box. Proof: docs/proofs/mean.md
+contains what the expression takes inside this box. A mean by itself has a narrower one (`meanlaws`).
+Proof: docs/proofs/mean.md
 """
 
 from __future__ import annotations
@@ -50,21 +51,26 @@ _NINE_PLACES: Final = 10**9
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-def evaluate(output: Output, values: Sequence[int]) -> Fraction | None:
-    """The output for the noisy measures of one cell; None where a division has no result."""
+def evaluate(output: Output, values: Sequence[int], thin: Collection[int] = ()) -> Fraction | None:
+    """The output for the noisy measures of one cell; None where a division has no result.
+
+    `thin` are the measures that are too small here for a mean or a variance to be taken over them: it is None then.
+    """
     match output:
         case Noted(measure, step):
             return values[measure] * step
         case Constant(number):
             return number
         case Arithmetic(sign, left, right):
-            return _combine(sign, evaluate(left, values), evaluate(right, values))
+            return _combine(sign, evaluate(left, values, thin), evaluate(right, values, thin))
         case Magnitude(inner):
-            value = evaluate(inner, values)
+            value = evaluate(inner, values, thin)
             return None if value is None else abs(value)
         case Pick(least, inners):
-            present = [value for inner in inners if (value := evaluate(inner, values)) is not None]
+            present = [value for inner in inners if (value := evaluate(inner, values, thin)) is not None]
             return (min if least else max)(present, default=None)
+        case Mean(size=size) | Spread(size=size) if size in thin:
+            return None
         case Mean(total, size):
             weight = max(values[size] * output.size_step, output.floor)
             mean = output.centre + values[total] * output.total_step / weight
@@ -110,8 +116,11 @@ def joint_level(level: Decimal, count: int) -> Decimal | None:
 
 @lru_cache(maxsize=4096)
 def reach(mechanism: DiscreteLaplace | DiscreteGaussian, level: Decimal) -> int:
-    """How far the noise goes at this level; kept, because a statement asks for few and a table for many."""
-    return mechanism.half_width(level)
+    """How far a noisy value may be off at this level: a step at least, since no noisy figure is told to be exact.
+
+    Kept, because a statement asks for few and a table for many.
+    """
+    return max(mechanism.half_width(level), 1)
 
 
 def measures_with_noise(used: Collection[int], mechanisms: Sequence[Sequence[UsedMechanism | None]]) -> list[int]:

@@ -11,7 +11,7 @@ Refs:  inversion [GP51]; Chernoff's bound [Che52].
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -22,9 +22,9 @@ import numpy as np
 from discreet.mechanisms.base import exact_level
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.tables.noiselaws import Floats, Part, TailBound, chance_of_noise, log_characteristic, variance
+from discreet.release.noiselaws import Floats, Part, TailBound, chance_of_noise, log_characteristic, variance
 
-__all__ = ["Part", "half_width"]
+__all__ = ["Part", "combined_reaches", "half_width"]
 
 _ROUNDING: Final = 1e-10
 """More than floating point can add to a probability worked out here."""
@@ -38,8 +38,12 @@ _SMOOTHING: Final = 0.0016
 _UNIFORMS: Final = 8
 """How many uniform variables the smoothing variable is the sum of; even, so that no term is negative."""
 
+_COARSE: Final = 0.003
+"""The same for laws that are asked for by the hundred."""
+
 _WIDEST_LATTICE: Final = 1 << 15
 _HALVINGS: Final = 26
+_FEW_STEPS: Final = 4
 _REMEMBERED: Final = 4096
 
 
@@ -152,4 +156,78 @@ def _series(parts: Sequence[Part], period: float, smoothing: float, allowed: flo
         frequencies, amplitudes = frequencies[kept], amplitudes[kept]
         logs = log_characteristic(part.mechanism, part.coefficient * frequencies)
         amplitudes = amplitudes * np.exp(part.count * logs)
+    return frequencies, amplitudes
+
+
+# --- two noises at many distances -----------------------------------------------------------------------------------
+
+
+def combined_reaches(first: Sequence[Part], second: Sequence[Part], distances: Floats, level: Fraction) -> Floats:
+    """For each distance a t with P(|X + d·Y| ≤ t) ≥ level for every d up to it, X and Y the noises of the parts.
+
+    X is made continuous first, by a uniform variable as wide as its lattice for each size of its coefficients: it is
+    then symmetric and unimodal, and the more of Y is added to it, the less likely it stays within bounds.
+    """
+    missing = float(1 - level)
+    fixed, moving = _influential(first), _influential(second)
+    lattices = sorted({abs(part.coefficient) for part in fixed})
+    uniform = math.fsum(lattices) / 2
+    allowed = min(missing / 200, 2e-4)
+    rough, far = (np.array(one) for one in zip(*_tails(fixed, moving, distances, missing, allowed), strict=True))
+    smoothing = _COARSE * (rough + uniform)
+    high = rough + uniform + smoothing
+    period = high + uniform + smoothing + far
+    frequencies, amplitudes = _combined_series(fixed, moving, distances, lattices, period, smoothing, allowed)
+    least = missing - 3 * allowed - _ROUNDING
+    low, own, middle = np.zeros_like(high), high.copy(), rough / 2
+    for _ in range(_FEW_STEPS):
+        angles = frequencies * middle[:, None]
+        beyond = np.maximum(1 - 2 * middle / period - np.sum(amplitudes * np.sin(angles), axis=1), allowed)
+        slope = 2 / period + np.sum(amplitudes * frequencies * np.cos(angles), axis=1)
+        enough = beyond <= least
+        low, own = np.where(enough, low, middle), np.where(enough, middle, own)
+        # Newton's step for the logarithm of the tail, a little beyond it
+        middle = (middle + np.log(beyond / least) * beyond / np.maximum(slope, allowed / high)) * (1 + allowed)
+        middle = np.where((middle > low) & (middle < own), middle, (low + own) / 2)
+    return np.asarray(own + uniform + smoothing)
+
+
+def _tails(
+    fixed: Sequence[Part], moving: Sequence[Part], distances: Floats, missing: float, allowed: float
+) -> Iterator[tuple[float, float]]:
+    """How far the noise goes at each distance: roughly at the level, and but for what is allowed."""
+    for distance in distances.tolist():
+        moved = [Part(distance * part.coefficient, part.mechanism, part.count) for part in moving]
+        bound = TailBound([*fixed, *moved], smallest=allowed)
+        yield bound.reach(missing / 2), bound.reach(allowed)
+
+
+def _combined_series(
+    fixed: Sequence[Part],
+    moving: Sequence[Part],
+    distances: Floats,
+    lattices: Sequence[float],
+    period: Floats,
+    smoothing: Floats,
+    allowed: float,
+) -> tuple[Floats, Floats]:
+    """As `_series`, a row for each distance."""
+    corner = _UNIFORMS * period / (2 * math.pi * smoothing)
+    terms = math.ceil(float(corner.max()) * (2 / (math.pi * _UNIFORMS * allowed)) ** (1 / _UNIFORMS))
+    numbers = np.arange(1, terms + 1, dtype=np.float64)
+    amplitudes = 2 / (math.pi * numbers) * np.sinc(numbers / (math.pi * corner[:, None])) ** _UNIFORMS
+    frequencies = numbers * (2 * math.pi / period[:, None])
+    ones = np.ones_like(distances)
+    factors = [(part, ones) for part in fixed] + [(part, distances) for part in moving]
+    factors.sort(
+        key=lambda one: -one[0].count * float(one[1].max() * one[0].coefficient) ** 2 * variance(one[0].mechanism)
+    )
+    for part, scale in factors:
+        angles = frequencies * (part.coefficient * scale)[:, None]
+        amplitudes = amplitudes * np.exp(part.count * log_characteristic(part.mechanism, angles))
+        kept = np.flatnonzero((np.abs(amplitudes) > allowed / terms).any(axis=0))
+        end = int(kept[-1]) + 1 if len(kept) else 1
+        frequencies, amplitudes = frequencies[:, :end], amplitudes[:, :end]
+    for width in lattices:
+        amplitudes = amplitudes * np.sinc(frequencies * (width / (2 * math.pi)))
     return frequencies, amplitudes

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.plan.outputs import KeyShown, Output
 from discreet.plan.statement import Statement
 from discreet.release.columnarrays import (
     CellByCell,
+    Thin,
     Whole,
     arrange_many,
     interval_columns,
@@ -27,6 +29,8 @@ from discreet.release.listing import Chosen, Pairs
 
 __all__ = ["ManyCells"]
 
+T = TypeVar("T", bound=np.generic)
+
 
 @dataclass(frozen=True)
 class ManyCells:
@@ -35,20 +39,24 @@ class ManyCells:
     statement: Statement
     measures: Sequence[Whole]
     count: int
+    thin: Thin
 
     @classmethod
-    def of(cls, statement: Statement, measures: Sequence[Sequence[int]]) -> ManyCells | None:
-        """The cells, or None where a value does not fit 64 bits."""
+    def of(
+        cls, statement: Statement, measures: Sequence[Sequence[int]], floors: Mapping[int, Margin]
+    ) -> ManyCells | None:
+        """The cells, or None where a value does not fit 64 bits; `floors` are what sizes must exceed."""
         try:
             arrays = [to_array(values) for values in measures]
         except CellByCell:
             return None
-        return cls(statement, arrays, statement.plan.cell_count)
+        thin = {size: arrays[size] <= _bounds(floor) for size, floor in floors.items()}
+        return cls(statement, arrays, statement.plan.cell_count, thin)
 
     def arrange(self) -> Sequence[int] | None:
         """The places of the cells to show, in the order asked."""
         try:
-            return arrange_many(self.statement.presentation, self._key, self.measures, self.count)
+            return arrange_many(self.statement.presentation, self._key, self.measures, self.count, self.thin)
         except CellByCell:
             return None
 
@@ -59,7 +67,7 @@ class ManyCells:
             face = self.statement.keys[shows.key]
             return Chosen([face.shown(cell) for cell in cells], self._at(where, places))
         try:
-            return cast("Sequence[Any]", value_column(shows, self._shown(places), len(places)))
+            return cast("Sequence[Any]", value_column(shows, self._shown(places), len(places), self._gone(places)))
         except CellByCell:
             return None
 
@@ -77,10 +85,18 @@ class ManyCells:
         inner = prod(len(later.cells or ()) for later in self.statement.plan.keys[place + 1 :])
         return cells, np.arange(self.count) // inner % len(cells)
 
+    def _gone(self, places: Sequence[int]) -> Thin:
+        return {size: self._at(flags, places) for size, flags in self.thin.items()}
+
     def _shown(self, places: Sequence[int]) -> list[Whole]:
         return [self._at(values, places) for values in self.measures]
 
-    def _at(self, values: Whole, places: Sequence[int]) -> Whole:
+    def _at(self, values: NDArray[T], places: Sequence[int]) -> NDArray[T]:
         if isinstance(places, range):
             return values[places.start : places.stop]
         return values[np.asarray(places, dtype=np.int64)]
+
+
+def _bounds(floor: Margin) -> Whole:
+    halves = to_array(floor.halves)
+    return halves[0:1] if floor.slices is None else halves[np.asarray(floor.slices)]

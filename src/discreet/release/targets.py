@@ -23,7 +23,7 @@ from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.plan.statement import Statement
 from discreet.plan.wording import word_number
 from discreet.release.accuracy import Amounts, Assumptions, Depends, Noise, assume, is_ranked, reach_of
-from discreet.release.evaluation import joint_level
+from discreet.release.evaluation import joint_level, reach
 from discreet.release.explaining import figure_outputs
 from discreet.release.explanation import about
 from discreet.release.pricing import price, split_units
@@ -184,8 +184,8 @@ class Targets:
             if any(units[place] < 1 for place in moved):
                 return False
             noise = {place: Noise(half_width(l1, units[place], aim.level), 0.0) for place, l1 in moved.items()}
-            reach = reach_of(aim.output, {**still, **noise}, self._statement, self._assumptions, name=aim.name)
-            if reach.half_width is None or reach.half_width > aim.width:
+            found = reach_of(aim.output, {**still, **noise}, self._statement, self._assumptions, name=aim.name)
+            if found.half_width is None or found.half_width > aim.width:
                 return False
         return True
 
@@ -253,7 +253,7 @@ def _replaced(units: Sequence[int], place: int, part: int) -> list[int]:
 
 
 def _exact_half_width(l1: Fraction, units: int, level: Decimal) -> int:
-    return DiscreteLaplace.calibrate(sensitivity=l1, epsilon=from_units(units)).half_width(level) if l1 else 0
+    return reach(DiscreteLaplace.calibrate(sensitivity=l1, epsilon=from_units(units)), level) if l1 else 0
 
 
 def _quick_half_width(l1: Fraction, units: int, level: Decimal) -> int:
@@ -261,8 +261,8 @@ def _quick_half_width(l1: Fraction, units: int, level: Decimal) -> int:
     if not l1:
         return 0
     rate = units / 1e9 / float(l1)
-    reach = math.log(2 / (float(1 - level) * (1 + math.exp(-rate)))) / rate
-    return max(0, math.ceil(reach) - 1)
+    far = math.log(2 / (float(1 - level) * (1 + math.exp(-rate)))) / rate
+    return max(1, math.ceil(far) - 1)
 
 
 def _smallest(holds: Callable[[int], bool], guess: int) -> int:

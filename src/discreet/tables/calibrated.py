@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.release.halfwidths import Part, half_width
+from discreet.release.noiselaws import variance
 from discreet.tables.calibration import Calibrated, Target, calibrate, grid_of, meet
 from discreet.tables.figures import Estimated
-from discreet.tables.halfwidths import Part, half_width
 from discreet.tables.layout import Margin, keep_keys
-from discreet.tables.noiselaws import variance
 
 __all__ = ["CalibratedFigures", "CalibratedTable", "calibrate_table"]
 

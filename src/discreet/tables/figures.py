@@ -13,23 +13,54 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.release.halfwidths import Part, half_width
+from discreet.release.noiselaws import variance
 from discreet.release.noising import NoisyMeasure
 from discreet.tables.consistency import publish, weigh_margins
 from discreet.tables.estimation import Estimator, estimator_of
-from discreet.tables.halfwidths import Part, half_width
 from discreet.tables.layout import Layout, Margin, Observation
-from discreet.tables.noiselaws import variance
+from discreet.tables.quality import rate_many
 from discreet.tables.strategies import Measured
+from discreet.tables.table import Number, Quality
 
-__all__ = ["Estimated"]
+__all__ = ["Estimated", "MarginFigures"]
 
 Floats = NDArray[np.float64]
 
 _LEAST: Final = 1e-30
 """Noise of a smaller variance is as good as none, but a weight needs a number that is not 0."""
+
+
+@dataclass(frozen=True)
+class MarginFigures:
+    """The figures of one margin, flat: what is published, what it was estimated from, its ends and standard errors.
+
+    `sampling` are variances that sampling adds, where they were measured; `judged` is what errors are relative to, the
+    published value unless something else is said. After calibration, `positions` are those of the margin's figures that
+    are left, and `before` what would have been published of them without. Figures that are `too_small` are not shown;
+    what is here of them is for whoever asks how often intervals hold before figures are left out.
+    """
+
+    values: Sequence[Number]
+    raw: Sequence[Number]
+    low: Sequence[Number | None]
+    high: Sequence[Number | None]
+    errors: Floats
+    sampling: Floats | None = None
+    positions: Sequence[int] | None = None
+    before: Sequence[Number | None] | None = None
+    judged: Floats | None = None
+    qualities: Sequence[Quality] | None = None
+    too_small: NDArray[np.bool_] | None = None
+
+    def grades(self) -> Sequence[Quality]:
+        """How far to trust each figure."""
+        if self.qualities is not None:
+            return self.qualities
+        return rate_many(self.values if self.judged is None else self.judged, self.errors, self.sampling)
 
 
 @dataclass(frozen=True)
@@ -77,9 +108,17 @@ class Estimated:
         return publish(self.raw / fold, weights=weights, nonnegative=nonnegative)
 
     def half_widths(self, margin: Margin, level: Decimal) -> Floats:
-        """How far off the figures of a margin may be at this level, in the margin's shape."""
-        slices = self.layout.slices if self.layout.keeps_slices(margin) else 1
-        return self._spread(margin, [half_width(self._parts(margin, place), level) for place in range(slices)])
+        """How far off the figures of a margin may be at this level, in the margin's shape: a whole step at least."""
+        found = [half_width(self.parts(margin, place), level) for place in range(self.slice_count(margin))]
+        return self._spread(margin, np.maximum(found, 1.0))
+
+    def slice_count(self, margin: Margin) -> int:
+        """How many laws the noise of a margin's figures has."""
+        return self.layout.slices if self.layout.keeps_slices(margin) else 1
+
+    def slices(self, margin: Margin) -> NDArray[np.int64]:
+        """Which of these laws each figure has, in the margin's shape."""
+        return self._spread(margin, np.arange(self.slice_count(margin))).astype(np.int64)
 
     def standard_errors(self, margin: Margin) -> Floats:
         """The standard error of the figures of a margin, in the margin's shape."""
@@ -99,13 +138,14 @@ class Estimated:
             found += [(part.ravel(), self._mechanism(place, number)) for number, part in enumerate(slices)]
         return found
 
-    def _parts(self, margin: Margin, slice_place: int) -> list[Part]:
+    def parts(self, margin: Margin, slice_place: int) -> list[Part]:
+        """The noise in one figure of a margin, in whole steps."""
         return [
             Part(term.coefficient, self._mechanism(term.observation, term.slice_place), term.count)
             for term in self.estimator.terms(margin, slice_place)
         ]
 
-    def _spread(self, margin: Margin, figures: Sequence[float] | Floats) -> Floats:
+    def _spread(self, margin: Margin, figures: ArrayLike) -> Floats:
         """One figure for each slice, or for all cells, in the margin's shape."""
         shape = [1] * len(margin)
         if self.layout.slicing is not None and self.layout.slicing in margin:

@@ -26,12 +26,13 @@ __all__ = [
 
 # E is what Statistics Canada prints beside such estimates, in both languages. F stands there in place of a figure; here
 # the figure stays, because its interval says how little it is worth.
-MARKS: Final = {Quality.CAUTION: "E", Quality.UNRELIABLE: "F", Quality.SUPPRESSED: "–"}
+MARKS: Final = {Quality.CAUTION: "E", Quality.UNRELIABLE: "F", Quality.SUPPRESSED: "–", Quality.TOO_SMALL: "–"}
 MEANINGS: Final = {
     Quality.GOOD: Labels("good", "bonne"),
     Quality.CAUTION: Labels("use with caution", "à utiliser avec prudence"),
     Quality.UNRELIABLE: Labels("unreliable", "peu fiable"),
     Quality.SUPPRESSED: Labels("suppressed", "supprimé"),
+    Quality.TOO_SMALL: Labels("group too small for a mean", "groupe trop petit pour une moyenne"),
     Quality.NOT_RATED: Labels("not rated", "non évaluée"),
     Quality.PUBLIC: Labels("public total", "total public"),
 }

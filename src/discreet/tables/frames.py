@@ -47,8 +47,8 @@ def close_picture(canvas: Canvas, y: float, table: Table, language: str) -> None
 def fill_figure(
     canvas: Canvas, x: float, y: float, width: float, height: float, *, fill: str, quality: Quality, stroke: str = ""
 ) -> None:
-    """A rectangle with its quality: slanting lines for caution, crossed ones for unreliable, grey for suppressed."""
-    lost = quality is Quality.SUPPRESSED
+    """A rectangle with its quality: slanting lines for caution, crossed ones for unreliable, grey for no figure."""
+    lost = quality in (Quality.SUPPRESSED, Quality.TOO_SMALL)
     canvas.rectangle(x, y, width, height, fill=LOST if lost else fill, stroke=stroke)
     if quality in (Quality.CAUTION, Quality.UNRELIABLE):
         dark = fill != PAPER and int(fill[1:3], 16) < 0x60

@@ -279,9 +279,9 @@ def _draw_figure(
     fill_figure(canvas, x, y, width, height, fill=fill, quality=entry.quality, stroke=GRID)
     written = writing.marked(entry)
     ink, halo = (INK, fill) if part is None else (contrast_ink(fill), fill)
-    if entry.quality is Quality.SUPPRESSED:
+    if entry.value is None:
         ink, halo = SOFT, LOST
-    if entry.quality in (Quality.GOOD, Quality.NOT_RATED, Quality.SUPPRESSED):
+    if entry.value is None or entry.quality in (Quality.GOOD, Quality.NOT_RATED):
         halo = ""
     wide = text_width(written, _FIGURES)
     # Some cells with figures and some without would look like a pattern of its own.

@@ -1,4 +1,4 @@
-"""How far to trust a figure: its relative error as a flag, and a rule that leaves unreliable figures out.
+"""How far to trust a figure: its error as a flag, and a rule that leaves unreliable figures out.
 
 The flags follow the habit of statistical agencies to grade estimates by their coefficient of variation; the limits
 are those of the Canadian Community Health Survey [CCHS09]. They grade what is released, from noisy values and known
@@ -21,12 +21,15 @@ from discreet.errors import ParameterInvalid
 from discreet.tables.table import Entry, Quality
 
 __all__ = [
+    "GOOD_PART",
     "GOOD_UP_TO",
+    "USABLE_PART",
     "USABLE_UP_TO",
     "basis",
     "leave_out",
     "rate",
     "rate_many",
+    "rate_widths",
     "relative_errors",
     "suppress",
     "suppress_many",
@@ -37,6 +40,13 @@ GOOD_UP_TO: Final = 0.165
 
 USABLE_UP_TO: Final = 0.333
 """Relative errors up to this ask for caution; above it a figure is unreliable."""
+
+
+GOOD_PART: Final = 0.05
+"""The mean of a column that does not begin at 0 is good when its half-width is at most this part of the range."""
+
+USABLE_PART: Final = 0.1
+"""Up to this part of the range it asks for caution."""
 
 
 def basis(sampling: bool) -> str:
@@ -71,9 +81,17 @@ def rate(value: float, standard_error: float, *, sampling_variance: float | None
 
 def rate_many(values: ArrayLike, standard_errors: ArrayLike, sampling: ArrayLike | None = None) -> list[Quality]:
     """The flags of many published values, in their order; NOT_RATED where there is no figure or no error."""
-    relative = relative_errors(values, standard_errors, sampling).ravel()
-    grades = np.searchsorted([GOOD_UP_TO, USABLE_UP_TO], relative, side="left")
-    grades[np.isnan(relative)] = 3
+    return _grade(relative_errors(values, standard_errors, sampling).ravel(), (GOOD_UP_TO, USABLE_UP_TO))
+
+
+def rate_widths(half_widths: NDArray[np.float64], limits: tuple[float, float]) -> list[Quality]:
+    """The flags of many means by their half-widths: good up to the first limit, caution up to the second."""
+    return _grade(half_widths, limits)
+
+
+def _grade(errors: NDArray[np.float64], limits: tuple[float, float]) -> list[Quality]:
+    grades = np.searchsorted(limits, errors, side="left")
+    grades[np.isnan(errors)] = 3
     order = (Quality.GOOD, Quality.CAUTION, Quality.UNRELIABLE, Quality.NOT_RATED)
     return [order[grade] for grade in grades.tolist()]
 
@@ -98,6 +116,6 @@ def suppress_many(
     return left_out
 
 
-def leave_out(entry: Entry) -> Entry:
-    """The figure without its numbers, marked as suppressed."""
-    return replace(entry, value=None, raw=None, low=None, high=None, quality=Quality.SUPPRESSED, uncalibrated=None)
+def leave_out(entry: Entry, why: Quality = Quality.SUPPRESSED) -> Entry:
+    """The figure without its numbers, marked with the reason."""
+    return replace(entry, value=None, raw=None, low=None, high=None, quality=why, uncalibrated=None)

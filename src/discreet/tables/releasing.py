@@ -6,51 +6,31 @@ The answer was charged and drawn by `release.asking`, like any other; what happe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product, repeat, starmap
-from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.guarantees.numbers import text
-from discreet.plan.outputs import Mean
 from discreet.release.answers import Answer
-from discreet.release.evaluation import enclose, joint_level, round_out
-from discreet.release.noising import NoisyMeasure
+from discreet.release.noising import Noisy, NoisyMeasure
 from discreet.tables.calibrated import CalibratedTable, calibrate_table
 from discreet.tables.calibration import Target
-from discreet.tables.figures import Estimated
+from discreet.tables.figures import Estimated, MarginFigures
 from discreet.tables.forming import Formed, may_be_negative
 from discreet.tables.layout import Margin, keep_keys
+from discreet.tables.meanfigures import mean_figures
 from discreet.tables.measuring import Design, as_drawn
-from discreet.tables.quality import basis, leave_out, rate_many, suppress_many
+from discreet.tables.quality import basis, leave_out, suppress_many
 from discreet.tables.table import Entry, Figures, Number, Quality, Shown, Table
 from discreet.tables.wording import ESTIMATES, describe_design, facts_of_table, notes_of
 
-__all__ = ["read_table"]
-
-
-@dataclass(frozen=True)
-class _Figures:
-    """The figures of one margin, flat: what is published, what it was estimated from, its ends and standard errors.
-
-    `sampling` are variances that sampling adds, where they were measured. After calibration, `positions` are those of
-    the margin's figures that are left, and `before` what would have been published of them without.
-    """
-
-    values: Sequence[Number]
-    raw: Sequence[Number]
-    low: Sequence[Number | None]
-    high: Sequence[Number | None]
-    errors: NDArray[np.float64]
-    sampling: NDArray[np.float64] | None = None
-    positions: Sequence[int] | None = None
-    before: Sequence[Number | None] | None = None
+__all__ = ["estimate_measures", "figure_margins", "read_table"]
 
 
 def read_table(
@@ -68,17 +48,14 @@ def read_table(
     drawn = answer.noisy.in_order_of(design.statement)
     design, formed = as_drawn(design, drawn), design.formed
     estimated = _estimated(design, drawn)
-    if formed.mean is not None:
-        figures = dict(_means(formed, estimated[0], estimated[1], level))
-    else:
-        figures = dict(_totals(formed, estimated, level))
+    figures = _figures(formed, estimated, level)
     calibrated = _calibrated(formed, estimated[0], targets) if targets else None
     if calibrated is not None:
         figures = {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
     every_key = tuple(range(len(formed.sizes)))
     cells = {every_key: figures.pop(every_key)}
 
-    def entries(found: Mapping[Margin, _Figures]) -> Figures:
+    def entries(found: Mapping[Margin, MarginFigures]) -> Figures:
         return Figures(
             sum(len(one.values) for one in found.values()),
             lambda: [entry for margin, one in found.items() for entry in _entries(formed, margin, one, suppress_above)],
@@ -109,6 +86,23 @@ def _step(formed: Formed, calibrated: CalibratedTable | None) -> str | None:
     return None if step is None else _decimal(step)
 
 
+def figure_margins(design: Design, noisy: Noisy, *, level: Decimal) -> dict[Margin, MarginFigures]:
+    """Every figure of a stored answer by margin, before any is left out."""
+    return _figures(design.formed, estimate_measures(design, noisy), level)
+
+
+def estimate_measures(design: Design, noisy: Noisy) -> list[Estimated]:
+    """The measures of a table, each estimated from what was stored of it."""
+    drawn = noisy.in_order_of(design.statement)
+    return _estimated(as_drawn(design, drawn), drawn)
+
+
+def _figures(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> dict[Margin, MarginFigures]:
+    if formed.mean is not None:
+        return dict(mean_figures(formed, estimated[0], estimated[1], level))
+    return dict(_totals(formed, estimated, level))
+
+
 def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]:
     """What was stored for each measure of the table, ready to be estimated from."""
     stored = iter(drawn)
@@ -121,7 +115,7 @@ def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]
 # --- counts and totals ----------------------------------------------------------------------------------------------
 
 
-def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> Iterator[tuple[Margin, _Figures]]:
+def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> Iterator[tuple[Margin, MarginFigures]]:
     one, step, fold = estimated[0], formed.step, formed.fold
     assert step is not None
     nonnegative = not may_be_negative(formed)
@@ -129,12 +123,14 @@ def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> I
     lost = LOST * float(np.abs(one.raw).sum())
     for margin in formed.request.kept():
         raw, reach = keep_keys(one.raw, margin).ravel(), one.half_widths(margin, level).ravel() * (1 + _ROUNDING) + lost
-        low, high = _within(raw - reach, raw + reach, fold)
+        # where the truth is not negative, an estimate below 0 is no reason to end the interval sooner
+        above = np.maximum(raw, 0) if nonnegative else raw
+        low, high = _within(raw - reach, above + reach, fold)
         if nonnegative:
-            low, high = np.maximum(low, 0), np.maximum(high, 0)
+            low = np.maximum(low, 0)
         yield (
             margin,
-            _Figures(
+            MarginFigures(
                 values=_in_units(keep_keys(published, margin).ravel().tolist(), step),
                 raw=_estimates(raw / fold, step),
                 low=_in_units(_whole(low), step),
@@ -202,66 +198,15 @@ _ROUNDING: Final = 1e-10
 """The same for a half-width, as a part of itself: its coefficients are known to ten digits."""
 
 
-# --- means ----------------------------------------------------------------------------------------------------------
-
-
-def _means(formed: Formed, total: Estimated, size: Estimated, level: Decimal) -> Iterator[tuple[Margin, _Figures]]:
-    """A mean of every figure from its own total and size, and what it takes inside the box of both intervals."""
-    mean, joint = formed.mean, joint_level(level, 2)
-    assert mean is not None
-    for margin in formed.request.kept():
-        totals, sizes = keep_keys(total.raw, margin).ravel(), keep_keys(size.raw, margin).ravel()
-        values = [_mean(mean, t, n) for t, n in zip(totals.tolist(), sizes.tolist(), strict=True)]
-        if joint is None:
-            ends = [(float(mean.low), float(mean.high))] * len(values)
-        else:
-            reach = (total.half_widths(margin, joint).ravel(), size.half_widths(margin, joint).ravel())
-            boxes = zip(*_box(totals, reach[0]), *_box(sizes, reach[1]), strict=True)
-            ends = [_mean_ends(mean, box) for box in boxes]
-        low, high = zip(*ends, strict=True)
-        yield margin, _Figures(values, values, low, high, _mean_errors(mean, np.array(low), np.array(high), level))
-
-
-def _mean_errors(
-    mean: Mean, low: NDArray[np.float64], high: NDArray[np.float64], level: Decimal
-) -> NDArray[np.float64]:
-    """Standard errors by the width of the intervals; infinite where an interval is the whole range and says nothing.
-
-    As for a normal law at the level: a flag should not follow the level that somebody asks for.
-    """
-    nothing = (low <= float(mean.low)) & (high >= float(mean.high))
-    return np.where(nothing, np.inf, (high - low) / (2 * NormalDist().inv_cdf((1 + float(level)) / 2)))
-
-
-def _box(centres: NDArray[np.float64], reach: NDArray[np.float64]) -> tuple[list[int], list[int]]:
-    low, high = np.floor(centres - reach).tolist(), np.ceil(centres + reach).tolist()
-    return [int(value) for value in low], [int(value) for value in high]
-
-
-def _mean(mean: Mean, total: float, size: float) -> float:
-    value = float(mean.centre) + total * float(mean.total_step) / max(size * float(mean.size_step), float(mean.floor))
-    return min(max(value, float(mean.low)), float(mean.high))
-
-
-def _mean_ends(mean: Mean, box: tuple[int, int, int, int]) -> tuple[float, float]:
-    low, high = enclose(mean, {mean.total: (box[0], box[1]), mean.size: (box[2], box[3])})
-    assert low is not None
-    assert high is not None
-    return (
-        float(round_out(low.numerator, low.denominator, up=False)),
-        float(round_out(high.numerator, high.denominator, up=True)),
-    )
-
-
 # --- entries --------------------------------------------------------------------------------------------------------
 
 
-def _entries(formed: Formed, margin: Margin, found: _Figures, suppress_above: Decimal | None) -> list[Entry]:
+def _entries(formed: Formed, margin: Margin, found: MarginFigures, suppress_above: Decimal | None) -> list[Entry]:
     over = tuple(place for place in range(len(formed.sizes)) if place not in margin)
-    qualities = rate_many(found.values, found.errors, found.sampling)
     count = len(found.values)
     before: Iterable[Number | None] = repeat(None, count) if found.before is None else found.before
     codes: Iterable[tuple[Shown, ...]] = _codes(formed, margin)
+    qualities = found.grades()
     if found.positions is not None:
         every = list(codes)
         codes = [every[position] for position in found.positions]
@@ -269,9 +214,13 @@ def _entries(formed: Formed, margin: Margin, found: _Figures, suppress_above: De
     columns = (found.values, found.raw, found.low, found.high, qualities, before)
     entries = list(starmap(Entry, zip(codes, repeat(over, count), *columns, strict=True)))
     if suppress_above is not None:
-        hidden = suppress_many(found.values, found.errors, found.sampling, above=suppress_above)
+        judged = found.values if found.judged is None else found.judged
+        hidden = suppress_many(judged, found.errors, found.sampling, above=suppress_above)
         for place in np.flatnonzero(hidden).tolist():
             entries[place] = leave_out(entries[place])
+    if found.too_small is not None:
+        for place in np.flatnonzero(found.too_small).tolist():
+            entries[place] = leave_out(entries[place], Quality.TOO_SMALL)
     return entries
 
 
@@ -294,14 +243,14 @@ def _calibrated(formed: Formed, estimated: Estimated, targets: Sequence[Target])
     return calibrate_table(estimated, published, targets, fold=formed.fold, unit=float(step / formed.fold))
 
 
-def _fit_to(calibrated: CalibratedTable, margin: Margin, found: _Figures, level: Decimal) -> _Figures:
+def _fit_to(calibrated: CalibratedTable, margin: Margin, found: MarginFigures, level: Decimal) -> MarginFigures:
     """The figures of a margin after calibration; those that are public totals have no interval and no error."""
     made, step = calibrated.figures(margin, level), calibrated.step
     places = made.positions.tolist()
     public = made.public.tolist()
     low, high = (_in_units(_whole(ends), step) for ends in (made.low, made.high))
     sampling = None if found.sampling is None else found.sampling[made.positions] * made.factors**2
-    return _Figures(
+    return MarginFigures(
         values=_in_units([int(value) for value in made.values.tolist()], step),
         raw=[found.raw[place] for place in places],
         low=[None if known else end for known, end in zip(public, low, strict=True)],

@@ -20,12 +20,13 @@ __all__ = ["TOTAL", "UNKNOWN", "require_codes", "to_sdmx_csv"]
 TOTAL: Final = "_T"
 UNKNOWN: Final = "_U"
 
-# CL_OBS_STATUS: A normal, U low reliability, Q missing value; suppressed. QUALITY keeps the finer grade.
+# CL_OBS_STATUS: A normal, U low reliability, Q missing value; suppressed, O missing value. QUALITY says it more finely.
 _STATUS: Final = {
     Quality.GOOD: "A",
     Quality.CAUTION: "A",
     Quality.UNRELIABLE: "U",
     Quality.SUPPRESSED: "Q",
+    Quality.TOO_SMALL: "O",
     Quality.NOT_RATED: "A",
     Quality.PUBLIC: "A",
 }

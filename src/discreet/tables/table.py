@@ -26,12 +26,16 @@ NOTHING = Labels("(no value)", "(sans valeur)")
 
 
 class Quality(StrEnum):
-    """How far to trust a figure: its relative error, or that it is left out, or a public total and no estimate."""
+    """How far to trust a figure: its error, or that it is left out, or a public total and no estimate.
+
+    A mean whose group is so small that it may be nobody is not shown, and has no grade.
+    """
 
     GOOD = "good"
     CAUTION = "caution"
     UNRELIABLE = "unreliable"
     SUPPRESSED = "suppressed"
+    TOO_SMALL = "too small"
     NOT_RATED = "not rated"
     PUBLIC = "public"
 
@@ -62,7 +66,8 @@ class Entry:
 
     `over` are the places of the keys summed over: empty for a cell. `value` is published; `raw` is the estimate behind
     it, to which the interval belongs. Of counts and totals, values add up and raw estimates are unbiased; a mean is its
-    own raw estimate. A suppressed figure has none of them; a figure that is not differentially private has no interval.
+    own raw estimate. A suppressed figure, or one of a group that is too small, has none of them; a figure that is not
+    differentially private has no interval.
     In a calibrated table the value meets public totals, and interval and quality are its own; `uncalibrated` is what
     would have been published without.
     """

@@ -19,7 +19,7 @@ from discreet.tables.figurewords import MARKS, MEANINGS, Writing, tell_marks, te
 from discreet.tables.notes import list_facts, list_warnings, warn_reader
 from discreet.tables.panels import SUMMED
 from discreet.tables.pictures import draw_bars, draw_heat_map
-from discreet.tables.table import Entry, Quality, Table
+from discreet.tables.table import Entry, Table
 
 __all__ = ["write_table_page"]
 
@@ -173,8 +173,7 @@ def _figure(entry: Entry | None, writing: Writing, *, summed: bool) -> Markup:
     if entry is None:
         return element("td", **classes)
     if entry.value is None:
-        said = MEANINGS[Quality.SUPPRESSED].text(writing.language)
-        return element("td", MARKS[Quality.SUPPRESSED], title=said, **classes)
+        return element("td", "–", title=MEANINGS[entry.quality].text(writing.language), **classes)
     mark = MARKS.get(entry.quality, "")
     interval = writing.interval(entry)
     below = [interval] if interval else []

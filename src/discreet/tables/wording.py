@@ -13,6 +13,7 @@ from discreet.release.answers import Answer
 from discreet.tables.calibration import Target
 from discreet.tables.forming import Formed, may_be_negative, tell_left_out
 from discreet.tables.measuring import Component, Design
+from discreet.tables.quality import GOOD_PART, USABLE_PART
 
 __all__ = [
     "ESTIMATES",
@@ -71,6 +72,25 @@ _MEANS: Final[Note] = (
     Labels(
         "The mean of a margin is that of all its people, not the mean of its cells.",
         "La moyenne d’une marge est celle de toutes ses personnes, et non la moyenne de ses cellules.",
+    ),
+)
+_TOO_SMALL: Final[Note] = (
+    Labels("Means not shown", "Moyennes non montrées"),
+    Labels(
+        "A mean is shown only where the noisy size of its group is so large that with a probability of 95% no group of "
+        "nobody shows one; elsewhere – stands (too small). Intervals hold for all groups, before any is left out: of "
+        "tiny groups few are shown, those whose noise was large.",
+        "Une moyenne n’est montrée que si l’effectif bruité de son groupe est si grand qu’avec une probabilité de 95 % "
+        "aucun groupe vide n’en montre une ; ailleurs figure – (trop petit). Les intervalles valent pour tous les "
+        "groupes, avant toute omission : peu de très petits groupes sont montrés, ceux dont le bruit était grand.",
+    ),
+)
+_GRADES: Final[Note] = (
+    Labels("Quality of means", "Qualité des moyennes"),
+    Labels(
+        "Graded {basis}. Bounds of the column do not enter: an interval that they cut looks narrower than it is.",
+        "D’après {basis}. Les bornes de la variable n’y entrent pas : un intervalle qu’elles coupent paraît plus "
+        "étroit qu’il n’est.",
     ),
 )
 _SMALL: Final[Note] = (
@@ -228,6 +248,26 @@ def _note_strategy(design: Design, component: Component) -> Note:
     )
 
 
+def _note_grades(formed: Formed) -> Note:
+    """What the grades of means go by."""
+    mean, column = formed.mean, formed.card.column(formed.request.value or "")
+    assert mean is not None
+    widths = "by the half-width of the 95% interval", "la demi-largeur de l’intervalle à 95 %"
+    if column.precision is not None:
+        need = text(column.precision)
+        en = f"{widths[0]}: good up to {need}, the precision of the card, caution up to twice that"
+        fr = f"{widths[1]} : bonne jusqu’à {need}, la précision de la fiche, prudence jusqu’au double"
+    elif mean.low == 0:
+        en = "by the relative error, the standard error over the low end of the 95% interval"
+        fr = "l’erreur relative, l’erreur type sur la borne basse de l’intervalle à 95 %"
+    else:
+        good, usable = f"{100 * GOOD_PART:.0f}", f"{100 * USABLE_PART:.0f}"
+        en = f"{widths[0]}: good up to {good}% of the range of the column, caution up to {usable}%"
+        fr = f"{widths[1]} : bonne jusqu’à {good} % de l’étendue de la variable, prudence jusqu’à {usable} %"
+    heading, said = _GRADES
+    return heading, Labels(said.en.format(basis=en), said.fr.format(basis=fr))
+
+
 def notes_of(design: Design, *, suppress_above: Decimal | None, targets: Sequence[Target] = ()) -> tuple[Note, ...]:
     """For people: what the figures are, beyond the facts that every release states."""
     formed = design.formed
@@ -235,7 +275,7 @@ def notes_of(design: Design, *, suppress_above: Decimal | None, targets: Sequenc
         _COVERS_CALIBRATED if targets else _COVERS,
         *(_note_strategy(design, component) for component in design.components),
     ]
-    notes.append(_SUMS if formed.mean is None else _MEANS)
+    notes += [_SUMS] if formed.mean is None else [_MEANS, _TOO_SMALL, _note_grades(formed)]
     if formed.mean is None and not may_be_negative(formed):
         notes.append(_SMALL)
     if (without := tell_left_out(formed.request, formed.card)) is not None:

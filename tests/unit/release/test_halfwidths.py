@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterInvalid
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.tables.halfwidths import Part, half_width
-from discreet.tables.noiselaws import TailBound, chance_of_noise, log_characteristic, variance
+from discreet.release.halfwidths import Part, half_width
+from discreet.release.noiselaws import TailBound, chance_of_noise, log_characteristic, variance
 
 LEVELS = [Decimal(text) for text in ("0.5", "0.9", "0.95", "0.99", "0.9999", "0.999999")]
 USUAL = Decimal("0.95")

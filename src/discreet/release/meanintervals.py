@@ -1,0 +1,57 @@
+"""The intervals of a column of means, each cell by the law of its own noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.plan.outputs import Mean
+from discreet.release.columns import Number
+from discreet.release.listing import Pairs
+from discreet.release.meanlaws import MeanLaw, mean_law
+from discreet.release.noiselaws import Floats, Part
+from discreet.release.noising import NoisyMeasure
+
+__all__ = ["mean_intervals"]
+
+
+def mean_intervals(
+    mean: Mean,
+    noisy: tuple[NoisyMeasure, NoisyMeasure],
+    slices: Sequence[Sequence[int] | None],
+    places: Sequence[int],
+    thin: ArrayLike,
+    level: Decimal,
+) -> Sequence[list[Number]]:
+    """The interval of the mean in the cells asked for, in the order of `places`; none where its size is too small.
+
+    `noisy` are the total and the size as drawn, and `slices` say for each of them which mechanism every cell has.
+    """
+    at = np.asarray(places, dtype=np.int64)
+    totals, sizes = (np.array(one.values, dtype=np.float64)[at] for one in noisy)
+    which = [np.zeros(len(at), dtype=np.int64) if one is None else np.asarray(one)[at] for one in slices]
+    low, high = np.empty(len(at)), np.empty(len(at))
+    pairs = which[0] * len(noisy[1].mechanisms) + which[1]
+    for pair in np.unique(pairs).tolist():
+        here = np.flatnonzero(pairs == pair)
+        law = _law(mean, noisy, divmod(pair, len(noisy[1].mechanisms)), level)
+        low[here], high[here] = law.intervals(totals[here], sizes[here])
+    gone = np.asarray(thin, dtype=np.bool_)[at]
+    if not gone.any():
+        return Pairs(low, high)  # type: ignore[arg-type]
+    return Pairs(*(_with_gaps(end, gone) for end in (low, high)))
+
+
+def _with_gaps(ends: Floats, gone: NDArray[np.bool_]) -> Sequence[Number]:
+    filled = ends.astype(object)
+    filled[gone] = None
+    return filled  # type: ignore[return-value]
+
+
+def _law(mean: Mean, noisy: tuple[NoisyMeasure, NoisyMeasure], which: tuple[int, int], level: Decimal) -> MeanLaw:
+    mechanisms = [one.mechanisms[number] for one, number in zip(noisy, which, strict=True)]
+    total, size = ([] if one is None else [Part(1.0, one, 1)] for one in mechanisms)  # type: ignore[arg-type]
+    return mean_law(mean, total, size, level)
