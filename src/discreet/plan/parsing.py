@@ -15,6 +15,7 @@ from typing import Final
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
 
 from discreet.errors import QueryRefused
 from discreet.plan.slips import find_commas, find_words, guess_function
@@ -84,6 +85,12 @@ class Literal:
         return unicodedata.normalize("NFC", self.text.strip())
 
 
+class _Reading(Postgres):
+    """PostgreSQL's words; NULLs stand last unless NULLS FIRST is said, in descending order too."""
+
+    NULL_ORDERING = "nulls_are_last"
+
+
 def parse(sql: str) -> exp.Select:
     """One SELECT within the limits, or a refusal that names a likely slip of the pen."""
     try:
@@ -104,7 +111,7 @@ def reads(sql: str) -> bool:
 def _parse(sql: str) -> exp.Select:
     _limit(sql)
     try:
-        statements = [statement for statement in sqlglot.parse(sql, dialect="postgres") if statement is not None]
+        statements = [statement for statement in sqlglot.parse(sql, dialect=_Reading) if statement is not None]
     except Exception:  # a parser may trip over what it was not made for, and its words are not ours
         raise QueryRefused(f"the statement is not SQL that can be read. {FORM}") from None
     if len(statements) != 1:

@@ -69,7 +69,7 @@ class MeanLaw:
         shown = np.clip(self.estimates(totals, sizes), *ends)
         lows = np.where(nothing | (lows <= low), ends[0], float(self.mean.centre) + lows * self._unit)
         highs = np.where(nothing | (highs >= high), ends[1], float(self.mean.centre) + highs * self._unit)
-        return _outwards(np.minimum(lows, shown), lows, -math.inf), _outwards(np.maximum(highs, shown), highs, math.inf)
+        return _outwards(np.minimum(lows, shown), lows, ends[0]), _outwards(np.maximum(highs, shown), highs, ends[1])
 
     def estimates(self, totals: Floats, sizes: Floats) -> Floats:
         """The means before they are moved into the bounds."""
@@ -106,9 +106,9 @@ class MeanLaw:
         return lows, highs
 
 
-def _outwards(ends: Floats, unmoved: Floats, side: float) -> Floats:
-    """An end that was moved to the value shown goes one float further: that value is rounded elsewhere."""
-    return np.where(ends == unmoved, ends, np.nextafter(ends, side))
+def _outwards(ends: Floats, unmoved: Floats, bound: float) -> Floats:
+    """An end that was moved to the value shown goes one float further, that value being rounded elsewhere."""
+    return np.where(ends == unmoved, ends, np.nextafter(ends, bound))
 
 
 def mean_law(mean: Mean, total: Sequence[Part], size: Sequence[Part], level: Decimal) -> MeanLaw:

@@ -294,3 +294,20 @@ def test_what_is_published_may_hold_several_steps_of_the_measure() -> None:
     assert estimated.published(nonnegative=False, fold=100).sum() == round((1230 + 470 - 20 + 999) / 100)
     assert np.abs(estimated.published(nonnegative=False, fold=100) - [[12.3, 4.7], [-0.2, 9.99]]).max() < 1
     assert estimated.published(nonnegative=True, fold=1).min() == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"weighted": True}, {"value": "age"}])
+def test_no_figure_that_cannot_be_negative_has_an_interval_of_nothing(office: Office, options: dict[str, Any]) -> None:
+    """[max(0, x − h), max(x, 0) + h]: below 0 as above it."""
+    design = office.design("region,smokes", epsilon="0.2", **options)
+    below = 0
+    for _ in range(20):
+        noisy = office.draw(design)
+        for found in figure_margins(design, noisy, level=Decimal("0.95")).values():
+            for raw, low, high in zip(found.raw, found.low, found.high, strict=True):
+                assert low is not None
+                assert high is not None
+                assert 0 <= low < high
+                assert low <= max(raw, 0) <= high
+                below += raw < 0
+    assert below
