@@ -59,7 +59,7 @@ def test_within_asks_with_the_least_epsilon_that_reaches_it(clinic: Path, run: R
     wider = run("query", "-w", "w", sql, "--epsilon", less, "--fresh", "--format", "json").json()
     low, high = wider["intervals"][0]["n"]
     assert high - low > 80
-    impossible = run("query", "-w", "w", sql, "--within", "n=0.5", code=1)
+    impossible = run("query", "-w", "w", sql, "--within", "n=1", code=1)
     assert "needs epsilon" in impossible.err
     run("query", "-w", "w", sql, "--within", "n=5", "--epsilon", "1", code=2)
     run("query", "-w", "w", sql, code=2)

@@ -345,11 +345,13 @@ def show_answer(answer: "Answer", lang: str) -> None:
     from discreet.release.describing import word_bounds
     from discreet.release.listing import ends_of, parts_of
     from discreet.release.outlook import tell_replay
+    from discreet.release.presence import word_absent
 
     labels = answer.labels(lang)
     nothing = "(no value)" if lang == "en" else "(sans valeur)"
     headings: list[tuple[str, str]] = []
     columns: list[list[str]] = []
+    gone: set[str] = set()
     for column in answer.statement.presentation.columns:
         values = list(chain.from_iterable(parts_of(answer.listed_rows.columns[column.name])))
         if isinstance(column.shows, KeyShown):
@@ -361,6 +363,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
             both = ends_of(answer.listed_intervals.columns[column.name])
             ends = list(zip(*(chain.from_iterable(parts_of(end)) for end in both), strict=True))
             headings += [(column.name, "right"), (f"{answer.level:%} interval".replace(".00%", "%"), "right")]
+            gone |= {column.name} if None in values else set()
             columns += show_estimates(values, ends, decimals=_places(column.shows, answer))
     facts = answer.facts()
     paid = tell_replay(answer.debited.get("analyst", {})) if answer.replayed else f"epsilon {answer.charge['epsilon']}"
@@ -377,6 +380,7 @@ def show_answer(answer: "Answer", lang: str) -> None:
         *([f"weights: {facts['weights']}"] if "weights" in facts else []),
         *(f"{one['measure']}: {one['accuracy']}" for one in mechanisms if "accuracy" in one),
         *word_bounds(answer.bounds),
+        *word_absent([one for one in answer.absent if one["output"] in gone]),
         *answer.warnings,
     ]
     show_columns(answer.notice, headings, columns, footer=footer)

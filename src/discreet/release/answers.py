@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from discreet.data.card import Card
 from discreet.engines.base import Cell
@@ -36,7 +36,7 @@ from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.listing import Listing
 from discreet.release.noising import Noisy, NoisyMeasure, slices_of
 from discreet.release.outlook import left, tell_plan
-from discreet.release.presence import CODE, REASON, find_thin, presence_level, sizes_in
+from discreet.release.presence import describe_absent, find_thin, presence_level, sizes_in
 from discreet.release.presenting import arrange
 from discreet.release.pricing import candidates_of
 
@@ -188,19 +188,9 @@ class Answer:
         }
 
     @cached_property
-    def absent(self) -> list[dict[str, object]]:
-        """The outputs with means or variances that are left out where sizes are too small, and which sizes do."""
-        found: list[dict[str, object]] = []
-        for column in self.statement.presentation.columns:
-            sizes = sizes_in(column.shows)
-            above = [self._floors[size].halves for size in sizes]
-            if sizes:
-                largest = [
-                    max(halves) * self.statement.measures[size].step for size, halves in zip(sizes, above, strict=True)
-                ]
-                at_most = [float(one) if one.denominator > 1 else int(one) for one in largest]
-                found.append({"output": column.name, "code": CODE, "above": at_most, "reason": REASON})
-        return found
+    def absent(self) -> list[dict[str, Any]]:
+        """The outputs that are NULL where sizes are too small for a mean or a variance, and what sizes must exceed."""
+        return describe_absent(self.statement, self._floors)
 
     def facts(self) -> dict[str, object]:
         """What is said of any release: level, charge, guarantee, mechanisms, dataset, and what must be warned of."""

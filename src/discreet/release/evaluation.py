@@ -168,6 +168,8 @@ def _spread(output: Spread, total: tuple[int, int], squares: tuple[int, int], si
     near = 0 if total[0] <= 0 <= total[1] else min(total[0] ** 2, total[1] ** 2)
     low = (squares[0] - Fraction(far, least)) / (most - 1)  # below 0 it is cut, whatever divides it
     high = (squares[1] - Fraction(near, most)) / (least - 1)
+    if high < 0 or low * output.step**2 > output.high:  # nothing in the box is a variance: it has missed
+        low, high = Fraction(0), output.high / output.step**2
     low, high = (min(max(end * output.step**2, Fraction(0)), output.high) for end in (low, high))
     return (_root(low, up=False), _root(high, up=True)) if output.root else (low, high)
 

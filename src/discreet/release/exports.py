@@ -141,9 +141,9 @@ def _as_float(value: float) -> float:
 
 
 def _facts(answer: Answer) -> dict[str, object]:
-    told = answer.facts()
+    told = {**answer.facts(), **({"absent": answer.absent} if answer.absent else {})}
     names = ("guarantee", "differentially_private", "charge", "cost", "level", "interval_meaning", "unit", "neighbours")
-    more = ("population", "dataset", "version", "mechanisms", "plan_hash", "request_id", "warnings")
+    more = ("population", "dataset", "version", "mechanisms", "absent", "plan_hash", "request_id", "warnings")
     return {name: told[name] for name in (*names, *more) if name in told}
 
 

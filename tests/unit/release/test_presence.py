@@ -13,7 +13,7 @@ import pytest
 
 from discreet.release.answers import MANY_CELLS, Answer
 from discreet.release.exports import to_csv
-from discreet.release.presence import CODE, presence_level
+from discreet.release.presence import CODE, presence_level, word_absent
 from discreet.session import Session
 
 CARD = """
@@ -76,7 +76,10 @@ def test_the_reason_is_told_to_people_and_machines(house: Session) -> None:
     [told] = cast("list[Any]", answer.to_dict()["absent"])
     assert told["output"] == "mean"
     assert told["code"] == CODE == "size-too-small"
-    assert told["above"][0] == pytest.approx(bound(answer, 1, 5), abs=1)
+    [size] = told["sizes"]
+    assert size["size"] == answer.statement.measures[1].text
+    assert size["above"] == [pytest.approx(bound(answer, 1, 5), abs=1)] * 2
+    assert word_absent([told])[0].startswith(f"mean is – where the noisy size is not above {size['above'][0]}: ")
     assert "no group of nobody" in told["reason"]
     assert "absent" not in house.query("SELECT town, COUNT(*) AS n FROM people GROUP BY town", epsilon=1).to_dict()
     gone = with_values(answer, {1: [-50] * 5})
