@@ -7,6 +7,7 @@ comes from a dump and the paths of key and anchor are put in place of @KEYS@.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -23,8 +24,11 @@ ASKED: Final[list[dict[str, Any]]] = json.loads((HOME / "answers.json").read_tex
 VARIES: Final = frozenset({"charge", "remaining", "replayed", "request_id", "warnings", "created", "id", "plan_hash"})
 """What depends on when and under which id one asks, and what the plan is known by now."""
 
-SINCE: Final = frozenset({"cost", "debited", "history", "holds", "questions_left", "weights"})
+SINCE: Final = frozenset({"cost", "debited", "history", "holds", "questions_left", "weights", "absent"})
 """What was not told then."""
+
+READ_ANEW: Final = re.compile(r"\.(low|high)|\.intervals\[\d+\]\.\w+\[[01]\]")
+"""Ends of intervals, which later rules make of the same values: of means, and of figures that cannot be negative."""
 
 Call = Callable[[list[str]], Any]
 
@@ -70,8 +74,13 @@ def differing(old: object, new: object, path: str = "") -> Iterator[str]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for place, (one, two) in enumerate(zip(old, new, strict=True)):
             yield from differing(one, two, f"{path}[{place}]")
-    elif old != new:
+    elif old != new and not (path and READ_ANEW.search(path)) and not not_shown_since(path, new):
         yield path
+
+
+def not_shown_since(path: str, new: object) -> bool:
+    """Whether a mean is absent now: its group may be nobody."""
+    return new is None and re.fullmatch(r"\.rows\[\d+\]\.m", path) is not None
 
 
 def told(answer: dict[str, Any]) -> dict[str, Any]:
