@@ -27,11 +27,20 @@ estimates.csv  each query in each group: the true value, the mean of the estimat
 quality.csv    quality metrics by column, mean over runs; static columns, which no model changes, are marked
 sizes.csv      where fewer respondents were studied: the errors by number of respondents, and how far the true figures
                of the respondents drawn lie from those of all
+hybrid.csv     where some answer in clear: error and bias (mean of the estimates less the true value) of each group, by
+               the share in clear, who chooses to, and how the two groups are joined
 """
 
 
-def write_averages(tables: Mapping[str, Any], labels: Mapping[_Key, str], folder: Path, *, coverage: bool) -> None:
-    """Write the tables; `labels` tells what a query of (statistic, column, category) is called."""
+def write_averages(
+    tables: Mapping[str, Any],
+    labels: Mapping[_Key, str],
+    folder: Path,
+    *,
+    coverage: bool,
+    hybrids: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Write the tables; `hybrids` tells by mechanism who answers in clear; `labels` tells what a query of (statistic, column, category) is called."""
     folder.mkdir(exist_ok=True, mode=0o700)
     (folder / "README.txt").write_text(_ABOUT, encoding="utf-8")
     _write(folder / "errors.csv", _errors(tables, labels, coverage=coverage))
@@ -39,6 +48,31 @@ def write_averages(tables: Mapping[str, Any], labels: Mapping[_Key, str], folder
     _write(folder / "quality.csv", _quality(tables["quality"]))
     if SIZES in tables:
         _write(folder / "sizes.csv", _sizes(tables[SIZES], labels))
+    if hybrids:
+        _write(folder / "hybrid.csv", _hybrids(tables["results"], labels, hybrids))
+
+
+def _hybrids(
+    results: Any, labels: Mapping[_Key, str], hybrids: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    import pyarrow.compute as pc
+
+    clear = results.filter(pc.equal(results.column("model"), "hybrid"))
+    off = pc.subtract(clear.column("estimate"), clear.column("truth"))
+    table = _with_coverage(clear).append_column("off", off)
+    return [
+        {
+            **{key: hybrids[row["mechanism"]][key] for key in ("share", "selection", "relation")},
+            "epsilon": row["epsilon"],
+            "label": _label(row, labels),
+            **{key: row[key] for key in (*_QUERY, "group")},
+            "truth": row["truth_mean"],
+            "mean_absolute_error": row["error_mean"],
+            "bias": row["off_mean"],
+            "coverage": row["covered_mean"],
+        }
+        for row in _mean(table, [*_WHO, *_QUERY, "group"], ["truth", "error", "off", "covered"])
+    ]
 
 
 def _sizes(sizes: Any, labels: Mapping[_Key, str]) -> list[dict[str, Any]]:

@@ -31,6 +31,7 @@ __all__ = [
     "Row",
     "Series",
     "Sized",
+    "mechanism_of",
     "read_findings",
     "tell_variant",
 ]
@@ -412,7 +413,7 @@ def tell_variant(variant: str) -> str:
     """A model's variant for readers, without what is so by default: 'local (numbers by laplace)'."""
     words = variant.split(" ")
     if words[0] == "hybrid":
-        return f"hybrid ({variant.removeprefix('hybrid ').partition(' local ')[0]})"
+        return f"hybrid ({mechanism_of(variant)})"
     if words[0] != "local" or len(words) < 3:
         return variant
     categories, numbers, *rest = words[1:]
@@ -423,6 +424,11 @@ def tell_variant(variant: str) -> str:
     told += ["counts by ratio"] if "ratio" in rest else []
     told += ["missing answers protected"] if rest[-2:] == ["missing", "category"] else []
     return f"local ({', '.join(told)})" if told else "local"
+
+
+def mechanism_of(variant: str) -> str:
+    """What the results call a hybrid, from its variant: '30% in clear'."""
+    return variant.removeprefix("hybrid ").partition(" local ")[0]
 
 
 def _count_coverage(results: Any, info: Mapping[str, Any]) -> dict[tuple[Series, float], tuple[int, int]]:

@@ -149,6 +149,7 @@ def _write(
     import pyarrow as pa
 
     from discreet.study.averages import write_averages
+    from discreet.study.findings import mechanism_of
 
     parts = [read_part(folder.parts, task) for task in tasks]
     tables = {
@@ -158,7 +159,8 @@ def _write(
     for name, table in tables.items():
         write_table(name, table, folder.path / f"{name}.parquet")
     labels = {(query.statistic, query.column, query.category): query.label for query in design.queries}
-    write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics)
+    hybrids = {mechanism_of(one["variant"]): one for one in facts["variants"] if one["model"] == "hybrid"}
+    write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics, hybrids=hybrids)
     (folder.path / "study.yaml").write_text(config.text, encoding="utf-8")
     folder.finish(_about(config, design, folder, _annotate(facts, config, tasks, parts)))
 

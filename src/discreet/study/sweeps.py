@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.pages.markup import Markup, table
 from discreet.study.advice import GOOD, join_words, panels_at, percent
-from discreet.study.findings import Asked, Findings, Panel, Series
+from discreet.study.findings import Asked, Findings, Panel, Series, mechanism_of
 from discreet.study.reportnumbers import NONE, tell_amount
 
 if TYPE_CHECKING:
@@ -138,8 +138,7 @@ def hybrid_lines(findings: Findings, asked: Asked, epsilon: float) -> list[Line]
     for one in findings.info.get("variants") or []:
         if one.get("model") != "hybrid":
             continue
-        mechanism = str(one["variant"]).removeprefix("hybrid ").partition(" local ")[0]
-        panel = asked.panels.get((Series("hybrid", mechanism), epsilon))
+        panel = asked.panels.get((Series("hybrid", mechanism_of(str(one["variant"]))), epsilon))
         if panel is not None:
             chosen = one.get("selection") or "all alike"
             strata = " (as strata)" if one.get("relation") == "strata" else ""

@@ -373,6 +373,12 @@ def test_a_study_with_all_four_from_file_to_report(tmp_path: Path) -> None:
     assert {(row["respondents"], row["statistic"]) for row in rows} == {
         (size, statistic) for size in ("150", "300") for statistic in ("count", "mean", "sum")
     }
+    with (folder / "tables" / "hybrid.csv").open(encoding="utf-8") as stream:
+        clear = [row for row in csv.DictReader(stream) if row["column"] == "smokes" and row["category"] == "1"]
+    assert {(row["share"], row["relation"]) for row in clear} == {
+        (share, relation) for share in ("0.1", "0.5") for relation in ("samples", "strata")
+    }
+    assert all(float(row["bias"]) < 0 for row in clear if row["relation"] == "samples" and row["share"] == "0.5")
     page = write_report(folder).read_text(encoding="utf-8")
     for part in ('id="sizes"', 'id="hybrid"', "Sum of", "in clear", "Weighted sum", ">nan<", "central (gaussian)"):
         assert (part in page) is (part != ">nan<"), part
