@@ -40,7 +40,9 @@ def write_averages(
     coverage: bool,
     hybrids: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """Write the tables; `hybrids` tells by mechanism who answers in clear; `labels` tells what a query of (statistic, column, category) is called."""
+    """Write the tables. `labels` tells what a query of (statistic, column, category) is called, `hybrids` by mechanism
+    who answers in clear.
+    """
     folder.mkdir(exist_ok=True, mode=0o700)
     (folder / "README.txt").write_text(_ABOUT, encoding="utf-8")
     _write(folder / "errors.csv", _errors(tables, labels, coverage=coverage))
