@@ -187,7 +187,7 @@ def test_counts_by_ratio_err_as_expected_and_less_where_columns_are_sampled(
     errors = {}
     for counts in ("total", "ratio"):
         model = LocalModel(epsilon_is="total", counts=counts, missing=missing)
-        runs = [model.run(frame, asked, epsilon=Decimal(4), streams=streams(run)).answered[0] for run in range(60)]
+        runs = [model.run(frame, asked, epsilon=Decimal(4), streams=streams(run)).answered[0] for run in range(25)]
         off = np.array([one.estimate - one.truth for one in runs])
         held = np.mean([(one.low <= one.truth) & (one.truth <= one.high) for one in runs])
         expected = model.expect(frame, asked, epsilon=Decimal(4))[0].error
