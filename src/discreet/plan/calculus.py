@@ -150,11 +150,12 @@ def facts_of(relation: Relation, cards: Mapping[str, Card], *, trusting: bool = 
 
     match relation:
         case Scan():
-            return _scan(cards[relation.dataset], relation, trusting=trusting)
+            scanned = _scan(cards[relation.dataset], relation)
+            return _trust(scanned, cards[relation.dataset], relation) if trusting else scanned
         case Filter(source, where):
             # Engines run conditions in any order, so none may rest on another one to stay within 64 bits.
             _read(where, below(_unfiltered(source)))
-            return _filter(below(source), where, by_card=relation.by_card)
+            return _choose(below(source), where) if relation.by_card else _filter(below(source), where)
         case Derive(source, columns):
             return _derive(below(source), columns)
         case PerUnit(source, columns):
@@ -193,7 +194,7 @@ def _unfiltered(relation: Relation) -> Relation:
             return replace(relation, source=_unfiltered(relation.source))
 
 
-def _scan(card: Card, scan: Scan, *, trusting: bool) -> Facts:
+def _scan(card: Card, scan: Scan) -> Facts:
     identities = {name: column for column, name in scan.columns}
     # With more rows, how many a unit has, and which comes first, is not public.
     single = scan.rows == card.unit.rows == 1
@@ -201,10 +202,14 @@ def _scan(card: Card, scan: Scan, *, trusting: bool) -> Facts:
     if single:
         settled = [identity for identity, name in scan.columns if card.column(name).public_presence]
         spans |= {identity: replace(spans[identity], settled=True) for identity in settled}
-    if trusting:
-        there = [identity for identity, name in scan.columns if card.column(name).complete]
-        spans |= {identity: replace(spans[identity], nullable=False) for identity in there}
     return Facts(rows=scan.rows, steady=card.size is Size.PUBLIC, spans=spans)
+
+
+def _trust(facts: Facts, card: Card, scan: Scan) -> Facts:
+    """The facts of a scan, were no complete column ever NULL."""
+    there = [identity for identity, name in scan.columns if card.column(name).complete]
+    spans = {identity: replace(facts.spans[identity], nullable=False) for identity in there}
+    return replace(facts, spans={**facts.spans, **spans})
 
 
 def _column_span(card: Card, column: Column, identities: Mapping[str, Identity]) -> Span:
@@ -232,12 +237,17 @@ def _steps(amount: object, column: Column) -> int:
     return int(Fraction(str(amount)) / Fraction(column.step or 1))
 
 
-def _filter(below: Facts, where: Condition, *, by_card: bool) -> Facts:
+def _filter(below: Facts, where: Condition) -> Facts:
+    chosen = _choose(below, where)
+    spans, possible = dict(chosen.spans), dict(chosen.possible)
+    _narrow(where, spans, possible)
+    return replace(chosen, spans=spans, possible=possible)
+
+
+def _choose(below: Facts, where: Condition) -> Facts:
+    """Rows chosen by a condition of which nothing else is concluded."""
     public, lineage = _read(where, below)
-    spans, possible = dict(below.spans), dict(below.possible)
-    if not by_card:
-        _narrow(where, spans, possible)
-    return Facts(below.rows, below.steady and public, spans, possible, below.lineage | lineage)
+    return replace(below, steady=below.steady and public, lineage=below.lineage | lineage)
 
 
 def _narrow(part: Condition, spans: dict[Identity, Span], possible: dict[Identity, frozenset[int | None]]) -> None:
