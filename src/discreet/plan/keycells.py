@@ -7,7 +7,7 @@ after the row bound and for this question alone. Nothing is believed of the rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -136,23 +136,29 @@ def _pass(cells: Cells, value: Value, where: Condition, source: Relation, cards:
     for part in where.operands if isinstance(where, And) else (where,):
         if isinstance(part, And):
             cells = _pass(cells, value, part, source, cards)
-        elif isinstance(part, OneOf | Within | IsNull) and part.value == value:
-            cells = [cell for cell in cells if _of_cell(part, cell)]
+            continue
+        plain, wanted = (part.operand, False) if isinstance(part, Not) else (part, True)
+        if isinstance(plain, OneOf | Within | IsNull) and plain.value == value:
+            holds = _test(plain)
+            cells = [cell for cell in cells if holds(cell) is wanted]
         elif len(cells) <= _MOST_TRIED and any(node == value for node in walk(part)):
             facts = facts_of(source, cards)
             cells = [cell for cell in cells if True in _truths(part, facts, value, cell)]
     return cells
 
 
-def _of_cell(part: OneOf | Within | IsNull, cell: int | None) -> Truth:
-    """A comparison of the key itself in one of its cells."""
-    if isinstance(part, IsNull):
-        return cell is None
-    if cell is None:
-        return None
-    if isinstance(part, OneOf):
-        return cell in part.values
-    return (part.low is None or part.low <= cell) and (part.high is None or cell <= part.high)
+def _test(part: OneOf | Within | IsNull) -> Callable[[int | None], Truth]:
+    """A comparison of the key itself, as what it is in one of its cells."""
+    match part:
+        case IsNull():
+            return lambda cell: cell is None
+        case OneOf(_, values):
+            known = frozenset(values)
+            return lambda cell: None if cell is None else cell in known
+        case Within(_, low, high):
+            return lambda cell: (
+                None if cell is None else (low is None or low <= cell) and (high is None or cell <= high)
+            )
 
 
 def _truths(condition: Condition, facts: Facts, key: Value | None = None, cell: int | None = None) -> Truths:
@@ -167,7 +173,7 @@ def _truths(condition: Condition, facts: Facts, key: Value | None = None, cell: 
         case TextIn():
             return _EVERY
         case OneOf(value) | Within(value) | IsNull(value) if value == key:
-            return frozenset({_of_cell(condition, cell)})
+            return frozenset({_test(condition)(cell)})
     if isinstance(key, Field):
         exact = Span(cell, cell, nullable=cell is None, public=False)
         facts = replace(facts, spans={**facts.spans, key.column: exact}, possible={})

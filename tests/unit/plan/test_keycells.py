@@ -101,6 +101,13 @@ def test_the_same_column_by_another_road(sql: str, left: tuple[int | None, ...])
     assert cells(sql) == left
 
 
+def test_long_keys_lose_cells_too() -> None:
+    card = SURVEY.replace("free: {kind: integer}", "free: {kind: integer, bounds: [1, 900000], complete: true}")
+    asked = "SELECT free, COUNT(*) FROM survey {} GROUP BY free"
+    assert cells(asked.format(""), card) == tuple(range(1, 900_001))
+    assert cells(asked.format("WHERE free NOT IN (1, 3) AND free < 6"), card) == (2, 4, 5)
+
+
 def test_a_plan_is_known_by_the_whole_domain() -> None:
     """Hashes of questions whose answers were stored before stay what they were."""
     listed = read("SELECT smokes, COUNT(*) FROM survey WHERE smokes <> 1 GROUP BY smokes")
