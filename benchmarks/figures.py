@@ -22,13 +22,15 @@ import numpy as np
 from discreet.engines.base import Measured
 from discreet.release.noising import Noisy, draw
 from discreet.session import Session
+from discreet.tables.calibration import Target, calibrate
 from discreet.tables.figures import MarginFigures
+from discreet.tables.layout import keep_keys
 from discreet.tables.measuring import Design
 from discreet.tables.releasing import figure_margins
 from discreet.tables.request import table_request
 from discreet.tables.table import Quality
 
-__all__ = ["KINDS", "Tally", "hidden_people", "measure_kind", "run"]
+__all__ = ["CALIBRATED", "KINDS", "Tally", "hidden_people", "measure_calibrated", "measure_kind", "run"]
 
 TABLES = 300
 LEVEL = Decimal("0.95")
@@ -61,6 +63,8 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 }
 """Sorts of tables by name: what each is asked with."""
 
+CALIBRATED = "calibrated weighted count by region and sex"
+
 EPSILONS = ("0.2", "1")
 
 
@@ -76,6 +80,7 @@ class Tally:
     good: int = 0
     good_but_wrong: int = 0
     without_width: int = 0
+    totals_missed: int = 0
     widths: list[float] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -90,6 +95,7 @@ class Tally:
             "good figures (%)": 100 * self.good / max(self.figures, 1),
             "good figures that are wrong by more than a third (%)": 100 * self.good_but_wrong / max(self.good, 1),
             "intervals without width": self.without_width,
+            "public totals missed": self.totals_missed,
             "mean width": float(np.mean(self.widths)),
         }
 
@@ -102,6 +108,9 @@ def run(*, tables: int = TABLES) -> dict[str, float]:
             for epsilon in EPSILONS:
                 tally = measure_kind(session, kind, epsilon=epsilon, tables=tables)
                 found |= {f"{kind}, epsilon {epsilon}: {what}": figure for what, figure in tally.told().items()}
+        for epsilon in EPSILONS:
+            tally = measure_calibrated(session, epsilon=epsilon, tables=tables)
+            found |= {f"{CALIBRATED}, epsilon {epsilon}: {what}": figure for what, figure in tally.told().items()}
     return found
 
 
@@ -150,6 +159,40 @@ def measure_kind(session: Session, kind: str, *, epsilon: str, tables: int, faul
     return tally
 
 
+def measure_calibrated(session: Session, *, epsilon: str, tables: int, fault: int = 1) -> Tally:
+    """Weighted counts brought to totals by region, a little above what capped weights add up to: x·T/Σx is covered."""
+    request = table_request("hidden", "region,sex", weighted=True)
+    design = session.tables.read(request, epsilon=epsilon).design
+    plan, pricing = design.statement.plan, design.price()
+    measured = session._engine(design.formed.datasets).measure(plan)
+    exact, _ = _exact(design, draw(plan, pricing, measured), measured)
+    known = np.append(np.ceil(1.03 * exact[(0,)][:-1]), np.nan)
+    cells = exact[(0, 1)].reshape(len(known), -1)[:-1]
+    truth = calibrate(np.maximum(cells, 0), [Target((0,), known[:-1])]).values
+    tally = Tally()
+    for _ in range(tables):
+        noisy = _spoilt(draw(plan, pricing, measured), measured, fault)
+        found = figure_margins(design, noisy, level=LEVEL, targets=[Target((0,), known)])
+        tally.totals_missed += int((np.array(found[(0,)].values) != known[:-1]).sum())
+        for margin in ((0, 1), (1,)):
+            shown = np.array([low is not None for low in found[margin].low])  # regions of nobody have a total of 0
+            wanted = keep_keys(truth, margin).ravel()[shown]
+            _count_figures(tally, found[margin], shown, wanted)
+        tally.tables += 1
+    return tally
+
+
+def _count_figures(tally: Tally, found: MarginFigures, shown: np.ndarray, wanted: np.ndarray) -> None:
+    values, low, high = (np.array(one, dtype=np.float64)[shown] for one in (found.values, found.low, found.high))
+    good = np.array([quality is Quality.GOOD for quality in found.grades()])[shown]
+    tally.figures += len(wanted)
+    tally.covered += int(((low - 1e-6 <= wanted) & (wanted <= high + 1e-6)).sum())
+    tally.without_width += int((high <= low).sum())
+    tally.widths.append(float(np.mean(high - low)))
+    tally.good += int(good.sum())
+    tally.good_but_wrong += int((good & (np.abs(values - wanted) > WRONG * wanted)).sum())
+
+
 def _exact(design: Design, drawn: Noisy, measured: Measured) -> tuple[dict[Any, np.ndarray], dict[Any, np.ndarray]]:
     """The exact figures by margin, and whether there is anybody in them: the same reading of values without noise."""
     still = _spoilt(drawn, measured, 0)
@@ -174,7 +217,6 @@ def _spoilt(drawn: Noisy, measured: Measured, fault: int) -> Noisy:
 
 def _inhabited(design: Design, still: Noisy) -> dict[Any, np.ndarray]:
     """Where the size of a mean is not 0."""
-    from discreet.tables.layout import keep_keys
     from discreet.tables.releasing import estimate_measures
 
     sizes = estimate_measures(design, still)[1]

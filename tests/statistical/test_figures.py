@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.figures import KINDS, Tally, hidden_people, measure_kind
+from benchmarks.figures import KINDS, Tally, hidden_people, measure_calibrated, measure_kind
 from discreet.session import Session
 
 pytestmark = pytest.mark.statistical
@@ -67,13 +67,27 @@ def test_counts_and_totals_hold_and_have_width(people: Session) -> None:
     check_others(measure(people, OTHERS, 30))
 
 
+def check_calibrated(found: Tally) -> None:
+    assert found.totals_missed == 0
+    assert not is_above(1 - found.covered / found.figures, found.tables, 0.06)
+    assert not is_above(found.good_but_wrong / found.good, found.tables, 0.05)
+    assert found.without_width == 0
+
+
+def test_calibrated_figures_meet_their_totals_and_hold(people: Session) -> None:
+    check_calibrated(measure_calibrated(people, epsilon="1", tables=40))
+
+
 @pytest.mark.long
 def test_the_same_for_many_tables(people: Session) -> None:
     check_means(measure(people, MEANS, 100))
     check_others(measure(people, OTHERS, 100))
+    check_calibrated(measure_calibrated(people, epsilon="0.2", tables=200))
 
 
 def test_more_noise_than_is_told_is_found_out(people: Session) -> None:
+    calibrated = measure_calibrated(people, epsilon="1", tables=100, fault=4)
+    assert is_above(1 - calibrated.covered / calibrated.figures, calibrated.tables, 0.06)
     found = measure(people, MEANS, 25, fault=4)
     assert is_above(1 - found.covered / found.figures, found.tables, 0.06)
     assert is_above(found.tables_with_nobody / found.tables, found.tables, 0.05)

@@ -86,9 +86,16 @@ def _step(formed: Formed, calibrated: CalibratedTable | None) -> str | None:
     return None if step is None else _decimal(step)
 
 
-def figure_margins(design: Design, noisy: Noisy, *, level: Decimal) -> dict[Margin, MarginFigures]:
+def figure_margins(
+    design: Design, noisy: Noisy, *, level: Decimal, targets: Sequence[Target] = ()
+) -> dict[Margin, MarginFigures]:
     """Every figure of a stored answer by margin, before any is left out."""
-    return _figures(design.formed, estimate_measures(design, noisy), level)
+    estimated = estimate_measures(design, noisy)
+    figures = _figures(design.formed, estimated, level)
+    if not targets:
+        return figures
+    calibrated = _calibrated(design.formed, estimated[0], targets)
+    return {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
 
 
 def estimate_measures(design: Design, noisy: Noisy) -> list[Estimated]:
