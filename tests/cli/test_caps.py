@@ -23,6 +23,7 @@ unit: {column: pid, rows: 1}
 neighbours: add-remove
 budget: {epsilon: 900000}
 weight: {column: weight, cap: {by: region, values: {N: 5, S: 20}}}
+totals: {by: region, values: {N: 110, S: 101}, source: {en: Register, fr: Registre}}
 columns:
   pid: {kind: id, type: integer}
   region: {kind: category, public: true, categories: {N: North, S: South}}
@@ -112,7 +113,7 @@ def test_a_row_adds_no_more_than_the_limit_lets_it(
     ("change", "says"),
     [
         (("  full: {kind: integer, source: weight, bounds: [0, 100]}\n", ""), "List it again in the card"),
-        (("weight: {column: weight, cap: {by: region, values: {N: 5, S: 20}}}\n", ""), "has no weight"),
+        ((CARD[CARD.index("weight: {") : CARD.index("columns:")], ""), "has no weight"),
     ],
 )
 def test_what_the_card_must_list(change: tuple[str, str], says: str) -> None:
@@ -134,3 +135,18 @@ def test_a_limit_is_above_the_cap(office: Path, run: Run, limit: str) -> None:
     refused = run("caps", "-w", "w", "people", "--epsilon", "1", "--limit", limit, code=None)
     assert refused.code != 0
     assert "above 1, at most 1,000" in refused.err
+
+
+def test_a_weighted_table_meets_the_totals_unless_told(office: Path, run: Run) -> None:
+    words = ("table", "-w", "w", "people", "--by", "region", "--weighted", "--epsilon", "1")
+    met = run(*words).out
+    assert re.search(r"North +110 +– +public\n", met)
+    assert re.search(r"All +211 +– +public\n", met)
+    assert "(no value)" not in met
+    assert "calibrated to people.totals.region (by region), Register" in met
+    assert "Registre" in run(*words, "--lang", "fr").out
+    left = run(*words, "--calibrate", "none").out
+    assert "public" not in left
+    assert "(no value)" in left
+    assert "a stored answer" in left
+    assert "211 by region: Register" in run("show", "-w", "w", "people").out

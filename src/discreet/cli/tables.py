@@ -360,10 +360,11 @@ def _explain(told: "TableExplanation", output: TableFormat | None) -> None:
 def _show(released: "Table", lang: str) -> None:
     """One line for each figure: its keys, the published value, its interval and quality; margins last."""
     from discreet.tables.figurewords import Writing
+    from discreet.tables.table import Quality
 
     entries = [*released.cells, *released.margins]
     shown = entries[:_MOST_LINES]
-    rated = any(entry.low is not None for entry in shown)
+    rated = any(entry.low is not None or entry.quality is Quality.PUBLIC for entry in shown)
     places = Writing.of(released, lang).decimals
     values, intervals = show_estimates(
         [entry.value for entry in shown], [(entry.low, entry.high) for entry in shown], decimals=places
