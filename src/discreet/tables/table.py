@@ -194,5 +194,6 @@ class Table:
         if entry.over:
             figures["over"] = [self.headings[place].name for place in entry.over]
         if self.calibration is not None:
+            figures["calibrated"] = entry.value  # the name under which programs of earlier releases look for it
             figures["uncalibrated"] = entry.uncalibrated
         return figures

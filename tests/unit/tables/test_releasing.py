@@ -215,6 +215,7 @@ def test_calibrated_figures_add_up_to_the_public_totals(office: Office) -> None:
     assert table.calibration is not None
     assert table.calibration["to"] == [{"totals": "regions.people", "by": ["region"]}]
     assert table.calibration["left_out"] == [{"region": None}]
+    assert all(cell["calibrated"] == cell["value"] for cell in table.to_dict()["cells"])  # type: ignore[attr-defined]
     assert all("uncalibrated" in cell for cell in table.to_dict()["cells"])  # type: ignore[attr-defined]
 
 
