@@ -71,6 +71,20 @@ def test_a_table_in_postgresql_answers_where_it_is(house: Path, run: Run, clinic
     assert "no ingest report" in run("show", "clinic", "-w", "w", "--custodian", code=1).err
 
 
+def test_rows_that_break_a_complete_column_are_left_out_where_they_are(
+    tmp_path: Path, house: Path, run: Run, clinic_dsn: str
+) -> None:
+    card = CARD.replace("S: {en: South, fr: Sud}}", "S: {en: South, fr: Sud}}, complete: true")
+    (tmp_path / "clinic.yaml").write_text(card, encoding="utf-8")
+    with psycopg.connect(clinic_dsn) as connection:
+        connection.execute("UPDATE clinic.patients SET town = 'Z' WHERE patient <= 300")
+    run("add", "-w", "w", *TABLE)
+    answer = counts(run("query", "-w", "w", SQL, "--epsilon", "1", "--format", "json").json())
+    assert list(answer) == ["N", "S"]
+    assert abs(sum(answer.values()) - 2700) < 80  # as above, for two cells
+    assert run("show", "clinic", "-w", "w", "--custodian", "--format", "json").json() == {"incomplete": {"town": 300}}
+
+
 def test_tables_that_do_not_fit_are_refused(tmp_path: Path, house: Path, run: Run, clinic_dsn: str) -> None:
     def add(*words: str, code: int = 1, **change: str) -> str:
         text = CARD

@@ -40,6 +40,10 @@ def test_sample_add_query_end_to_end(tmp_path: Path, run: Run) -> None:
     sql = "SELECT province, COUNT(*) AS n FROM survey GROUP BY province"
     answer = run("query", "-w", "w", sql, "--epsilon", "0.5", "--format", "json").json()
     assert len(answer["rows"]) == 13
+    for sample in ("survey", "visits"):
+        broken = run("show", sample, "-w", "w", "--custodian", "--format", "json").json()["incomplete"]
+        assert broken
+        assert not any(broken.values())
     assert abs(sum(row["n"] for row in answer["rows"]) - 5000) < 400
     spent = run("budget", "-w", "w", "--format", "json").json()["populations"]
     assert [state["population"]["epsilon_spent"] for state in spent] == ["0.5"]

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from discreet.engines.dialects import DUCKDB
-from discreet.plan import sensitivity
+from discreet.plan import keycells, sensitivity
+from discreet.plan.algebra import Field
 from tests.conformance.engines.plans import NullBecomesBound, planted
 from tests.sqltext.fuzz import embedded, read_only, run
 from tests.sqltext.statements import EVERY_OPERATOR
@@ -86,3 +87,15 @@ def test_a_wrong_template_of_an_engine_is_found(tmp_path: Path) -> None:
     spoilt = planted(NullBecomesBound, DUCKDB)
     result = run(seeds(0), embedded(tmp_path, spoilt), wild=0, until=3)
     assert len(result.violations) == 3, str(result)
+
+
+def test_keys_that_lose_people_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every NULL key filtered out, as if all that a key can be made of were complete."""
+    absent = keycells._absent
+
+    def trusted(*given: Any, trusting: bool) -> list[Field]:
+        return [] if trusting else absent(*given, trusting=False)
+
+    monkeypatch.setattr(keycells, "_absent", trusted)
+    result = run(seeds(0), embedded(tmp_path), wild=0, until=3)
+    assert [found.what.startswith("rows are left out") for found in result.violations] == [True] * 3, str(result)

@@ -43,6 +43,12 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("from_rows", [False, True])
+def test_nothing_is_called_complete_from_the_rows(file: Path, from_rows: bool) -> None:
+    """No row lacks a height, and only a person may say that none ever does."""
+    assert not any(column.complete for column in decided(draft_card(file, from_rows=from_rows)).columns)
+
+
+@pytest.mark.parametrize("from_rows", [False, True])
 def test_only_decisions_are_open(file: Path, from_rows: bool) -> None:
     text = draft_card(file, from_rows=from_rows)
     with pytest.raises(CardUndecided) as refused:
