@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
 from discreet.pages.spreadsheets import needs_quotes, neutralise, quote
-from discreet.plan.outputs import KeyShown
+from discreet.plan.outputs import KeyShown, Mean, Spread
 from discreet.plan.statement import KeyFace
 from discreet.release.answers import Answer
 from discreet.release.evaluation import is_whole
 from discreet.release.listing import ends_of, parts_of
+from discreet.release.presence import CODE
 
 if TYPE_CHECKING:
     import pandas
@@ -65,10 +66,17 @@ def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, Sequence
             yield name, values, _number
             for side, ends in zip(("low", "high"), ends_of(answer.listed_intervals.columns[name]), strict=True):
                 yield f"{name}_{side}", ends, _number
+            if isinstance(column.shows, Mean | Spread):
+                yield f"{name}_status", values, _status
             continue
         yield name, values, _key
         if name in labels:
             yield f"{name}_label", values, partial(_label, labels[name])
+
+
+def _status(value: object) -> str:
+    """Why a mean or a variance is not there."""
+    return CODE if value is None else ""
 
 
 def _number(value: object) -> str:

@@ -227,3 +227,15 @@ def test_numbers_beyond_floats_are_still_shown() -> None:
     huge = Fraction(10**400, 3)
     assert shown(huge, whole=False) == round(huge)
     assert round_out(10**400, 3, up=True) == round_out(10**400, 3, up=False) + 1
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_a_variance_is_never_said_to_lie_in_nothing(root: bool) -> None:
+    """A box that holds no variance has missed: everything that a variance may be is said, and not 0 to 0."""
+    spread = Spread(0, 1, 2, Fraction(1), Fraction(50), root)
+    below = enclose(spread, [(0, 10), (-90, -40), (90, 110)])
+    above = enclose(spread, [(0, 0), (900_000, 990_000), (90, 110)])
+    assert below == above == enclose(spread, [(0, 0), (-10, 10**9), (90, 110)])
+    assert below[0] == 0
+    assert below[1] is not None
+    assert below[1] > 7
