@@ -35,6 +35,10 @@ _NORMAL: Final = 1.96
 """So many standard errors of a normal law make the half-width of a grade."""
 
 
+_WIDE: Final = 1.5
+"""So many of these half-widths reach as far as at 99%, or farther, for Laplace noise and what is combined of it."""
+
+
 def mean_figures(
     formed: Formed, total: Estimated, size: Estimated, level: Decimal
 ) -> Iterator[tuple[Margin, MarginFigures]]:
@@ -52,8 +56,8 @@ def mean_figures(
             graded[places], bounds[places] = _widths(usual, *here), bound
         estimates = law.estimates(totals, sizes)
         values = np.clip(estimates, float(formed.mean.low), float(formed.mean.high)).tolist()
-        # an estimate that came out too large looks surer than it is: the low end of the interval does not
-        judged = np.maximum(estimates - graded, 0) if formed.mean.low >= 0 else estimates
+        # an estimate that came out too large looks surer than it is: the low end of a wide interval does not
+        judged = np.maximum(estimates - _WIDE * graded, 0) if formed.mean.low >= 0 else estimates
         yield (
             margin,
             MarginFigures(

@@ -258,8 +258,8 @@ def _note_grades(formed: Formed) -> Note:
         en = f"{widths[0]}: good up to {need}, the precision of the card, caution up to twice that"
         fr = f"{widths[1]} : bonne jusqu’à {need}, la précision de la fiche, prudence jusqu’au double"
     elif mean.low == 0:
-        en = "by the relative error, the standard error over the low end of the 95% interval"
-        fr = "l’erreur relative, l’erreur type sur la borne basse de l’intervalle à 95 %"
+        en = "by the relative error, the standard error over the low end of an interval of about 99%"
+        fr = "l’erreur relative, l’erreur type sur la borne basse d’un intervalle à environ 99 %"
     else:
         good, usable = f"{100 * GOOD_PART:.0f}", f"{100 * USABLE_PART:.0f}"
         en = f"{widths[0]}: good up to {good}% of the range of the column, caution up to {usable}%"

@@ -49,6 +49,13 @@ def test_nothing_is_called_complete_from_the_rows(file: Path, from_rows: bool) -
 
 
 @pytest.mark.parametrize("from_rows", [False, True])
+def test_no_typical_value_is_read_from_the_rows(file: Path, from_rows: bool) -> None:
+    text = draft_card(file, from_rows=from_rows)
+    assert all(column.typical is None for column in decided(text).columns)
+    assert ("# typical: ..." in text) is not from_rows
+
+
+@pytest.mark.parametrize("from_rows", [False, True])
 def test_only_decisions_are_open(file: Path, from_rows: bool) -> None:
     text = draft_card(file, from_rows=from_rows)
     with pytest.raises(CardUndecided) as refused:

@@ -127,7 +127,7 @@ def test_columns_that_begin_at_0_are_graded_by_the_relative_error_at_the_low_end
     for size in range(200, 6000, 300):
         found = figures_of(design, [-300 * size, 0, 0, 0], [size] * 4)
         half = half_of(found)
-        relative = half / 1.96 / max(found.values[0] - half, 1e-9)
+        relative = half / 1.96 / max(found.values[0] - 1.5 * half, 1e-9)
         if abs(relative - 0.165) > 0.03 and abs(relative - 0.333) > 0.06 and (found.low[0] or 0) > 0:
             expected = Quality.GOOD if relative < 0.165 else Quality.CAUTION if relative < 0.333 else Quality.UNRELIABLE
             assert found.grades()[0] is expected
