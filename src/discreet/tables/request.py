@@ -279,7 +279,7 @@ def table_request(
         sampling=sampling,
         no_missing=no_missing,
         leave_out={
-            name: tuple(str(code).strip() for code in _several(codes, "leave out"))
+            str(name): tuple(str(code).strip() for code in _several(codes, "leave out"))
             for name, codes in _mapping(leave_out, parameter="leave out", rule="must be lists of codes").items()
         },
     )

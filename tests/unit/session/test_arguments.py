@@ -82,6 +82,10 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
     "add_analyst": ({"name": "bob"}, {"name": [*NOTHING, *NOT_A_NAME]}),
     "change_population": ({"card": "people.yaml", "custodian": True}, {"card": NOT_A_PATH, "custodian": NOT_A_TRUTH}),
     "resume": ({"dataset": "people", "custodian": True}, {"dataset": [*NOT_TEXT, "", "x"], "custodian": NOT_A_TRUTH}),
+    "incomplete": (
+        {"dataset": "people", "custodian": True},
+        {"dataset": [*NOT_TEXT, "", "x"], "custodian": NOT_A_TRUTH},
+    ),
     "report": ({"dataset": "people", "custodian": True}, {"dataset": [*NOT_TEXT, "", "x"], "custodian": NOT_A_TRUTH}),
     "verify": ({}, {"anchor": [*NOT_TEXT, "", "x"]}),
     "query": (
@@ -137,6 +141,17 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
             "where": [*NOT_TEXT, ")"],
             "edges": [5, "age", [1], {"age": 5}, {"age": ["x"]}, {"salary": [1, 2]}, {5: [1, 2]}],
             "margins": [None, 5, "age", [5], ["salary"]],
+            "no_missing": NOT_A_TRUTH,
+            "leave_out": [
+                5,
+                "age=1",
+                ["age"],
+                {"age": 5},
+                {"age": ["x"]},
+                {"age": [None]},
+                {"salary": ["1"]},
+                {5: ["1"]},
+            ],
             "method": [*NOTHING, *NOT_TEXT, "magic"],
             "level": [*NOTHING, *NOT_A_NUMBER],
             "fresh": NOT_A_TRUTH,
