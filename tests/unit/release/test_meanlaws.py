@@ -46,15 +46,15 @@ def chance_within(total: Mechanism, size: Mechanism, distance: float, reach: flo
     return chance
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
-    st.sampled_from([0.25, 0.5, 1.5, 4.0, 30.0]),
-    st.sampled_from([0.25, 1.0, 3.0, 16.0]),
+    st.sampled_from([0.25, 0.5, 1.5, 4.0, 12.0]),
+    st.sampled_from([0.25, 1.0, 3.0, 9.0]),
     st.sampled_from([1, 2, 7, 50]),
     st.booleans(),
     st.floats(0, 1),
 )
-def test_reaches_hold_at_every_distance_and_are_hardly_wider(
+def test_reaches_hold_at_every_distance(
     first: float, second: float, farthest: int, gaussian: bool, part: float
 ) -> None:
     kind = DiscreteGaussian if gaussian else DiscreteLaplace
@@ -65,9 +65,15 @@ def test_reaches_hold_at_every_distance_and_are_hardly_wider(
     assert chance_within(total, size, distance, reach) >= 0.95 - 1e-9
     assert law.distances[-1] == farthest
     assert np.all(np.diff(law.reaches) >= 0)
-    # what is lost: half a step of the total on each side, a list of distances, a little smoothing
-    if first >= 4 and second >= 16:  # noise in coarse steps jumps over the level
-        assert chance_within(total, size, distance, (reach - 1) / 1.08 - 1) < 0.95
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.6, 2.0])
+def test_on_a_fine_grid_reaches_are_hardly_wider_than_they_must_be(distance: float) -> None:
+    """What is lost: half a step of the total on each side, the list of distances, a little smoothing."""
+    total, size = DiscreteLaplace(scale=Fraction(60)), DiscreteLaplace(scale=Fraction(16))
+    law = mean_law(mean_of(-2, 2, 0), [Part(1.0, total, 1)], [Part(1.0, size, 1)], LEVEL)
+    reach = float(law.reaches[np.searchsorted(law.distances, distance)])
+    assert 0.95 <= chance_within(total, size, distance, reach) < 0.96
 
 
 def brute_force(mean: Mean, law: object, total: float, size: float) -> tuple[float, float]:
