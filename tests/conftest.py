@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.false_alarms import require_shares
 from tests.servers import find_server
@@ -14,6 +15,8 @@ from tests.times import Times
 
 SWEPT_EVERY = 100_000  # objects between two searches for cycles: with the usual 700 a fifth of the run is searching
 _COUNT = count()
+settings.register_profile("calm", deadline=None)  # how long an example takes says nothing of what it checks
+settings.load_profile("calm")
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -1,7 +1,4 @@
-"""Hypothesis without deadlines: how long an example takes says nothing of the law it checks.
-
-Half as many examples as is usual: every run draws new ones, and many quick runs look further than a few slow ones.
-"""
+"""Half as many examples as is usual: every run draws new ones, and many quick runs look further than a few slow ones."""
 
 from __future__ import annotations
 
