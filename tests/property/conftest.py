@@ -1,4 +1,4 @@
-"""Half as many examples as is usual: every run draws new ones, and many quick runs look further than a few slow ones."""
+"""Half as many examples as usual: every run draws new ones, and many quick runs look further than a few slow ones."""
 
 from __future__ import annotations
 
