@@ -102,7 +102,10 @@ def _show(done: "Reproduction") -> None:
 def bootstrap(
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The rice farms as CSV or CSV.gz; else the cells that the paper publishes."),
+        typer.Option(
+            metavar="FILE",
+            help="The rice farms as CSV or CSV.gz, or the folder of rice_farms.csv; else the paper's own cells.",
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The folder of the results; new, or its own.")
@@ -155,7 +158,7 @@ def _show_bootstrap(done: "BootstrapReproduction") -> None:
     )
     show_table(
         "What one row loses where ε = 1 is promised, and what samples alone show.",
-        [("noise", "left"), ("farm", "left"), ("loss", "right"), ("at least", "right")],
+        [("noise", "left"), ("which row", "left"), ("loss", "right"), ("at least", "right")],
         [[one.trial.noise, one.trial.farm, tell_loss(one), f"{one.at_least:.2f}"] for one in done.findings],
         footer=[
             "",

@@ -54,6 +54,7 @@ SEASONS: Final = 6
 _SYNONYMS: Final = {"both": "mixed", "traditional": "trad"}
 _COLUMNS: Final = ("status", "varieties", "noutput")
 _FARM: Final = "id"
+_FILES: Final = ("rice_farms.csv", "rice_farms.csv.gz", "RiceFarms.csv", "RiceFarms.csv.gz")
 _LARGEST: Final = 10**8
 _MOST: Final = 20_000
 
@@ -120,10 +121,14 @@ def published_farms() -> Farms:
 
 
 def read_farms(file: Path) -> Farms:
-    """The farms of a CSV or CSV.gz file, under any capitalisation; PathInvalid or FileRefused say what is wrong."""
+    """The farms of a CSV or CSV.gz file, or of a folder that holds it; PathInvalid or FileRefused say what is wrong."""
+    if file.is_dir():
+        file = next((one for name in _FILES if (one := file / name).is_file()), file)
     if not file.is_file():
         raise PathInvalid(
-            f"'{file}' is not a regular file. Give RiceFarms as CSV or CSV.gz, or leave --data out.", path=str(file)
+            f"'{file}' is not a regular file, nor a folder with {_FILES[0]}. Give RiceFarms as CSV or CSV.gz, or leave "
+            "--data out.",
+            path=str(file),
         )
     rows: dict[Cell, list[int]] = {cell: [] for cell in CELLS}
     holdings: dict[str, list[tuple[Cell, int]]] = {}

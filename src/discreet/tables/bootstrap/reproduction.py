@@ -267,7 +267,7 @@ def list_sensitivities(farms: Farms) -> list[Sensitivity]:
             "table of totals, (iii)",
             f"V: {_span(printed.values())}",
             f"V: {_span(printed.values())}",
-            "right, if everybody knows which farm lies in which cell",
+            "right, if everybody knows which row lies in which cell",
         ),
         Sensitivity(
             f"table of totals, public bounds 0 to {largest:,}",

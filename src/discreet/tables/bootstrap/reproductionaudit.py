@@ -1,6 +1,6 @@
-"""What the farms lose: pairs of data sets that differ in one farm, the exact loss, and what samples alone can show.
+"""What the rows lose: pairs of data sets that differ in one row, the exact loss, and what samples alone can show.
 
-The paper promises epsilon 1 to the rows of D. Each trial is a table before and after one farm is replaced, under noise
+The paper promises epsilon 1 to the rows of D. Each trial is a table before and after one row is replaced, under noise
 of stated scales: the loss of Laplace noise is the sum of change over scale. The bound from samples knows no formula: an
 event is chosen on one half of them and measured on the other, by Clopper and Pearson's limits [CP34].
 
@@ -63,10 +63,10 @@ _SHARES: Final = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Two data sets that differ in one farm: how far each touched cell moves, and the noise it has before and after.
+    """Two data sets that differ in one row: how far each touched cell moves, and the noise it has before and after.
 
-    `farm` says who moves, `noise` how the noise was chosen; `group` is 'inside' for the paper's own neighbours and
-    'outside' for a farm that is not in the data.
+    `farm` says what moves, `noise` how the noise was chosen; `group` is 'inside' for the paper's own neighbours and
+    'outside' for a row that is not in the data.
     """
 
     group: str
@@ -159,14 +159,14 @@ def audit_farms(farms: Farms, *, samples: int = SAMPLES) -> list[Finding]:
 
 
 def list_trials(farms: Farms) -> list[Trial]:
-    """The farm that moves most, within the paper's own neighbours and from outside, under each choice of noise."""
+    """The row that moves most, within the paper's own neighbours and from outside, under each choice of noise."""
     return [*_count_trials(farms), *_inside_trials(farms), *_outside_trials(farms)]
 
 
 def _count_trials(farms: Farms) -> list[Trial]:
     counts = {cell: count_summary(summary.n) for cell, summary in farms.cells.items()}
     printed, right = printed_table_sensitivity(counts, statistic=Statistic.COUNT), table_sensitivity(counts)
-    farm = "any farm changes its cell"
+    farm = "any row changes its cell"
     return [
         _trial("inside", farm, f"table of counts, as printed: {printed}", (-1, 1), printed),
         _trial("inside", farm, f"table of counts, corrected: {right}", (-1, 1), right),
@@ -176,12 +176,12 @@ def _count_trials(farms: Farms) -> list[Trial]:
 def _inside_trials(farms: Farms) -> list[Trial]:
     cells = farms.cells
     leaves, enters = sorted(CELLS, key=lambda cell: cells[cell].reach, reverse=True)[:2]
-    moved = f"the farm of {_kg(cells[leaves].high)} in {name_cell(leaves)} becomes one of {_kg(cells[enters].high)} in "
+    moved = f"the row of {_kg(cells[leaves].high)} in {name_cell(leaves)} becomes one of {_kg(cells[enters].high)} in "
     moved += name_cell(enters)
     changes = (-cells[leaves].high, cells[enters].high)
     printed, right = printed_table_sensitivity(cells, statistic=Statistic.TOTAL), table_sensitivity(cells)
     small = _smallest(cells)
-    gone = f"the farm of {_kg(cells[small].high)} in {name_cell(small)} becomes one of another cell"
+    gone = f"the row of {_kg(cells[small].high)} in {name_cell(small)} becomes one of another cell"
     own, fitting = cells[small].spread, cell_sensitivities(cells)[small]
     return [
         _trial("inside", gone, f"{name_cell(small)} alone, as printed: {own:,}", (-cells[small].high,), own),
@@ -196,7 +196,7 @@ def _split_trial(cells: Mapping[Cell, CellSummary]) -> Trial:
     """Method (ii) as printed: each cell's epsilon/9 is exceeded, and the table is saved by touching two cells only."""
     scales = noise_scales(cells, method=Method.SPLIT, statistic=Statistic.TOTAL, printed=True)
     first, second = sorted(CELLS, key=lambda cell: Fraction(cells[cell].high, scales[cell]), reverse=True)[:2]
-    farm = f"the farm of {_kg(cells[first].high)} in {name_cell(first)} becomes one of {_kg(cells[second].high)} in "
+    farm = f"the row of {_kg(cells[first].high)} in {name_cell(first)} becomes one of {_kg(cells[second].high)} in "
     pair = (scales[first], scales[second])
     changes = (-cells[first].high, cells[second].high)
     return Trial("inside", farm + name_cell(second), "whole table (ii), as printed: 9·V", changes, pair, pair)
@@ -208,7 +208,7 @@ def _outside_trials(farms: Farms) -> list[Trial]:
     low, high, name = cells[small].low, cells[small].high, name_cell(small)
     own, fitting = cells[small].spread, cell_sensitivities(cells)[small]
     joins = f"an outsider of {_kg(kilograms)} joins {name} in place of "
-    cell, table = joins + f"its farm of {_kg(high)}", joins + f"the farm of {_kg(cells[top].high)} in {name_cell(top)}"
+    cell, table = joins + f"its row of {_kg(high)}", joins + f"the row of {_kg(cells[top].high)} in {name_cell(top)}"
     change = kilograms - high
     right, public = table_sensitivity(cells), PublicBounds(low=0, high=PUBLIC_BOUND)
     clamped = min(kilograms, PUBLIC_BOUND)

@@ -125,7 +125,7 @@ def _draw_corrected(farms: Farms, generator: np.random.Generator, replicates: in
     return draw_boxes(
         name="figure-4",
         words=f"Figure 4, not in the paper. The whole table by (i) as printed and with the sensitivity it needs; with "
-        f"ε/2 for each cell, because a farm touches two cells at most; and by differential privacy with public bounds "
+        f"ε/2 for each cell, because a row touches two cells at most; and by differential privacy with public bounds "
         f"of 0 to {PUBLIC_BOUND:,} kg, which alone protects outsiders. {replicates:,} replicates, {_TOLD}",
         title="Figure 4: the noise that the promise needs",
         panels=_compare(farms, scales, generator, replicates),

@@ -124,7 +124,7 @@ def _sensitivities(done: Reproduction) -> Markup:
         "section",
         element("h2", "The sensitivities it needs"),
         element("p", words),
-        _worded(["What is released", "Printed", "Right", "Why"], rows, caption="Sensitivities, in farms and in kg"),
+        _worded(["What is released", "Printed", "Right", "Why"], rows, caption="Sensitivities, in rows and in kg"),
         table(["Cell", *_SCALES.values()], scales, caption="Scale of the noise on each total at ε = 1 (kg)"),
         id="sensitivities",
     )
@@ -166,20 +166,21 @@ def _cell(row: Mapping[str, str]) -> Cell:
 
 def _audit(done: Reproduction) -> Markup:
     words = (
-        "The loss is how much likelier an answer can become, as a logarithm, when one farm is replaced; ε = 1 promises "
+        "The loss is how much likelier an answer can become, as a logarithm, when one row, a farm in one season, is "
+        "replaced; ε = 1 promises "
         f"at most 1. “Shown by samples” knows no formula: of {SAMPLES:,} draws on each side, half choose an event and "
         f"half measure it (Clopper–Pearson, {CONFIDENCE:.1%} confidence). It falls short of the loss, and cannot "
         "pass 9.5 with so many draws."
     )
-    head = ["Noise", "Loss", "Shown by samples", "Promise of 1", "Which farm"]
+    head = ["Noise", "Loss", "Shown by samples", "Promise of 1", "Which row"]
     parts = [
         _worded(head, [_row(found) for found in done.findings if found.trial.group == group], caption=caption)
         for group, caption in (
-            ("inside", "Farms of the data: the paper's own neighbours"),
-            ("outside", "A farm that was not in the data"),
+            ("inside", "Rows of the data: the paper's own neighbours"),
+            ("outside", "A row that was not in the data"),
         )
     ]
-    return element("section", element("h2", "What a farm loses"), element("p", words), *parts, id="audit")
+    return element("section", element("h2", "What a row loses"), element("p", words), *parts, id="audit")
 
 
 def _row(found: Finding) -> list[str]:

@@ -51,7 +51,7 @@ def _tell_tables(farms: Farms, compared: Sequence[Compared]) -> list[str]:
         (cell, right), printed = MISPRINT, PRINTED[MISPRINT[0]]
         told.append(
             f"One figure is a misprint: the maximum of {name_cell(cell)} is {right:,}, printed as {printed.high:,}. "
-            f"{printed.n} farms of {printed.high:,} kg at most could not total {printed.total:,}."
+            f"{printed.n} rows of {printed.high:,} kg at most could not total {printed.total:,}."
         )
     wrong = [line for line in taken if not line.agrees and not line.misprint]
     if wrong:
@@ -65,7 +65,7 @@ def _tell_sensitivities(farms: Farms) -> str:
     printed = printed_table_sensitivity(farms.cells, statistic=Statistic.TOTAL)
     right = table_sensitivity(farms.cells)
     return (
-        "The paper's sensitivities are too small for its own neighbours: a farm that changes its cell moves the table "
+        "The paper's sensitivities are too small for its own neighbours: a row that changes its cell moves the table "
         f"of counts by 2, not 1, and the table of totals by up to {right:,} kg, not {printed:,}."
     )
 
@@ -76,7 +76,7 @@ def _tell_losses(findings: Sequence[Finding]) -> list[str]:
         for group in ("inside", "outside")
     }
     return [
-        f"At a promised ε = 1, farms in the data lose up to {float(losses['inside']):.2f} with the printed "
+        f"At a promised ε = 1, rows of the data lose up to {float(losses['inside']):.2f} with the printed "
         "sensitivities, and at most 1 with the corrected ones.",
         f"An outsider who joins loses up to {float(losses['outside']):.1f} if the noise stays as it was, and has no "
         "bound at all if it is computed anew. Corrected sensitivities do not help; public bounds do: at most 1, for "

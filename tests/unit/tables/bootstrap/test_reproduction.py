@@ -208,6 +208,13 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read_farms(tmp_path)
 
 
+def test_a_folder_that_holds_the_farms_will_do(tmp_path: Path) -> None:
+    (tmp_path / "rice_farms.csv").write_text(HEADER + TWO_EACH, encoding="utf-8")
+    found = read_farms(tmp_path)
+    assert found.source == "the rows of rice_farms.csv"
+    assert found.cells == read_farms(write_file(tmp_path, HEADER + TWO_EACH)).cells
+
+
 def test_everything_is_written_and_says_what_it_is(done: Reproduction) -> None:
     assert sorted(found.name for found in done.folder.iterdir()) == [
         "bootstrap.html",
