@@ -150,12 +150,12 @@ def _show_timings(done: "Reproduction") -> None:
     rows = []
     for one in done.timings:
         figures = (one.printed[0], one.whole, one.printed[1], one.warm, one.kept)
-        rows.append([one.method.name, one.epsilon, *("" if f is None else tell_figure(f.mean) for f in figures)])
+        rows.append([one.method.name, one.epsilon, *("–" if f is None else tell_figure(f.mean) for f in figures)])
     show_table(
         "Tables 8 and 9: mean seconds to an answer; kept: rows are generated once and what is needed of them is kept.",
         [("strategy", "left"), ("ε", "right"), *((head, "right") for head in heads)],
         rows,
-        footer=[""],
+        footer=[*dict.fromkeys(f"Without a figure (–): {one.why}" for one in done.timings if one.why), ""],
     )
 
 

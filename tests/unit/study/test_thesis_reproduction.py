@@ -136,6 +136,7 @@ def test_the_results_are_for_machines_and_no_data_stay_behind(done: Reproduction
 def test_the_thesis_own_tables_are_files_too(done: Reproduction) -> None:
     lines = read_csv(done, "tables-1-to-4.csv")
     assert len([row for row in lines if row["table"] == "4"]) == 24  # six columns, real and three generated sets
+    assert all(bool(row["here"]) is not bool(row["why"]) for row in lines)
     assert len({(row["dataset"], row["column"]) for row in read_csv(done, "columns.csv")}) == 25 + 31 + 50
     assert [row["sensitivity"] for row in read_csv(done, "figure-1.csv")][-1] == str(2**32)
     assert read_csv(done, "too-low.csv")[0]["what"] == "printed in the thesis"

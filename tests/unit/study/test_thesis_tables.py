@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,9 @@ def test_what_is_used_is_held_against_the_real_and_the_needed(tmp_path: Path) ->
 def test_times_with_and_without_the_first_answers() -> None:
     found = Records((record(11, (1.0, 1.0), 1.0, (0.1, 0.3)), record(12, (1.0, 1.0), 1.0, (0.2, 0.2))))
     [line] = judge_timings(found, {"breast": sampled()})
+    assert line.whole is not None
+    assert line.warm is not None
+    assert line.kept is not None
     assert line.whole.most == pytest.approx(2 + 3 + 0.1)  # opened, generated, answered
     assert line.warm.most == pytest.approx(3.3)
     assert line.warm.least == pytest.approx(3.2)
@@ -198,3 +202,14 @@ def test_times_with_and_without_the_first_answers() -> None:
     told: dict[str, Any] = line.to_dict()
     assert told["table_8_printed_mean"] is None
     assert told["table_9_mean"] == pytest.approx((3.3 + 3.2 + 3.2) / 3)
+
+
+def test_times_without_a_generator_are_those_printed_and_say_why() -> None:
+    methods = list_methods((10_000, 7))
+    [public] = (one for one in methods if one.name == "public")
+    drawn = replace(record(11, (1.0, 1.0), 1.0, (0.1, 0.3)), method=public, epsilon="0.01")
+    left = tuple((one, WHY) for one in methods if one.needs_model)
+    [line] = judge_timings(Records((drawn,), left), {})
+    told = line.to_dict()
+    assert (told["table_8_printed_mean"], told["table_9_printed_most"], told["why"]) == (0.7289, 1.2460, WHY)
+    assert told["table_8_mean"] is told["kept_mean"] is None

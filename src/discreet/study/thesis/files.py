@@ -83,7 +83,8 @@ def _column_rows(line: ColumnLine) -> Iterator[dict[str, Any]]:
     sets = [("real", told["printed_real"], told["real"])]
     sets += zip(told["generated_rows"], told["printed_generated"], told["generated"], strict=True)
     for rows, printed, here in sets:
-        yield {**{name: told[name] for name in names}, "of": rows, "printed": printed, "here": here, "why": line.why}
+        why = "" if here else line.why
+        yield {**{name: told[name] for name in names}, "of": rows, "printed": printed, "here": here, "why": why}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

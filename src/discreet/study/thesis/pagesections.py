@@ -125,7 +125,9 @@ def show_timings(done: Reproduction) -> Markup:
         parts.append(table(head, rows, caption=caption))
     kept = [[one.method.name, one.epsilon, *_four(one.kept)] for one in done.timings]
     parts.append(table(["Strategy", "ε", *_NAMES], kept, caption="What was generated is kept"))
-    return element("section", element("h2", "Time"), element("p", words), *parts, id="times")
+    missing = dict.fromkeys(f"Without a figure (–): {one.why}" for one in done.timings if one.why)
+    said = [element("p", one) for one in (words, *missing)]
+    return element("section", element("h2", "Time"), *said, *parts, id="times")
 
 
 _NAMES = ("mean", "median", "least", "most")
@@ -133,5 +135,5 @@ _NAMES = ("mean", "median", "least", "most")
 
 def _four(figures: Summary | Spread | None) -> Sequence[str]:
     if figures is None:
-        return [""] * 4
+        return ["–"] * 4
     return [tell_figure(getattr(figures, name)) for name in _NAMES]

@@ -24,14 +24,16 @@ class Timing:
     """One way of answering at one epsilon. Printed figures are there for the thesis' own settings.
 
     `whole` generates rows for every answer and opens the model before the first of each data set (Table 8), `warm`
-    leaves out these first answers (Table 9), `kept` reads what was kept of generated rows.
+    leaves out these first answers (Table 9), `kept` reads what was kept of generated rows. They are None where there is
+    no generator, for the reason in `why`.
     """
 
     method: Method
     epsilon: str
-    whole: Spread
-    warm: Spread
-    kept: Spread
+    whole: Spread | None = None
+    warm: Spread | None = None
+    kept: Spread | None = None
+    why: str = ""
 
     @property
     def printed(self) -> tuple[Summary | None, Summary | None]:
@@ -47,6 +49,7 @@ class Timing:
             **_flat("table_9_printed", self.printed[1]),
             **_flat("table_9", self.warm),
             **_flat("kept", self.kept),
+            "why": self.why or None,
         }
 
 
@@ -56,7 +59,7 @@ def _flat(name: str, figures: Summary | Spread | None) -> dict[str, float | None
 
 
 def judge_timings(records: Records, sampled: Mapping[str, Sampled]) -> tuple[Timing, ...]:
-    """Every setting of `generated`; nothing without generators."""
+    """Every setting of `generated`; without generators what the thesis prints of it."""
     found = []
     for method in records.methods:
         if method.sample_size is None:
@@ -75,5 +78,7 @@ def judge_timings(records: Records, sampled: Mapping[str, Sampled]) -> tuple[Tim
                     whole.append(made.loading + answers.pop(0))
                 whole += answers
                 warm += answers
-            found.append(Timing(method, epsilon, *(Spread.of(one) for one in (whole, warm or whole, kept))))
-    return tuple(found)
+            found.append(Timing(method, epsilon, Spread.of(whole), Spread.of(warm or whole), Spread.of(kept)))
+    left = [(method, why) for method, why in records.skipped if method.sample_size is not None]
+    found += [Timing(method, epsilon, why=why) for method, why in left for epsilon in records.epsilons]
+    return tuple(one for one in found if one.whole is not None or any(one.printed))
