@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from discreet.study.findings import Asked, Findings, Panel, Series
-from discreet.study.risks import Risk, find_risks
+from discreet.study.risks import Risk, find_risks, find_untried
 
 __all__ = [
     "GOOD",
@@ -63,10 +63,14 @@ def panels_at(asked: Asked, epsilon: float, *, compared: bool = False) -> list[t
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What advice weighs beside errors: over how many columns ε is spent anew, and what the attack found."""
+    """What advice weighs beside errors: over how many columns ε is spent anew, and what the attack found.
+
+    `untried` is what a local report allows at an ε where no attack was tried on it.
+    """
 
     columns: int = 1
     risks: Mapping[tuple[str, float], Risk] = field(default_factory=dict)
+    untried: Mapping[float, Risk] = field(default_factory=dict)
 
     def total(self, epsilon: float) -> float:
         """What a respondent loses over all columns."""
@@ -76,7 +80,8 @@ class Setting:
 def setting_of(findings: Findings) -> Setting:
     """The setting of a finished study."""
     anew = findings.fact("epsilon_is") != "total"
-    return Setting(max(len(findings.fact("columns") or []), 1) if anew else 1, find_risks(findings))
+    columns = max(len(findings.fact("columns") or []), 1) if anew else 1
+    return Setting(columns, find_risks(findings), find_untried(findings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +150,10 @@ def choose(asked: Sequence[Asked], *, epsilon: float, purpose: str = "", setting
     for model in RUN_BY if shown else ():
         fitting = {name: score.error for (its, name), score in worst.items() if its == model and score.fits}
         for name in sorted(fitting, key=lambda one: (fitting[one], one)):
-            risk = setting.risks.get((name, epsilon))
+            tried = setting.risks.get((name, epsilon))
+            risk = setting.untried.get(epsilon) if tried is None and model == "local" else tried
             if risk is None or not risk.excessive:
-                why = _tell_reason(model, worst, refused, attacked=risk is not None)
+                why = _tell_reason(model, worst, refused, attacked=tried is not None)
                 return Choice(epsilon, name, f"{name}{purpose}: {why}{rest}")
             refused.append(f"{name} is accurate enough, but {risk.tell()}")
     why = "; ".join(refused) if refused else _tell_shortfall(worst)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -167,7 +168,9 @@ def _settings() -> Iterator[None]:
 
     from discreet.study.palette import SETTINGS
 
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        # What the font lacks is drawn as a box; the tables beside have the letter itself.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 

@@ -16,9 +16,9 @@ HOW_COMPUTED: Final = (
     "within 10% in each of them and, for means, below the spread between groups; a group drowns when its error is "
     "above 25%. Only what a command can run is advised; local not where the linkage attack guesses an answer right for "
     "nine in ten of those whom it finds (unless the group's commonest answer does nearly as well), or for a quarter "
-    "more of them than without a report; and nothing where a respondent loses more than ε = 10 in total. Intervals are "
-    "judged as if they were independent: a shortfall that promised ones would show once in a thousand studies or "
-    "oftener is within chance."
+    "more of them than without a report, nor, where no attack was tried, where one report could turn even odds into "
+    "nine in ten; and nothing where a respondent loses more than ε = 10 in total. Intervals are judged as if they were "
+    "independent: a shortfall that promised ones would show once in a thousand studies or oftener is within chance."
 )
 
 HOW_SIZED: Final = (

@@ -4,7 +4,7 @@ The limits: the best guess at some answer is right for nine in ten of the respon
 reports make up a quarter of what the group alone leaves open; or it is right for a quarter more of them than without
 their report. An answer that nearly everybody of a group gives is no secret that a report betrays. Where a mechanism's
 reports were not attacked (sets, hashes), what ε allows stands in for it: a report with ε multiplies the odds of an
-answer by e^ε at most.
+answer by e^ε at most. Where the study tried no attack at all, the same stands in for a hunch at even odds.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ from typing import Any, Final
 
 from discreet.study.findings import Findings, Row, Series
 
-__all__ = ["FOUND", "TELLING", "Risk", "find_risks"]
+__all__ = ["FOUND", "TELLING", "Risk", "find_risks", "find_untried"]
 
 FOUND: Final = 0.90
 TELLING: Final = 0.25
+_EVEN: Final = 0.5
 # Reports of these models stay with the respondents who sent them.
 _LINKED: Final = "local"
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The worst column of one model at one ε; `bounded` says that ε allows so much, and nothing was attacked."""
+    """The worst column of one model at one ε; `bounded` says that ε allows so much, and nothing was attacked.
+
+    Without a column the study tried no attack: then `success` is what a report makes of even odds.
+    """
 
     column: str
     success: float
@@ -36,11 +40,18 @@ class Risk:
     @property
     def excessive(self) -> bool:
         """Whether the model must not be advised for it."""
+        if not self.column:
+            return self.success >= FOUND
         gain, left = self.success - self.baseline, 1 - self.baseline
         return gain >= TELLING or (self.success >= FOUND and gain > 0 and gain >= TELLING * left)
 
     def tell(self) -> str:
         """What was found, in words."""
+        if not self.column:
+            return (
+                "the study tried no linkage attack on it, and whoever knows the sender of a report may turn a guess at "
+                f"even odds into one that is right for {self.success:.0%}"
+            )
         found = "may be" if self.bounded else "is"
         return (
             f"the best guess at {self.column} {found} right for {self.success:.0%} of those whom the linkage attack "
@@ -62,6 +73,12 @@ def find_risks(findings: Findings) -> dict[tuple[str, float], Risk]:
         if worst is None or _rank(risk) > _rank(worst):
             found[key] = risk
     return found
+
+
+def find_untried(findings: Findings) -> dict[float, Risk]:
+    """By ε: what a local report allows where nothing was tried on it."""
+    reports = {epsilon: _spent(findings, epsilon)[0] for epsilon in findings.epsilons}
+    return {epsilon: Risk("", 1 / (1 + math.exp(-report)), _EVEN, bounded=True) for epsilon, report in reports.items()}
 
 
 def _rank(risk: Risk) -> tuple[bool, float, float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.study.advice import choose, percent, setting_of
+from discreet.study.advice import Choice, choose, percent, setting_of
 from discreet.study.findings import Asked, Findings, Panel, Series, tell_variant
 from discreet.study.verdicts import judge_coverage, order_chance, query_verdict, reference_epsilon, summarise
 
@@ -157,6 +157,21 @@ def test_reports_that_were_not_attacked_count_as_what_epsilon_allows() -> None:
     assert advised({"epsilon of a report": "1", "columns asked": "1 of 1"}) == "local"  # 64%
     assert advised({"epsilon of a report": "2", "columns asked": "1 of 1"}) == "central"  # 83%
     assert advised({"epsilon of a report": "2", "columns asked": "1 of 6"}) == "local"
+
+
+def test_local_is_not_advised_untried_where_a_report_nearly_tells_the_answer() -> None:
+    """Without static columns nothing is attacked; at ε = 10 a report is the answer itself."""
+    asked = _asked({(CENTRAL, 1.0): _panel(1.0), (LOCAL, 1.0): _panel(2.0)})
+
+    def advise(spent: str) -> Choice:
+        variants = [{"model": "local", "variant": "local", "notes": {"1": {"epsilon of a report": spent}}}]
+        findings = replace(_findings(asked), info={**_findings(asked).info, "variants": variants})
+        return choose([asked], epsilon=1.0, setting=setting_of(findings))
+
+    assert advise("2.1").series == "local"  # 89%
+    assert advise("2.3").series == "central"
+    assert "tried no linkage attack on it, and whoever knows" in advise("10").advice
+    assert "right for 100%" in advise("10").advice
 
 
 def test_variants_of_local_are_attacked_and_advised_apart() -> None:
