@@ -291,7 +291,7 @@ def tell_point(text: str) -> str:
         return ""
     plain = text.strip()
     thousand = f", or {plain.replace(',', '')} for thousands" if _THOUSANDS.fullmatch(plain) else ""
-    return f"write {plain.replace(',', '.')} with a point{thousand}"
+    return f"use a point: write {plain.replace(',', '.')}{thousand}"
 
 
 def legible(text: str) -> str:

@@ -71,17 +71,17 @@ def test_commands_without_a_workspace_stay_as_they_are(monkeypatch: pytest.Monke
 def test_a_decimal_comma_is_told_to_be_a_point(run: Run, clinic: Path, words: tuple[str, ...], number: str) -> None:
     told = run(*words, code=None)
     assert told.code in (1, 2)
-    assert f"rite {number} with a point" in told.err
+    assert f"se a point: write {number}" in told.err
 
 
 def test_a_decimal_comma_in_files(run: Run, clinic: Path, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(CARD.replace("epsilon: 3,", 'epsilon: "3,5",'), encoding="utf-8")
-    assert "write 3.5 with a point" in run("card", "check", "c.yaml", code=None).err
+    assert "use a point: write 3.5" in run("card", "check", "c.yaml", code=None).err
     question = f"questions:\n  - {{name: a, sql: '{COUNT}', within: {{n: '2,5'}}}}\n"
     (tmp_path / "p.yaml").write_text(question, encoding="utf-8")
-    assert "write 2.5 with a point" in run("plan", "-w", "w", "p.yaml", code=None).err
+    assert "use a point: write 2.5" in run("plan", "-w", "w", "p.yaml", code=None).err
     (tmp_path / "p.yaml").write_text("level: '0,9'\n" + question.replace("2,5", "2"), encoding="utf-8")
-    assert "write 0.9 with a point" in run("plan", "-w", "w", "p.yaml", code=None).err
+    assert "use a point: write 0.9" in run("plan", "-w", "w", "p.yaml", code=None).err
 
 
 def test_a_code_that_is_its_own_label_is_shown_once(run: Run, tmp_path: Path) -> None:

@@ -53,6 +53,9 @@ def test_a_draft_from_a_card_can_be_signed(tmp_path: Path, run: Run) -> None:
     assert shown["guarantee"] == "local DP, epsilon = 2 per respondent"
     assert "survey: clinic" in run("local", "init", "card.yaml", "--epsilon", "2", "--columns", "age").out
     assert shown.get("weight") is None
+    (tmp_path / "a b").mkdir()
+    told = run("local", "init", "card.yaml", "--epsilon", "2", "--out", "a b/m.yaml").err
+    assert "discreet local sign 'a b/m.yaml' --out 'a b/m.json'" in told
     (tmp_path / "weighed.yaml").write_text(WEIGHED, encoding="utf-8")
     run("local", "init", "weighed.yaml", "--epsilon", "2", "--out", "w.yaml")
     weighed = run("local", "sign", "w.yaml", "--out", "w.json", "--key", "k", "--format", "json").json()

@@ -1,5 +1,6 @@
 """Collecting answers that are protected before they leave the respondent: manifest, keys, reports, estimates."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,6 +8,7 @@ import typer
 
 from discreet.cli.options import AnswerFormat, Format, FormatOption, Language, LanguageOption, UnusedWorkspace
 from discreet.cli.screen import show_json, show_note
+from discreet.errors import legible
 
 if TYPE_CHECKING:
     from discreet.local.signing import SignedManifest
@@ -55,7 +57,8 @@ def local_init(
         typer.echo(text, nl=False)
     else:
         _write_new(out, text)
-        show_note(f"Wrote '{out.name}'. Read it, then: discreet local sign {out.name} --out {out.stem}.json")
+        draft, signed = (legible(shlex.quote(str(one))) for one in (out, out.with_suffix(".json")))
+        show_note(f"Wrote '{out.name}'. Read it, then: discreet local sign {draft} --out {signed}")
 
 
 @local.command("keys", epilog="Example: discreet local keys --out survey.key")

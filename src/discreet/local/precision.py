@@ -123,7 +123,7 @@ def read_group_shares(texts: list[str], manifest: Manifest) -> dict[str, dict[st
                 raise UnknownName(sort="Category", name=code, where=f"'{group.name}'", known=codes)
             if not code or not _PART.fullmatch(number):
                 raise UsageError(
-                    f"--share {text}: a part is a number from 0 to 1, with a point; write {group.name}={codes[0]}:0.25."
+                    f"--share {text}: a part is a number from 0 to 1; use a point: write {group.name}={codes[0]}:0.25."
                 )
             own[code] = Fraction(number)
         if not own:
@@ -203,6 +203,10 @@ def _kish(weights: list[tuple[float, float]]) -> float:
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
+def _comma(number: float, shape: str = ".2f") -> str:
+    return f"{number:{shape}}".replace(".", ",")
+
+
 def _assumptions(
     manifest: Manifest, declared: Mapping[str, object], effects: tuple[float, float], design_effect: float | None
 ) -> Iterator[Labels]:
@@ -220,14 +224,14 @@ def _assumptions(
     if design_effect is not None:
         yield Labels(
             f"unequal weights multiply variances by {design_effect:g}, as declared",
-            f"les poids inégaux multiplient les variances par {design_effect:g}, comme déclaré",
+            f"les poids inégaux multiplient les variances par {_comma(design_effect, 'g')}, comme déclaré",
         )
     elif manifest.weight is not None:
         yield Labels(
             f"weights spread evenly over the classes of their cap: variances {effects[0]:.2f} times those of equal "
             f"weights below one cap, {effects[1]:.2f} times over all (declare another with --design-effect)",
             f"poids répartis également sur les classes de leur plafond\u00a0: variances multipliées par "
-            f"{effects[0]:.2f} sous un plafond, par {effects[1]:.2f} sur l'ensemble (sinon, --design-effect)",
+            f"{_comma(effects[0])} sous un plafond, par {_comma(effects[1])} sur l'ensemble (sinon, --design-effect)",
         )
     if any(not question.numeric for question in manifest.questions):
         yield Labels("answers of a question equally common", "réponses d'une question également fréquentes")

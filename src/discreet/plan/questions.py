@@ -110,7 +110,7 @@ def read_statement(
             except DiscreetError:
                 return False
 
-        slip = "" if "with a point." in refusal.message else find_commas(sql, reads)
+        slip = "" if "se a point: " in refusal.message else find_commas(sql, reads)
         raise QueryRefused(f"{refusal.message}{slip}", **refusal.fields) if slip else refusal from None
 
 

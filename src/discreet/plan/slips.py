@@ -46,7 +46,7 @@ def find_words(sql: str, reads: Callable[[str], bool]) -> str:
 
 
 def find_commas(sql: str, reads: Callable[[str], bool]) -> str:
-    """Write it with a point, for a number with a decimal comma; nothing where that is no help."""
+    """To use a point, for a number with a decimal comma; nothing where that is no help."""
     tokens = _split(sql)
     numbers = [place for place, token in enumerate(tokens) if token[0].isdigit() and _COMMA.search(token)][:_MOST_TRIED]
     single = [
@@ -57,7 +57,7 @@ def find_commas(sql: str, reads: Callable[[str], bool]) -> str:
     for chosen in (*single, {place: _COMMA.sub(".", tokens[place]) for place in numbers}):
         if chosen and reads(_mend(tokens, chosen)):
             number = next(part for part in chosen[min(chosen)].split(",") if "." in part)
-            return f" Write {number} with a point."
+            return f" Use a point: write {number}."
     return ""
 
 

@@ -54,7 +54,7 @@ def test_no_guess_where_none_would_help(sql: str) -> None:
     ],
 )
 def test_decimal_commas(sql: str, number: str) -> None:
-    with pytest.raises(QueryRefused, match=f"Write {number} with a point"):
+    with pytest.raises(QueryRefused, match=f"Use a point: write {number}"):
         parse(sql)
 
 
@@ -66,7 +66,7 @@ def test_lists_and_texts_keep_their_commas() -> None:
 
 def test_arguments_are_counted_with_points_too() -> None:
     """CLAMP(x, 0, 5, 2) can be parsed; only the card's reader sees that an argument is too many."""
-    with pytest.raises(QueryRefused, match=r"three arguments.* Write 0\.5 with a point"):
+    with pytest.raises(QueryRefused, match=r"three arguments.* Use a point: write 0\.5"):
         read("SELECT SUM(CLAMP(height,0,5,2)) FROM survey")
 
 
@@ -114,10 +114,10 @@ def test_of_codes_equally_like_the_one_that_begins_the_same() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("0,1", "write 0.1 with a point"),
-        (",5", "write .5 with a point"),
-        ("-2,75", "write -2.75 with a point"),
-        ("1,000", "write 1.000 with a point, or 1000 for thousands"),
+        ("0,1", "use a point: write 0.1"),
+        (",5", "use a point: write .5"),
+        ("-2,75", "use a point: write -2.75"),
+        ("1,000", "use a point: write 1.000, or 1000 for thousands"),
         ("1,5,2", ""),
         ("1.5", ""),
         ("a,5", ""),
