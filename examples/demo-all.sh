@@ -62,6 +62,7 @@ say "12. How much can one person move an answer? Every strategy on one question,
 sed 's/^neighbours:/allow: [generated]  # what has no proof may be compared here, and leaves its marker\n&/' \
   demo/data/survey.yaml > demo/data/compared.yaml
 run init demo/laboratory
-run add -w demo/laboratory demo/data/survey.parquet --card demo/data/compared.yaml
+# --yes: the same people in a second workspace would be asked about, for their budgets add up; here nothing is released.
+run add -w demo/laboratory demo/data/survey.parquet --card demo/data/compared.yaml --yes
 run sensitivity -w demo/laboratory "SELECT AVG(height) FROM survey WHERE province = 59" --epsilon 0.1 --assume n=10000
 run sensitivity -w demo/laboratory "SELECT AVG(height) FROM survey WHERE province = 59" --epsilon 0.1 --custodian

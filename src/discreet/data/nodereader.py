@@ -18,7 +18,7 @@ from discreet.data.columns import CardFault, Labels
 from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode
 from discreet.errors import CardInvalid, nearest, tell_point
 
-__all__ = ["UNDECIDED", "NodeReader", "normal_text"]
+__all__ = ["UNDECIDED", "NodeReader", "normal_text", "one_line"]
 
 UNDECIDED: Final = "DECIDE"
 
@@ -119,12 +119,12 @@ class NodeReader:
     def labels(self, node: Node, what: str) -> Labels | None:
         if not isinstance(node, MappingNode):
             text = self.text(node, what)
-            return None if text is None else Labels(_one_line(text), _one_line(text))
+            return None if text is None else Labels(one_line(text), one_line(text))
         fields = self.fields(node, _LANGUAGES, what)
         if fields is None:
             return None
         en, fr = (self.optional(fields, lang, lambda part: self.text(part, what)) for lang in ("en", "fr"))
-        return Labels(_one_line(en), _one_line(fr)) if en and fr else None
+        return Labels(one_line(en), one_line(fr)) if en and fr else None
 
     # Keys, lines, problems.
 
@@ -185,5 +185,6 @@ def normal_text(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip())
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Text as a label: on one line, single blanks."""
     return " ".join(text.split())

@@ -15,7 +15,7 @@ from typing import Final
 
 from discreet.data.cardkeys import Key
 from discreet.data.columns import CardFault, Category, Column, Kind, Labels, WeightRule
-from discreet.data.nodereader import NodeReader, normal_text
+from discreet.data.nodereader import NodeReader, normal_text, one_line
 from discreet.data.yamltext import MappingNode, Node, ScalarNode, SequenceNode, parse_yaml, read_yaml_text
 from discreet.errors import ManifestInvalid, ParameterInvalid
 from discreet.guarantees.numbers import exact, floor_to_grid
@@ -267,7 +267,7 @@ class _ManifestReader(NodeReader):
         what = f"categories of {where}"
         if isinstance(node, SequenceNode):
             codes = self.texts(node, what)
-            return tuple(Category(code, Labels(code, code)) for code in codes) if codes else None
+            return tuple(Category(code, Labels(one_line(code), one_line(code))) for code in codes) if codes else None
         if not isinstance(node, MappingNode):
             if not self.is_undecided(node, what):
                 self.note(node.line, f"{what} are a list of codes or a mapping from code to label")

@@ -131,6 +131,9 @@ def test_a_signed_manifest_reads_back_whole(key: Path, tmp_path: Path) -> None:
     assert all(question["parameters"]["epsilon"] == "3" for question in stated["manifest"]["questions"])
     untrusted = read_signed(file)
     assert not untrusted.trusted
+    odd = TEXT.replace("{2: Daily, 1: Never}", r'["two\nlines", "a  b", "=1+1", "＝1", "a\"b"]')
+    (tmp_path / "odd.json").write_text(sign_manifest(read(odd), key=key), encoding="utf-8")
+    assert read_signed(tmp_path / "odd.json").manifest == read(odd)
     assert "was not verified" in untrusted.verification
 
 
