@@ -41,6 +41,36 @@ _COUNT_FACTS: Final = (
     *(_RATIO, f"{_RATIO}_low", f"{_RATIO}_high"),
     *("adjusted_share", "adjusted_share_low", "adjusted_share_high"),
 )
+_MANIFEST: Final = {
+    "en": {
+        "version": "'{survey}', version {version}",
+        "facts": "guarantee|each respondent is asked|groups, in clear|weight|reports are marked by|digest|signed by|"
+        "verified",
+        "heads": "question|kind|epsilon|randomiser|missing",
+        "asks": "{asked} of {all} questions, mode {mode}",
+        "none": "none",
+        "random": "random",
+        "token": "a hash of the token in column '{column}'",
+        "step": "in clear, to the step, which singles many people out (see `classes`)",
+        "classes": "in clear, in {classes} classes below each cap",
+    },
+    "fr": {
+        "version": "«\u00a0{survey}\u00a0», version {version}",
+        "facts": "garantie|questions par répondant|groupes, en clair|poids|marque des réponses|empreinte|clé publique|"
+        "vérification",
+        "heads": "question|genre|epsilon|procédé|sans réponse",
+        "asks": "{asked} sur {all}, mode {mode}",
+        "none": "aucun",
+        "random": "aléatoire",
+        "token": "empreinte du jeton de la colonne «\u00a0{column}\u00a0»",
+        "step": "en clair, au pas près, ce qui distingue bien des personnes (voir `classes`)",
+        "classes": "en clair, en {classes} classes sous chaque plafond",
+        "trusted": "la signature est valide pour la clé de confiance",
+        "self": "la signature est valide pour la clé nommée dans le fichier même; à qui est cette clé n'a pas été "
+        "vérifié (donner --trust PUBLIC_KEY)",
+        "promise": "confidentialité différentielle locale, epsilon = {epsilon} par répondant",
+    },
+}
 _WORDS: Final = {
     "en": {
         "title": "Expected ± of {level:g}% intervals with {number} respondents, before anybody is asked",
@@ -80,44 +110,38 @@ def manifest_facts(signed: SignedManifest) -> dict[str, Any]:
     }
 
 
-def show_manifest(signed: SignedManifest) -> None:
+def show_manifest(signed: SignedManifest, *, lang: str = "en") -> None:
     """A signed manifest for people: what is asked, and what it costs."""
-    manifest = signed.manifest
-    asked = f"{manifest.asked} of {len(manifest.questions)} questions, mode {manifest.mode}"
-    weight = "none" if manifest.weight is None else _told_weight(manifest.weight)
-    marks = "random" if manifest.token is None else f"a hash of the token in column '{manifest.token}'"
-    show_pairs(
-        f"{manifest.title.en} ('{manifest.survey}', version {manifest.version})",
-        [
-            ("guarantee", str(manifest.guarantee())),
-            ("each respondent is asked", asked),
-            ("groups, in clear", ", ".join(group.name for group in manifest.groups) or "none"),
-            ("weight", weight),
-            ("reports are marked by", marks),
-            ("digest", signed.digest),
-            ("signed by", signed.public_key),
-            ("verified", signed.verification),
-        ],
+    manifest, words = signed.manifest, _MANIFEST[lang]
+    promise, verified = str(manifest.guarantee()), signed.verification
+    if lang == "fr":
+        promise = words["promise"].format(epsilon=str(manifest.epsilon).replace(".", ","))
+        verified = words["trusted" if signed.trusted else "self"]
+    marks = words["random"] if manifest.token is None else words["token"].format(column=manifest.token)
+    facts = (
+        promise,
+        words["asks"].format(asked=manifest.asked, all=len(manifest.questions), mode=manifest.mode),
+        ", ".join(group.name for group in manifest.groups) or words["none"],
+        words["none"] if manifest.weight is None else _told_weight(manifest.weight, lang=lang),
+        marks,
+        signed.digest,
+        signed.public_key,
+        verified,
     )
-    headings = [
-        ("question", "left"),
-        ("kind", "left"),
-        ("epsilon", "right"),
-        ("randomiser", "left"),
-        ("missing", "left"),
-    ]
+    version = words["version"].format(survey=manifest.survey, version=manifest.version)
+    show_pairs(f"{manifest.title.text(lang)} ({version})", list(zip(words["facts"].split("|"), facts, strict=True)))
+    sides = ("left", "left", "right", "left", "left")
     rows = [
         [question.name, question.column.kind.value, str(question.epsilon), question.randomiser, question.missing.value]
         for question in manifest.questions
     ]
-    show_table("", headings, rows)
+    show_table("", list(zip(words["heads"].split("|"), sides, strict=True)), rows)
 
 
-def _told_weight(weight: WeightScale) -> str:
-    told = "to the step, which singles many people out (see `classes`)"
-    if weight.classes is not None:
-        told = f"in {weight.classes} classes below each cap"
-    return f"{weight.rule.column}, in clear, {told}"
+def _told_weight(weight: WeightScale, *, lang: str) -> str:
+    words = _MANIFEST[lang]
+    told = words["step"] if weight.classes is None else words["classes"].format(classes=weight.classes)
+    return f"{weight.rule.column}, {told}"
 
 
 def outlook_facts(outlook: Outlook, lang: str) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def local_show(
         facts = manifest_facts(signed)
         show_json(facts if outlook is None else {**facts, "outlook": outlook_facts(outlook, lang.value)})
         return
-    show_manifest(signed)
+    show_manifest(signed, lang=lang.value)
     if outlook is not None:
         show_outlook(signed, outlook, lang=lang.value)
 
