@@ -17,6 +17,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
@@ -140,7 +141,7 @@ class Workspace:
             found = json.loads(read_regular(path / _SETTINGS))
         except (FileNotFoundError, NotADirectoryError):
             raise WorkspaceMissing(
-                f"'{path}' is not a workspace. Make one with: discreet init {path}", path=str(path)
+                f"'{path}' is not a workspace. Make one with: discreet init {shlex.quote(str(path))}", path=str(path)
             ) from None
         except (OSError, ValueError):
             raise Refused(

@@ -17,8 +17,9 @@ from typing import Final
 
 import numpy as np
 
+from discreet.data.codes import unknown_code
 from discreet.data.columns import Column, Labels
-from discreet.errors import ParameterInvalid, UnknownName, UsageError
+from discreet.errors import ParameterInvalid, UsageError
 from discreet.local.assignment import randomiser_for
 from discreet.local.estimates import normal_quantile
 from discreet.local.frequencies import Moments
@@ -120,7 +121,8 @@ def read_group_shares(texts: list[str], manifest: Manifest) -> dict[str, dict[st
         for part in filter(None, (each.strip() for each in parts.split(","))):
             code, _, number = (each.strip() for each in part.rpartition(":"))
             if code and code not in codes:
-                raise UnknownName(sort="Category", name=code, where=f"'{group.name}'", known=codes)
+                labels = [category.label for category in group.categories]
+                raise unknown_code(code, codes, labels, where=f"the categories of '{group.name}'")
             if not code or not _PART.fullmatch(number):
                 raise UsageError(
                     f"--share {text}: a part is a number from 0 to 1; use a point: write {group.name}={codes[0]}:0.25."

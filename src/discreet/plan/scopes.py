@@ -13,7 +13,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from discreet.errors import QueryRefused, UnknownName, nearest
+from discreet.data.codes import unknown_code
+from discreet.errors import QueryRefused, UnknownName
 from discreet.plan.algebra import (
     Absolute,
     And,
@@ -34,7 +35,6 @@ from discreet.plan.algebra import (
     Whole,
 )
 from discreet.plan.parsing import Literal, chain, identifier, literal, only, refuse
-from discreet.plan.slips import nearest_code
 from discreet.plan.typed import (
     Domain,
     Sort,
@@ -51,7 +51,6 @@ from discreet.plan.typed import (
 
 __all__ = ["Scope", "Table", "call_name"]
 
-_CODES_LISTED: Final = 12
 _SIGNS: Final[Mapping[type[exp.Expression], str]] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -341,23 +340,7 @@ def _position(typed: Typed, given: Literal) -> int:
 
 
 def _unknown_code(typed: Typed, given: str) -> UnknownName:
-    """With the code that the card has under this label, else the nearest code or label, else the first codes."""
-    named = {label.text(lang).casefold(): place for place, label in enumerate(typed.labels) for lang in ("en", "fr")}
-    place = named.get(given.casefold())
-    if place is None and (spelt := nearest_code(given, typed.codes)) is not None:
-        place = typed.codes.index(spelt)
-    if place is None and (label := nearest(given.casefold(), named)) is not None:
-        place = named[label]
-    listed = ", ".join(typed.codes[:_CODES_LISTED]) + (", …" if len(typed.codes) > _CODES_LISTED else "")
-    code, called = (None, "") if place is None else (typed.codes[place], typed.labels[place].en if typed.labels else "")
-    return UnknownName(
-        sort="code",
-        name=given,
-        where=f"the categories of '{typed.text}'",
-        guess=code,
-        called="" if called == code else called,
-        otherwise=f"They are {listed}.",
-    )
+    return unknown_code(given, typed.codes, typed.labels, where=f"the categories of '{typed.text}'")
 
 
 def _ordered_codes(typed: Typed, sign: str, given: Literal) -> Condition:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
-from itertools import combinations, takewhile
+from itertools import combinations
 from typing import Final
 
 from discreet.errors import nearest
 
-__all__ = ["find_commas", "find_words", "guess_function", "nearest_code"]
+__all__ = ["find_commas", "find_words", "guess_function"]
 
 _KEYWORDS: Final = (
     "SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "OFFSET", "WITH", "DISTINCT", "AS", "ASC",
@@ -30,7 +29,6 @@ _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[A-Za-z_]\w*|\d(
 _COMMA: Final = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
 _MOST_TRIED: Final = 12
 _LONGEST: Final = 2_000  # every guess is a parse
-_CODES_NEAR: Final = 0.5  # codes are short: of two signs one may be wrong
 
 
 def find_words(sql: str, reads: Callable[[str], bool]) -> str:
@@ -73,18 +71,6 @@ def guess_function(name: str) -> str:
     """Did you mean …? for the name of a function that is not known."""
     guess = nearest(name, _FUNCTIONS)
     return f" Did you mean {guess}?" if guess else ""
-
-
-def nearest_code(given: str, codes: Sequence[str]) -> str | None:
-    """The code most like what was given; of those equally like, the one that begins the same, then the first."""
-
-    def likeness(code: str) -> tuple[float, int]:
-        one, other = given.casefold(), code.casefold()
-        same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-        return SequenceMatcher(None, one, other).ratio(), len(list(same))
-
-    best = max(codes, key=likeness, default=None)
-    return best if best is not None and likeness(best)[0] >= _CODES_NEAR else None
 
 
 def _list_slips(tokens: Sequence[str]) -> Iterator[tuple[int, str]]:

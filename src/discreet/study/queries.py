@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from discreet.data.card import Card, Category, Column, Kind, Labels
+from discreet.data.codes import unknown_code
 from discreet.errors import StudyInvalid, nearest
 from discreet.study.config import Custom, Named, StudyConfig
 from discreet.study.frame import ABSENT, Answers, Frame
@@ -252,7 +253,8 @@ class _Designer:
     def _position(self, path: str, column: Column, code: str) -> int | None:
         found = column.position(code)
         if found is None:
-            self._note(path, f"'{code}' is not a code of column '{column.name}'")
+            codes, labels = zip(*((one.code, one.label) for one in column.categories), strict=True)
+            self._note(path, unknown_code(code, codes, labels, where=f"the categories of '{column.name}'").message)
         return found
 
     def _note(self, path: str, text: str) -> None:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from discreet.data.card import Card, Column, Kind, Labels
+from discreet.data.codes import unknown_code
 from discreet.data.columns import canonical_code, edge_fault
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.guarantees.numbers import ExactLike, text
@@ -145,14 +146,8 @@ class TableRequest:
         for code, label in known:
             if canonical_code(code) == canonical_code(given):
                 return Code("'" + code.replace("'", "''") + "'", label)
-        meant = next((code for code, label in known if given.lower() in {label.en.lower(), label.fr.lower()}), None)
-        raise UnknownName(
-            sort="code",
-            name=given,
-            where=f"the {'bands' if bands else 'categories'} of '{column.name}'",
-            known=[code for code, _ in known],
-            advice=f"Its code is '{meant}'." if meant is not None else "",
-        )
+        where = f"the {'bands' if bands else 'categories'} of '{column.name}'"
+        raise unknown_code(given, [code for code, _ in known], [label for _, label in known], where=where)
 
     def _key(self, column: Column) -> str:
         bands = self.bands(column)

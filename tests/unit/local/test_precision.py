@@ -88,6 +88,7 @@ def test_nothing_is_foretold_of_hardly_anybody() -> None:
         ("region=N:0.5", UnknownName, "region"),
         ("town=X:0.5", UnknownName, "X"),
         ("town=N:0,5", UsageError, "use a point"),
+        ("town=NN:0.5", UnknownName, "Did you mean 'N'"),
         ("town=N:2", UsageError, "from 0 to 1"),
         ("town=N:1e-5", UsageError, "from 0 to 1"),
         ("town", UsageError, "declares nothing"),

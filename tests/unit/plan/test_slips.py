@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.data.codes import nearest_code
 from discreet.data.columns import Labels
 from discreet.errors import QueryRefused, UnknownName, tell_point
 from discreet.plan import scopes
 from discreet.plan.algebra import Nothing
 from discreet.plan.parsing import LONGEST_TEXT, parse, reads
-from discreet.plan.slips import find_commas, find_words, nearest_code
+from discreet.plan.slips import find_commas, find_words
 from discreet.plan.typed import Sort, Typed
 from tests.unit.plan.catalogue import read
 

@@ -338,7 +338,7 @@ def test_the_selection_is_checked_against_the_card() -> None:
         ),
         ("{column: smokes, above: 1, times: 2}", "selection by 'smokes', of kind category, takes codes"),
         ("{column: age, codes: [1], times: 2}", "selection by 'age', of kind integer, takes above"),
-        ("{column: smokes, codes: [7], times: 2}", "'7' is not a code of column 'smokes'"),
+        ("{column: smokes, codes: [7], times: 2}", "code '7' is not in the categories of 'smokes'"),
     ):
         with pytest.raises(StudyInvalid, match=words):
             design_study(parse_study(text.replace("SELECTION", selection), file="s.yaml"), design_card())

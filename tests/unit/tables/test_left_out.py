@@ -118,9 +118,9 @@ def test_a_listed_integer_is_left_out_by_its_value(office: Office) -> None:
 @pytest.mark.parametrize(
     ("leave_out", "fault", "words"),
     [
-        ({"smokes": ["11"]}, UnknownName, "code '11' is not in the categories of 'smokes'. Did you mean '1'?"),
-        ({"smokes": ["yes"]}, UnknownName, "Its code is '1'."),
-        ({"age": ["0-18"]}, UnknownName, "code '0-18' is not in the bands of 'age'. Did you mean '0-17'?"),
+        ({"smokes": ["11"]}, UnknownName, "code '11' is not in the categories of 'smokes'. Did you mean '1' "),
+        ({"smokes": ["yes"]}, UnknownName, "Did you mean '1' "),
+        ({"age": ["0-18"]}, UnknownName, "code '0-18' is not in the bands of 'age'. Did you mean '0-17' "),
         ({"smoke": ["1"]}, UnknownName, "Did you mean 'smokes'?"),
         ({"grade": ["4"]}, ParameterInvalid, "must be one it can take: a multiple of 1 from 1 to 3"),
         ({"grade": ["x"]}, ParameterInvalid, "must be one it can take"),
