@@ -65,7 +65,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 
 CALIBRATED = "calibrated weighted count by region and sex"
 
-EPSILONS = ("0.2", "1")
+EPSILONS = ("0.1", "0.2", "1")
 
 
 @dataclass

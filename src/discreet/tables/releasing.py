@@ -106,7 +106,7 @@ def estimate_measures(design: Design, noisy: Noisy) -> list[Estimated]:
 
 def _figures(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> dict[Margin, MarginFigures]:
     if formed.mean is not None:
-        return dict(mean_figures(formed, estimated[0], estimated[1], level))
+        return mean_figures(formed, estimated[0], estimated[1], level)
     return dict(_totals(formed, estimated, level))
 
 

@@ -258,12 +258,15 @@ def _note_grades(formed: Formed) -> Note:
         en = f"{widths[0]}: good up to {need}, the precision of the card, caution up to twice that"
         fr = f"{widths[1]} : bonne jusqu’à {need}, la précision de la fiche, prudence jusqu’au double"
     elif mean.low == 0:
-        en = "by the relative error, the standard error over the low end of an interval of about 99%"
-        fr = "l’erreur relative, l’erreur type sur la borne basse d’un intervalle à environ 99 %"
+        en = "by the relative error, the standard error over the low end of the 95% interval"
+        fr = "l’erreur relative, l’erreur type sur la borne basse de l’intervalle à 95 %"
     else:
         good, usable = f"{100 * GOOD_PART:.0f}", f"{100 * USABLE_PART:.0f}"
         en = f"{widths[0]}: good up to {good}% of the range of the column, caution up to {usable}%"
         fr = f"{widths[1]} : bonne jusqu’à {good} % de l’étendue de la variable, prudence jusqu’à {usable} %"
+    if column.precision is None and mean.low >= 0:
+        en += "; at most one in twenty of the good ones is expected to be wrong by more than a third"
+        fr += " ; au plus une sur vingt des bonnes devrait être fausse de plus d’un tiers"
     heading, said = _GRADES
     return heading, Labels(said.en.format(basis=en), said.fr.format(basis=fr))
 

@@ -32,6 +32,7 @@ columns:
   income: {kind: integer, bounds: [0, 1000]}
   height: {kind: integer, bounds: [100, 200]}
   shoe: {kind: integer, bounds: [20, 60], precision: 1.5}
+  shop: {kind: integer, bounds: [10, 1000]}
 """
 LEVEL = Decimal("0.95")
 CELLS = (0,)
@@ -40,8 +41,10 @@ CELLS = (0,)
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     tmp_path = tmp_path_factory.mktemp("house")
-    rows = [f"{pid},{'ab'[pid % 2]},{200 + pid % 5},{150 + pid % 9},{40 + pid % 4}" for pid in range(400)]
-    (tmp_path / "people.csv").write_text("\n".join(["pid,town,income,height,shoe", *rows, ""]), encoding="utf-8")
+    rows = [
+        f"{pid},{'ab'[pid % 2]},{200 + pid % 5},{150 + pid % 9},{40 + pid % 4},{50 + pid % 9}" for pid in range(400)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["pid,town,income,height,shoe,shop", *rows, ""]), encoding="utf-8")
     (tmp_path / "people.yaml").write_text(CARD, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
@@ -127,10 +130,35 @@ def test_columns_that_begin_at_0_are_graded_by_the_relative_error_at_the_low_end
     for size in range(200, 6000, 300):
         found = figures_of(design, [-300 * size, 0, 0, 0], [size] * 4)
         half = half_of(found)
-        relative = half / 1.96 / max(found.values[0] - 1.5 * half, 1e-9)
+        relative = half / 1.96 / max(found.values[0] - half, 1e-9)
         if abs(relative - 0.165) > 0.03 and abs(relative - 0.333) > 0.06 and (found.low[0] or 0) > 0:
             expected = Quality.GOOD if relative < 0.165 else Quality.CAUTION if relative < 0.333 else Quality.UNRELIABLE
             assert found.grades()[0] is expected
+
+
+def test_good_means_are_judged_together(house: Session) -> None:
+    """A mean that is good among four good ones is not when it alone is: noise could well have made one in four so."""
+    design = design_of(house, "income", "0.1")
+    alone, among = [], []
+    for size in range(400, 3000, 50):
+        others, total = [200] * 3, -250 * size
+        alone.append(figures_of(design, [total, 0, 0, 0], [size, *others]).grades()[0] is Quality.GOOD)
+        among.append(figures_of(design, [total] * 4, [size] * 4).grades()[0] is Quality.GOOD)
+        level = Decimal("0.9875") if alone[-1] else LEVEL
+        if alone[-1] or among[-1]:
+            found = figures_of(design, [total] * 4, [size] * 4, level)
+            assert found.values[0] <= 1.33 * (found.low[0] or 0)
+            assert found.values[0] >= 0.67 * (found.high[0] or 0)
+    assert alone == sorted(alone)
+    assert among == sorted(among)
+    assert 0 < sum(alone) < sum(among)
+
+
+def test_a_column_that_begins_above_0_is_not_good_when_it_may_be_wrong_by_a_third(house: Session) -> None:
+    """Half-widths of less than 5% of the range are more than a third of a mean near the low bound."""
+    design = design_of(house, "shop", "0.1")
+    found = figures_of(design, [-440 * 1500, 440 * 1500, 0, 0], [1500] * 4)
+    assert [half_of(found) < 0.05 * 990, *found.grades()[:2]] == [True, Quality.CAUTION, Quality.GOOD]
 
 
 def test_other_columns_are_graded_against_their_range(house: Session) -> None:
