@@ -18,6 +18,7 @@ from typing import Final
 from discreet.guarantees.numbers import ceil_to_grid
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.plan.algebra import walk
 from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
 from discreet.release.pricing import UsedMechanism
 
@@ -66,6 +67,8 @@ def evaluate(output: Output, values: Sequence[int], thin: Collection[int] = ()) 
         case Magnitude(inner):
             value = evaluate(inner, values, thin)
             return None if value is None else abs(value)
+        case Pick() if thin and any(isinstance(one, Mean | Spread) and one.size in thin for one in walk(output)):
+            return None  # passed over, a mean that is not shown would leave the other operand in its place
         case Pick(least, inners):
             present = [value for inner in inners if (value := evaluate(inner, values, thin)) is not None]
             return (min if least else max)(present, default=None)

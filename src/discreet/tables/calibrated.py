@@ -121,9 +121,10 @@ class CalibratedTable:
             shape = tuple(self.raw.shape[place] for place in fine)
             axis = fine.index(kept[0])
             unsteady = np.flatnonzero(~steady)
-            parts = [
-                one.reshape(shape).take(unsteady, axis).sum(axis=axis).ravel() for one in self._ratios(fine, level)
-            ]
+            one, *ends, spreads = (part.reshape(shape) for part in self._ratios(fine, level))
+            # nothing between 0 and T has a standard deviation above T/2: a small group cannot spoil a large sum
+            spreads = np.minimum(spreads, _spread(self.targets[0].totals, kept, fine) / 2)
+            parts = [part.take(unsteady, axis).sum(axis=axis).ravel() for part in (one, *ends, spreads)]
             centre, low, high, errors = (
                 centre + parts[0],
                 low + parts[1],

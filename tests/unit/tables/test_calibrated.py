@@ -14,6 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import ParameterInvalid, QueryRefused
+from discreet.session import Session
 from discreet.tables.calibrated import _Pair
 from discreet.tables.figurewords import small_print
 from discreet.tables.files import infer_format, render_text, to_arrow, write_table
@@ -194,3 +195,35 @@ def test_the_explanation_says_so_before_anything_is_charged(known: Office) -> No
     assert "asking buys nothing" not in told.to_text()
     alone = known.session.tables.read(known.request("region", weighted=True), epsilon=1)
     assert any("asking buys nothing" in note for note in known.session.tables.explain(alone).to_dict()["notes"])  # type: ignore[attr-defined]
+
+
+SMALL = """
+dataset: people
+population: everyone
+unit: {column: pid, rows: 1}
+neighbours: add-remove
+budget: {epsilon: 100}
+weight: {column: weight, cap: 20}
+totals: {by: region, values: {N: 9, S: 9000}, source: Census}
+columns:
+  pid: {kind: id, type: integer}
+  region: {kind: category, public: true, categories: [N, S]}
+  smokes: {kind: category, complete: true, categories: [1, 2]}
+  weight: {kind: integer, bounds: [0, 20]}
+"""
+
+
+def test_a_group_too_small_to_divide_by_does_not_spoil_the_grades_of_sums(tmp_path: Path) -> None:
+    """Of a group lost in noise nothing is known but that its part lies between 0 and its total; that is little."""
+    rows = [f"{pid},{'N' if pid < 3 else 'S'},{1 + pid % 2},{20 if pid >= 3 else 1}" for pid in range(403)]
+    (tmp_path / "people.csv").write_text("\n".join(["pid,region,smokes,weight", *rows, ""]), encoding="utf-8")
+    (tmp_path / "people.yaml").write_text(SMALL, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
+        patch.setenv("DISCREET_ANALYST", "ana")
+        with Session.create(tmp_path / "w") as session:
+            session.add(tmp_path / "people.csv", confirm=lambda _: True)
+            table = session.table("people", by="region,smokes", weighted=True, epsilon=2)
+    qualities = {entry.codes: entry.quality for entry in table.entries() if entry.over in ((), (0,))}
+    assert qualities["N", "1"] is Quality.UNRELIABLE
+    assert qualities["S", "1"] is qualities[None, "1"] is qualities[None, "2"] is Quality.GOOD
