@@ -150,3 +150,16 @@ def test_a_weighted_table_meets_the_totals_unless_told(office: Path, run: Run) -
     assert "(no value)" in left
     assert "a stored answer" in left
     assert "211 by region: Register" in run("show", "-w", "w", "people").out
+
+
+def test_one_cap_for_all_is_told_by_the_column_of_the_totals(tmp_path: Path, run: Run) -> None:
+    flat = CARD.replace("{by: region, values: {N: 5, S: 20}}", "20")
+    (tmp_path / "people.csv").write_text(ROWS + "\n", encoding="utf-8")
+    (tmp_path / "people.yaml").write_text(flat, encoding="utf-8")
+    with Session.create(tmp_path / "w") as session:
+        session.add(tmp_path / "people.csv", confirm=lambda _: True)
+        released = session.query(cap_share_sql(session.workspace.dataset("people").card), epsilon=80_000)
+    assert {row["region"] for row in released.rows} == {"N", "S"}
+    shown = run("show", "-w", "w", "people", "--custodian")
+    assert re.search(r"North +20 +107 +65\.42% +1\n", shown.out)  # 90 - 20 of 107
+    assert re.search(r"South +20 +100 +40\.00% +2\n", shown.out)

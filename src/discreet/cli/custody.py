@@ -373,7 +373,7 @@ def _show_cut(session: "Session", dataset: str, weight: "WeightReport") -> None:
     """How much of each category's weight the cap cuts: a bias of every weighted figure that no interval shows."""
     card = session.workspace.dataset(dataset).card
     assert card.weight is not None
-    by = card.column(card.weight.by or "")
+    by = card.column(card.cut_by or "")
     labels = {category.code: category.label.en for category in by.categories}
     rows = [
         [

@@ -137,6 +137,12 @@ class Card:
         return next((column for column in every if self.weight and column.name != self.weight.column), None)
 
     @property
+    def cut_by(self) -> str | None:
+        """By whose categories it is told what a cap cuts: the column of the caps, else of the totals."""
+        by = (self.weight.by if self.weight else None, *(one.by for one in self.totals))
+        return next((name for name in by if name is not None), None)
+
+    @property
     def from_rows(self) -> tuple[str, ...]:
         """Columns whose bounds or categories were read from the rows: what uses them is unproven."""
         return tuple(column.name for column in self.columns if column.from_rows)

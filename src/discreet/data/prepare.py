@@ -271,7 +271,7 @@ def _weigh(connection: duckdb.DuckDBPyConnection, card: Card) -> WeightReport | 
     if card.weight is None:
         return None
     weight, unit = _value(card, card.weight.column), _value(card, card.unit.column)
-    capped, by = _capped(card, card.weight), card.weight.by
+    capped, by = _capped(card, card.weight), card.cut_by
     group = "0" if by is None else _value(card, by)
     rows = connection.execute(
         f"SELECT {group}, coalesce(sum({weight}::HUGEINT), 0), coalesce(sum({capped}::HUGEINT), 0), "

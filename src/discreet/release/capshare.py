@@ -25,7 +25,7 @@ _MOST: Final = 1000
 
 
 def cap_share_sql(card: Card, *, limit: ExactLike = LIMIT) -> str:
-    """The statement whose answer is the share cut and the weight cut, by the column that decides the cap."""
+    """The statement whose answer is the share cut and the weight cut, by the column of the caps, else of the totals."""
     times = _limit(limit)
     if card.weight is None:
         raise QueryRefused(f"'{card.dataset}' has no weight: its card declares none.", part="dataset")
@@ -49,9 +49,9 @@ def cap_share_sql(card: Card, *, limit: ExactLike = LIMIT) -> str:
     over = excess(rule.largest) if rule.by is None else f"CASE {each} ELSE {excess(rule.largest)} END"
     cut, kept = f'SUM("{rule.column}" * {over})', f'SUM("{rule.column}")'
     shown = f"{cut} / ({cut} + {kept}) AS share_cut, {cut} AS weight_cut"
-    if rule.by is None:
+    if (by := card.cut_by) is None:
         return f'SELECT {shown} FROM "{card.dataset}"'
-    return f'SELECT "{rule.by}", {shown} FROM "{card.dataset}" GROUP BY 1 HAVING "{rule.by}" IS NOT NULL'
+    return f'SELECT "{by}", {shown} FROM "{card.dataset}" GROUP BY 1 HAVING "{by}" IS NOT NULL'
 
 
 def tell_cap_share(limit: ExactLike = LIMIT) -> str:

@@ -213,14 +213,14 @@ def _title(request: TableRequest, card: Card) -> Labels:
 
 
 def tell_left_out(request: TableRequest, card: Card) -> Labels | None:
-    """Whom a table leaves out by its keys: "missing values, province: Yukon, Nunavut"; None where it is nobody."""
+    """Whom a table leaves out by its keys: "missing values or province: Yukon, Nunavut"; None where it is nobody."""
     told = [Labels("missing values", "les valeurs manquantes")] if request.no_missing else []
     for column in map(card.column, request.by):
         codes = [code.label for code in request.left_out(column)]
         if codes:
             en, fr = ", ".join(code.en for code in codes), ", ".join(code.fr for code in codes)
             told.append(Labels(f"{_within(column.label.en)}: {en}", f"{_within(column.label.fr)} : {fr}"))
-    return Labels("; ".join(one.en for one in told), " ; ".join(one.fr for one in told)) if told else None
+    return Labels(" or ".join(one.en for one in told), " ou ".join(one.fr for one in told)) if told else None
 
 
 def _within(name: str) -> str:
