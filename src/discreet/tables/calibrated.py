@@ -89,6 +89,7 @@ class CalibratedTable:
         values = keep_keys(self.cells, margin).ravel()
         centre, low, high, errors = self._ends(margin, level)
         public = errors <= _NOTHING * np.maximum(np.abs(centre), 1.0)
+        public |= any(set(margin) <= set(one.kept) for one in self.targets)
         most = self._most(margin)
         low, high = np.clip(np.floor(low / step), 0, most), np.minimum(np.ceil(high / step), most)
         # a figure made whole and not negative may lie outside what its estimate says: the interval then reaches it
@@ -182,10 +183,11 @@ class CalibratedTable:
         values = np.where(weak, 0.0, self.raked.values)
         groups = self._groups
         gram = groups.T @ (values.ravel()[:, None] * groups)
-        inverse = np.linalg.pinv(gram)
+        inverse = np.linalg.pinv(gram, rcond=_NOTHING, hermitian=True)  # several totals share the grand total
         factors = np.ones(self.raw.shape)
         for target, factor in zip(self.targets, self.raked.factors, strict=True):
-            factors = factors * _spread(factor, target.kept, tuple(range(self.raw.ndim)))
+            known = np.where(target.totals > 0, factor, 0.0)  # a total of 0 leaves its cells no noise
+            factors = factors * _spread(known, target.kept, tuple(range(self.raw.ndim)))
         made = np.zeros((4, math.prod(shape)))
         normal = NormalDist().inv_cdf((1 + float(level)) / 2)
         peaked = -math.log(1 - float(level)) / math.sqrt(2)

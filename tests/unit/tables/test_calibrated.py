@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -213,17 +214,44 @@ columns:
 """
 
 
+def _tabled(folder: Path, card: str) -> Table:
+    """403 people by region and whether they smoke, three of them in the north."""
+    rows = [f"{pid},{'N' if pid < 3 else 'S'},{1 + pid % 2},{20 if pid >= 3 else 1}" for pid in range(403)]
+    (folder / "people.csv").write_text("\n".join(["pid,region,smokes,weight", *rows, ""]), encoding="utf-8")
+    (folder / "people.yaml").write_text(card, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISCREET_KEYS", str(folder / "keys"))
+        patch.setenv("DISCREET_ANALYST", "ana")
+        with Session.create(folder / "w") as session:
+            session.add(folder / "people.csv", confirm=lambda _: True)
+            return session.table("people", by="region,smokes", weighted=True, epsilon=2)
+
+
 def test_a_group_too_small_to_divide_by_does_not_spoil_the_grades_of_sums(tmp_path: Path) -> None:
     """Of a group lost in noise nothing is known but that its part lies between 0 and its total; that is little."""
-    rows = [f"{pid},{'N' if pid < 3 else 'S'},{1 + pid % 2},{20 if pid >= 3 else 1}" for pid in range(403)]
-    (tmp_path / "people.csv").write_text("\n".join(["pid,region,smokes,weight", *rows, ""]), encoding="utf-8")
-    (tmp_path / "people.yaml").write_text(SMALL, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
-        patch.setenv("DISCREET_ANALYST", "ana")
-        with Session.create(tmp_path / "w") as session:
-            session.add(tmp_path / "people.csv", confirm=lambda _: True)
-            table = session.table("people", by="region,smokes", weighted=True, epsilon=2)
+    table = _tabled(tmp_path, SMALL)
     qualities = {entry.codes: entry.quality for entry in table.entries() if entry.over in ((), (0,))}
     assert qualities["N", "1"] is Quality.UNRELIABLE
     assert qualities["S", "1"] is qualities[None, "1"] is qualities[None, "2"] is Quality.GOOD
+
+
+def test_public_totals_have_no_interval_when_another_total_is_0(tmp_path: Path) -> None:
+    """A group of which the totals say that nobody is in it adds no noise to the others."""
+    totals = """totals:
+  - {by: region, values: {N: 0, S: 9000}, source: Census}
+  - {by: smokes, values: {1: 4000, 2: 5000}, source: Census}
+"""
+    card = re.sub(r"totals: .*\n", totals, SMALL).replace("complete: true", "public: true")
+    table = _tabled(tmp_path, card)
+    margins = {entry.codes: entry for entry in table.margins}
+    assert {codes: entry.value for codes, entry in margins.items()} == {
+        ("N", None): 0,
+        ("S", None): 9000,
+        (None, "1"): 4000,
+        (None, "2"): 5000,
+        (None, None): 9000,
+    }
+    assert {(entry.quality, entry.low) for entry in margins.values()} == {(Quality.PUBLIC, None)}
+    cells = {entry.codes: entry for entry in table.cells}
+    assert cells["N", "1"].quality is Quality.PUBLIC
+    assert cells["S", "1"].quality is Quality.PUBLIC, "it follows from the totals"
