@@ -106,33 +106,53 @@ class CalibratedTable:
         return CalibratedFigures(positions, values, low, high, errors, public, factors)
 
     def _ends(self, margin: Margin, level: Decimal) -> tuple[Floats, Floats, Floats, Floats]:
-        kept = self.targets[0].kept
-        if len(self.targets) == 1 and set(kept) <= set(margin):
-            return self._ratios(margin, level)
-        weak = np.zeros(self.raw.shape, dtype=bool)
+        target = self.targets[0]
         if len(self.targets) > 1:
-            return self._linear(margin, level, weak)
+            return self._raked(margin, level)
+        if set(target.kept) <= set(margin):
+            return self._ratios(margin, level, target)
         # one key with totals that this margin adds up
-        sums = keep_keys(self.raw, kept)
-        steady = sums > _STEADY * self.estimated.standard_errors(kept)[self.present[kept[0]]] * self.unit
-        weak |= _spread(~steady, kept, tuple(range(self.raw.ndim)))
+        groups = self._unsteady(target)
+        weak = np.broadcast_to(_spread(groups, target.kept, tuple(range(self.raw.ndim))), self.raw.shape)
         centre, low, high, errors = self._linear(margin, level, weak)
-        if not steady.all():
-            fine = tuple(sorted({*margin, *kept}))
-            shape = tuple(self.raw.shape[place] for place in fine)
-            axis = fine.index(kept[0])
-            unsteady = np.flatnonzero(~steady)
-            one, *ends, spreads = (part.reshape(shape) for part in self._ratios(fine, level))
-            # nothing between 0 and T has a standard deviation above T/2: a small group cannot spoil a large sum
-            spreads = np.minimum(spreads, _spread(self.targets[0].totals, kept, fine) / 2)
-            parts = [part.take(unsteady, axis).sum(axis=axis).ravel() for part in (one, *ends, spreads)]
-            centre, low, high, errors = (
-                centre + parts[0],
-                low + parts[1],
-                high + parts[2],
-                np.hypot(errors, parts[3]),
-            )
+        if groups.any():
+            parts = self._weak(margin, level, groups)
+            centre, low, high = centre + parts[0], low + parts[1], high + parts[2]
+            errors = np.hypot(errors, parts[3])
         return centre, low, high, errors
+
+    def _raked(self, margin: Margin, level: Decimal) -> tuple[Floats, Floats, Floats, Floats]:
+        """Several totals: linearised, and in groups lost in noise at least as far as a quotient by their own total."""
+        shape = tuple(self.raw.shape[place] for place in margin)
+        centre, low, high, errors = self._linear(margin, level, np.zeros(self.raw.shape, dtype=bool))
+        for target in self.targets:
+            if not set(target.kept) <= set(margin) or not (groups := self._unsteady(target)).any():
+                continue
+            _, least, most, spreads = self._ratios(margin, level, target)
+            inside = np.broadcast_to(_spread(groups, target.kept, margin), shape).ravel()
+            low, high = np.where(inside, np.minimum(low, least), low), np.where(inside, np.maximum(high, most), high)
+            errors = np.where(inside, np.maximum(errors, spreads), errors)
+        return centre, low, high, errors
+
+    def _unsteady(self, target: Target) -> NDArray[np.bool_]:
+        """Which groups of a total have a sum too small beside its noise to be divided by in a linearised figure."""
+        if not target.kept:
+            return np.zeros((), dtype=bool)
+        errors = self.estimated.standard_errors(target.kept)[np.ix_(*(self.present[place] for place in target.kept))]
+        found: NDArray[np.bool_] = keep_keys(self.raw, target.kept) <= _STEADY * errors * self.unit
+        return found
+
+    def _weak(self, margin: Margin, level: Decimal, groups: NDArray[np.bool_]) -> list[Floats]:
+        """What these groups of the one key with totals add to the figures of a margin, each by its own quotient."""
+        target = self.targets[0]
+        fine = tuple(sorted({*margin, *target.kept}))
+        shape = tuple(self.raw.shape[place] for place in fine)
+        centre, low, high, errors = (one.reshape(shape) for one in self._ratios(fine, level, target))
+        # nothing between 0 and T has a standard deviation above T/2: a small group cannot spoil a large sum
+        errors = np.minimum(errors, _spread(target.totals, target.kept, fine) / 2)
+        over = tuple(axis for axis, place in enumerate(fine) if place not in margin)
+        inside = np.broadcast_to(_spread(groups, target.kept, fine), shape)
+        return [np.where(inside, one, 0.0).sum(axis=over).ravel() for one in (centre, low, high, errors)]
 
     def _most(self, margin: Margin) -> Floats:
         """No figure is above the totals of its groups: in steps, for every figure of the margin."""
@@ -146,22 +166,21 @@ class CalibratedTable:
 
     # --- one group and its own total --------------------------------------------------------------------------------
 
-    def _ratios(self, margin: Margin, level: Decimal) -> tuple[Floats, Floats, Floats, Floats]:
+    def _ratios(self, margin: Margin, level: Decimal, target: Target) -> tuple[Floats, Floats, Floats, Floats]:
         """Centre, ends and standard errors of x·T/Σx, where the margin keeps the key that has the totals."""
-        target = self.targets[0]
         shape = tuple(self.raw.shape[place] for place in margin)
         figures = keep_keys(self.raw, margin)
         sums = np.broadcast_to(_spread(keep_keys(self.raw, target.kept), target.kept, margin), shape)
         totals = np.broadcast_to(_spread(target.totals, target.kept, margin), shape)
         made = np.zeros((4, *shape))
-        for at, pair in self._pairs(margin, level):
+        for at, pair in self._pairs(margin, level, target.kept):
             made[(slice(None), *at)] = pair.invert(figures[at] / self.unit, sums[at] / self.unit)
         centre, low, high, errors = (one.ravel() for one in np.where(totals > 0, made, 0.0) * totals)
         return centre, low, high, errors
 
-    def _pairs(self, margin: Margin, level: Decimal) -> Iterator[tuple[tuple[Any, ...], _Pair]]:
+    def _pairs(self, margin: Margin, level: Decimal, kept: Margin) -> Iterator[tuple[tuple[Any, ...], _Pair]]:
         """The joint noise of a figure and its group's sum, one for each slice that the margin keeps."""
-        slicing, kept = self.estimated.layout.slicing, self.targets[0].kept
+        slicing = self.estimated.layout.slicing
         drawn = _Drawn((self.estimated.estimator, *(one.mechanisms for one in self.estimated.noisy)), self.estimated)
         stand = {place: int(self.present[place][0]) for place in margin}
         if slicing is None or slicing not in margin:
