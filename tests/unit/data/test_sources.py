@@ -103,6 +103,7 @@ def test_a_bomb_is_refused_while_it_unpacks(tmp_path: Path) -> None:
         columns(source(tmp_path, plain, "x.csv.gz", limits=Limits(expanded_bytes=1_000)), "a")
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_where_it_swells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not when all that its size would allow has been unpacked."""
     packed = zlib.compressobj(9, zlib.DEFLATED, 31)
@@ -125,6 +126,7 @@ def test_a_bomb_is_refused_where_it_swells(tmp_path: Path, monkeypatch: pytest.M
     assert unpacked < 64 * 2**20
 
 
+@pytest.mark.slow
 def test_what_was_read_ahead_is_not_used_once_the_limit_is_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

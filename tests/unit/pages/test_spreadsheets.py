@@ -151,6 +151,7 @@ def test_no_writer_lets_a_formula_through(write: Any, bad: str, tmp_path: Path) 
     assert any(field in ("-3", "-3.0", "-13") for field in told), "numbers stay numbers"
 
 
+@pytest.mark.slow
 def test_nobody_writes_csv_another_way() -> None:
     """Answers to queries are written in parts by `release.exports`, from the same pieces."""
     writers, found = ("csv.writer", "csv.DictWriter", "csv.write_csv"), set()

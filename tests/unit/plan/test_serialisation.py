@@ -304,6 +304,7 @@ def test_raw_identities_do_not_enter(number: Callable[[Identity], int]) -> None:
         assert ids[0] == ids[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", RENUMBERINGS.values(), ids=RENUMBERINGS)
 def test_raw_identities_do_not_enter_for_random_plans(
     number: Callable[[Identity], int], random_plans: tuple[Plan, ...]

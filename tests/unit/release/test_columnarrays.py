@@ -83,6 +83,7 @@ def listed(column: object) -> list[object]:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)  # type: ignore[call-overload, no-any-return]
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(outputs(), MEASURES)
 def test_values_are_those_of_single_cells(output: Output, measures: list[list[int]]) -> None:
@@ -93,6 +94,7 @@ def test_values_are_those_of_single_cells(output: Output, measures: list[list[in
         assert [type(one) for one in listed(found)] == [type(one) for one in expected]
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(outputs(), MEASURES, st.integers(0, 500), st.booleans())
 def test_intervals_are_those_of_single_cells(
@@ -167,6 +169,7 @@ def selections() -> st.SearchStrategy[Selection]:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(
     st.one_of(st.none(), selections()),

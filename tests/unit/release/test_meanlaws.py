@@ -46,6 +46,7 @@ def chance_within(total: Mechanism, size: Mechanism, distance: float, reach: flo
     return chance
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     st.sampled_from([0.25, 0.5, 1.5, 4.0, 12.0]),
@@ -86,6 +87,7 @@ def brute_force(mean: Mean, law: object, total: float, size: float) -> tuple[flo
     return (float(held.min()), float(held.max())) if len(held) else (float(mean.low), float(mean.high))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(-4000, 4000), st.integers(-60, 200), st.integers(1, 99))
 def test_an_interval_is_the_hull_of_what_is_not_spoken_against(total: int, size: int, centre: int) -> None:

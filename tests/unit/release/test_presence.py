@@ -128,6 +128,7 @@ def test_sizes_of_their_own_count_each(house: Session) -> None:
         assert floor.halves[0] == scale.half_width(presence_level(figures))
 
 
+@pytest.mark.slow
 def test_very_many_cells_are_the_same_cells(house: Session) -> None:
     """In arrays and one by one: values, intervals and what is not shown, bit for bit."""
     by = "SELECT place, AVG(income) AS mean FROM people GROUP BY place"

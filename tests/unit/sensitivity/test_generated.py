@@ -226,6 +226,7 @@ def test_every_draw_runs_the_listing_anew() -> None:
 # --- the printed sensitivities --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not (SHARED / "diabetes130.csv.gz").is_file(), reason="the data of the thesis are not beside the project"
 )

@@ -34,6 +34,7 @@ def parameters(tree: ast.AST) -> Iterator[str]:
             yield from (one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
 
 
+@pytest.mark.slow
 def test_no_releasing_room_imports_the_study() -> None:
     assert len(MODULES) > 80
     for file in MODULES:

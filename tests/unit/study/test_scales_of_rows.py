@@ -59,6 +59,7 @@ def shown(session: Session, sql: str, **more: Any) -> dict[str, Any]:
     return dict(compare_query(sql, session.workspace, session.ledger, epsilon="1", **more).to_dict())
 
 
+@pytest.mark.slow
 def test_analysts_see_the_same_whatever_the_rows_and_custodians_see_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

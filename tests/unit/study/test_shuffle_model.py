@@ -55,6 +55,7 @@ def run(frame: Frame, mechanism: str, *, epsilon: str = "1", seed: int = 0) -> O
     return model(mechanism).run(frame, (SMOKING, HEIGHT), epsilon=Decimal(epsilon), streams=streams)
 
 
+@pytest.mark.slow
 def test_a_smaller_epsilon_or_delta_is_paid_with_a_larger_error(frame: Frame) -> None:
     """Asked for in turn: what is kept for one is not used for another."""
     first, second, third = (
