@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from discreet.session import Session
     from discreet.tables.bootstrap.log import Releases
 
-__all__ = ["confirm_cost", "register", "show_answer"]
+__all__ = ["confirm_cost", "give_answer", "register", "show_answer"]
 
 ledger = typer.Typer(help="Read, check, copy and restore the ledger.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -260,14 +260,23 @@ def query(
         fresh=fresh,
         confirm=confirm_cost if on_terminal() and not yes else None,
     )
+    give_answer(answer, output, lang)
+
+
+def give_answer(answer: "Answer", output: AnswerFormat, lang: Language, *, meaning: str = "") -> None:
+    """An answer in the format asked for; `meaning` says what its figures are, where their names do not."""
     if output is AnswerFormat.JSON:
-        show_json(answer.fields(lang))
+        show_json({**answer.fields(lang), **({"meaning": meaning} if meaning else {})})
     elif output is AnswerFormat.CSV:
         from discreet.release.exports import csv_parts
 
         sys.stdout.writelines(csv_parts(answer, lang))
+        if meaning:
+            show_note(meaning)
     else:
         show_answer(answer, lang)
+        if meaning:
+            typer.echo(meaning)
 
 
 def _refuse_unproven_options(*, delta: str, within: str | None, explain: bool, assume: str | None, fresh: bool) -> None:

@@ -1,6 +1,5 @@
 """The command that releases what caps cut from the weights."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -16,7 +15,7 @@ from discreet.cli.options import (
     WorkspaceOption,
     YesOption,
 )
-from discreet.cli.screen import on_terminal, show_json, show_note
+from discreet.cli.screen import on_terminal, show_json
 
 __all__ = ["register"]
 
@@ -51,7 +50,7 @@ def caps(
     For each category of the column that decides the cap. `discreet show DATASET --custodian` shows the custodian the
     exact shares.
     """
-    from discreet.cli.asking import confirm_cost, show_answer
+    from discreet.cli.asking import confirm_cost, give_answer
     from discreet.cli.opening import open_session
     from discreet.release.capshare import cap_share_sql, tell_cap_share
 
@@ -73,13 +72,4 @@ def caps(
         fresh=fresh,
         confirm=confirm_cost if on_terminal() and not yes else None,
     )
-    if output is AnswerFormat.JSON:
-        show_json({**answer.fields(lang), "meaning": tell_cap_share(limit)})
-    elif output is AnswerFormat.CSV:
-        from discreet.release.exports import csv_parts
-
-        sys.stdout.writelines(csv_parts(answer, lang))
-        show_note(tell_cap_share(limit))
-    else:
-        show_answer(answer, lang)
-        typer.echo(tell_cap_share(limit))
+    give_answer(answer, output, lang, meaning=tell_cap_share(limit))
