@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 import discreet
-from discreet.cli.app import app
+from discreet.cli.app import root
 from discreet.cli.reference import ENVIRONMENT, reference
 from discreet.data.cardkeys import walk_keys
 from discreet.mechanisms import MECHANISMS
@@ -32,7 +31,7 @@ def commands(command: Any, path: str = "discreet") -> Iterator[tuple[str, Any]]:
         yield path, command
 
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
+COMMANDS = dict(commands(root()))
 
 
 def test_the_reference_is_what_the_code_says() -> None:

@@ -19,13 +19,13 @@ def main() -> None:
     import typer
     from typer.exceptions import TyperException
 
-    from discreet.cli.app import app
+    from discreet.cli.app import root
     from discreet.cli.opening import close_sessions
     from discreet.cli.screen import show_error, show_fault, show_misuse
     from discreet.errors import DiscreetError
 
     try:
-        sys.exit(app(prog_name="discreet", standalone_mode=False) or 0)
+        sys.exit(root()(prog_name="discreet", standalone_mode=False) or 0)
     except TyperException as misuse:
         show_misuse(misuse)
         sys.exit(misuse.exit_code)

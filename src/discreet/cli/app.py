@@ -1,8 +1,10 @@
 """All commands, in the order in which a newcomer meets them."""
 
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from discreet.cli import (
     asking,
@@ -19,7 +21,7 @@ from discreet.cli import (
     tables,
 )
 
-__all__ = ["app"]
+__all__ = ["root"]
 
 app = typer.Typer(
     name="discreet",
@@ -56,3 +58,9 @@ gan.register(app)
 study.register(app)
 reproduce.register(app)
 methods.register(app)
+
+
+@cache
+def root() -> Any:
+    """The tree of all commands, ready to be called. Building it takes longer than most commands run, so it is kept."""
+    return get_command(app)

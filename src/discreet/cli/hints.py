@@ -57,9 +57,7 @@ def repeat_in(facts: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def _list_commands() -> frozenset[str]:
     """Commands that need a workspace, as they are typed."""
-    from typer.main import get_command
-
-    from discreet.cli.app import app
+    from discreet.cli.app import root
 
     def walk(command: Any, name: str) -> Iterator[str]:
         for word, part in getattr(command, "commands", {}).items():
@@ -68,4 +66,4 @@ def _list_commands() -> frozenset[str]:
         if any(told.startswith(NEEDS_WORKSPACE) for told in options):
             yield name
 
-    return frozenset(walk(get_command(app), ""))
+    return frozenset(walk(root(), ""))

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
-import typer
-
 __all__ = ["reference"]
 
 
@@ -31,10 +29,9 @@ def reference() -> str:
 
 
 def _commands() -> Iterator[str]:
-    from discreet.cli.app import app
+    from discreet.cli.app import root
 
-    root = typer.main.get_command(app)
-    yield from _describe(root, "discreet")
+    yield from _describe(root(), "discreet")
 
 
 def _describe(command: Any, path: str) -> Iterator[str]:

@@ -144,10 +144,20 @@ def facts_of(relation: Relation, cards: Mapping[str, Card], *, trusting: bool = 
     `trusting` takes cards at their word that a column is complete: it tells which keys are worth listing, and no
     sensitivity may rest on it.
     """
+    known: dict[int, tuple[Relation, Facts]] = {}  # by the node itself, which is kept so that no other takes its place
 
     def below(source: Relation) -> Facts:
-        return facts_of(source, cards, trusting=trusting)
+        """Once per node: a condition reads what is below it twice, and so would each of those."""
+        if id(source) not in known:
+            known[id(source)] = source, _facts_above(source, cards, below, trusting=trusting)
+        return known[id(source)][1]
 
+    return below(relation)
+
+
+def _facts_above(
+    relation: Relation, cards: Mapping[str, Card], below: Callable[[Relation], Facts], *, trusting: bool
+) -> Facts:
     match relation:
         case Scan():
             scanned = _scan(cards[relation.dataset], relation)
@@ -189,9 +199,11 @@ def _unfiltered(relation: Relation) -> Relation:
         case Filter(source, _):
             return _unfiltered(source)
         case Join(left, right):
-            return Join(_unfiltered(left), _unfiltered(right))
+            one, other = _unfiltered(left), _unfiltered(right)
+            return relation if one is left and other is right else Join(one, other)
         case Derive() | Lookup():
-            return replace(relation, source=_unfiltered(relation.source))
+            source = _unfiltered(relation.source)
+            return relation if source is relation.source else replace(relation, source=source)
 
 
 def _scan(card: Card, scan: Scan) -> Facts:

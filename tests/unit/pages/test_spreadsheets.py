@@ -157,7 +157,8 @@ def test_nobody_writes_csv_another_way() -> None:
     writers, found = ("csv.writer", "csv.DictWriter", "csv.write_csv"), set()
     house = Path(discreet.__file__).parent
     for file in house.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text if "csv" in text else "")):
             if isinstance(node, ast.Attribute) and ast.unparse(node) in writers:
                 found.add(file.relative_to(house).as_posix())
     assert found == set(OTHER_WAYS)
