@@ -15,6 +15,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from discreet.noise.chance import Chance, toss
@@ -46,6 +47,7 @@ def discrete_laplace_many(entropy: Entropy, *, scale: Fraction, count: int) -> l
     return drawn
 
 
+@lru_cache(maxsize=256)
 def expand(scale: Fraction, *, reach: int = _REACH) -> Digits:
     """The chances for a scale, with the fewest digits m such that 2**m >= reach*scale; any m gives the same law."""
     if scale <= 0:

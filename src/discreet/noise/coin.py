@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.noise.entropy import Entropy
 from discreet.noise.uniform import uniform_below
 
-__all__ = ["bernoulli", "bernoulli_exp_minus"]
+__all__ = ["bernoulli", "bernoulli_exp_minus", "bernoulli_exp_minus_part"]
 
 
 def bernoulli(entropy: Entropy, probability: Fraction) -> bool:
@@ -23,13 +23,16 @@ def bernoulli_exp_minus(entropy: Entropy, gamma: Fraction) -> bool:
         raise ValueError("gamma must not be negative")
     whole, rest = divmod(gamma.numerator, gamma.denominator)
     for _ in range(whole):
-        if not _bernoulli_exp_minus_fraction(entropy, 1, 1):
+        if not bernoulli_exp_minus_part(entropy, 1, 1):
             return False
-    return _bernoulli_exp_minus_fraction(entropy, rest, gamma.denominator)
+    return bernoulli_exp_minus_part(entropy, rest, gamma.denominator)
 
 
-def _bernoulli_exp_minus_fraction(entropy: Entropy, numerator: int, denominator: int) -> bool:
-    """For gamma = numerator/denominator <= 1: whether the first k whose coin of gamma/k fails is odd."""
+def bernoulli_exp_minus_part(entropy: Entropy, numerator: int, denominator: int) -> bool:
+    """The same for gamma = numerator/denominator <= 1 in lowest terms, by which bytes are read.
+
+    It is whether the first k whose coin of gamma/k fails is odd.
+    """
     k = 1
     while uniform_below(entropy, denominator * k) < numerator:
         k += 1

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import Final
 
-from discreet.noise.coin import bernoulli_exp_minus
+from discreet.noise.coin import bernoulli_exp_minus_part
 from discreet.noise.entropy import Entropy
 from discreet.noise.uniform import uniform_below
 
 __all__ = ["discrete_laplace", "geometric"]
-
-_ONE: Final = Fraction(1)
 
 
 def geometric(entropy: Entropy, *, scale: Fraction) -> int:
@@ -21,10 +19,11 @@ def geometric(entropy: Entropy, *, scale: Fraction) -> int:
     modulus = scale.numerator
     while True:
         remainder = uniform_below(entropy, modulus)
-        if bernoulli_exp_minus(entropy, Fraction(remainder, modulus)):
+        common = math.gcd(remainder, modulus)
+        if bernoulli_exp_minus_part(entropy, remainder // common, modulus // common):
             break
     quotient = 0
-    while bernoulli_exp_minus(entropy, _ONE):
+    while bernoulli_exp_minus_part(entropy, 1, 1):
         quotient += 1
     return (remainder + modulus * quotient) // scale.denominator
 
