@@ -18,7 +18,7 @@ from discreet.engines.dialects import DUCKDB
 from discreet.plan import keycells, sensitivity
 from discreet.plan.algebra import Field
 from tests.conformance.engines.plans import NullBecomesBound, planted
-from tests.sqltext.fuzz import embedded, read_only, run
+from tests.sqltext.fuzz import Engines, embedded, read_only, run
 from tests.sqltext.statements import EVERY_OPERATOR
 
 BLOCK = 150
@@ -30,9 +30,15 @@ def seeds(block: int) -> range:
     return range(block * BLOCK, (block + 1) * BLOCK)
 
 
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Engines:
+    """One engine for each population, whatever is asked of it."""
+    return embedded(tmp_path_factory.mktemp("populations"))
+
+
 @pytest.mark.parametrize("block", range(QUICK))
-def test_statements_are_answered_as_they_read(block: int, tmp_path: Path) -> None:
-    result = run(seeds(block), embedded(tmp_path))
+def test_statements_are_answered_as_they_read(block: int, engines: Engines) -> None:
+    result = run(seeds(block), engines)
     assert not result.violations, str(result)
 
 
@@ -51,16 +57,16 @@ def test_most_statements_are_answered_and_every_operator_is_among_them() -> None
 
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(16))
-def test_statements_are_answered_as_they_read_at_length(block: int, tmp_path: Path) -> None:
+def test_statements_are_answered_as_they_read_at_length(block: int, engines: Engines) -> None:
     start = randbits(48)
-    result = run(range(start, start + LONG_BLOCK), embedded(tmp_path))
+    result = run(range(start, start + LONG_BLOCK), engines)
     assert not result.violations, str(result)
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------------
 
 
-def test_half_a_bound_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_a_bound_is_found(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     derived = sensitivity._moved
 
     def halved(*given: Any) -> sensitivity.Sensitivity:
@@ -68,18 +74,18 @@ def test_half_a_bound_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return replace(found, l1=found.l1 / 2, squared_l2=found.squared_l2 / 4)
 
     monkeypatch.setattr(sensitivity, "_moved", halved)
-    result = run(seeds(0), embedded(tmp_path), wild=0, until=3)
+    result = run(seeds(0), engines, wild=0, until=3)
     assert ["of the bound" in found.what for found in result.violations] == [True] * 3, str(result)
 
 
-def test_a_score_that_moves_further_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_score_that_moves_further_is_found(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     derived = sensitivity._score
 
     def lowered(step: Fraction, *given: Any) -> sensitivity.Sensitivity:
         return derived(step / 2, *given)
 
     monkeypatch.setattr(sensitivity, "_score", lowered)
-    result = run(seeds(0), embedded(tmp_path), wild=0, until=3)
+    result = run(seeds(0), engines, wild=0, until=3)
     assert ["of the bound" in found.what for found in result.violations] == [True] * 3, str(result)
 
 
@@ -89,7 +95,7 @@ def test_a_wrong_template_of_an_engine_is_found(tmp_path: Path) -> None:
     assert len(result.violations) == 3, str(result)
 
 
-def test_keys_that_lose_people_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_that_lose_people_are_found(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every NULL key filtered out, as if all that a key can be made of were complete."""
     absent = keycells._absent
 
@@ -97,5 +103,5 @@ def test_keys_that_lose_people_are_found(tmp_path: Path, monkeypatch: pytest.Mon
         return [] if trusting else absent(*given, trusting=False)
 
     monkeypatch.setattr(keycells, "_absent", trusted)
-    result = run(seeds(0), embedded(tmp_path), wild=0, until=3)
+    result = run(seeds(0), engines, wild=0, until=3)
     assert [found.what.startswith("rows are left out") for found in result.violations] == [True] * 3, str(result)

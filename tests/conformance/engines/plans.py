@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -66,11 +68,23 @@ def write_prepared(path: Path, card: Card, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+class _Lodger(EmbeddedEngine):
+    """The embedded engine in a database that outlives it: opening one takes longer than most plans."""
+
+    def __init__(self, files: Mapping[str, tuple[Path, Card]], dialect: Dialect, database: Any) -> None:
+        super().__init__(files, dialect=dialect)
+        self._database, self._owner = database, os.getpid()
+
+    def close(self) -> None:
+        """The house keeps its database."""
+
+
 @dataclass(frozen=True, slots=True)
 class DuckDBHouse:
     folder: Path
     dialect: Dialect = DUCKDB
     numbers: Iterator[int] = field(default_factory=count)
+    database: Any = field(default_factory=duckdb.connect)
 
     def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
         case = next(self.numbers)
@@ -78,7 +92,7 @@ class DuckDBHouse:
             name: (write_prepared(self.folder / f"{name}-{case}.parquet", card, tables[name]), card)
             for name, card in cards.items()
         }
-        return EmbeddedEngine(files, dialect=dialect)
+        return _Lodger(files, dialect, self.database)
 
 
 @dataclass(frozen=True, slots=True)
