@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sdmetrics.column_pairs import CorrelationSimilarity
-from sdmetrics.single_column import KSComplement, TVComplement
 
 from discreet.errors import Refused
 from discreet.generator.inspection import INDEPENDENT, REAL, draw_independently, inspect
@@ -61,6 +59,9 @@ def test_what_a_column_holds_is_counted_in_the_units_of_the_card() -> None:
 
 
 def test_shapes_and_correlations_are_those_of_sdmetrics(rng: np.random.Generator) -> None:
+    from sdmetrics.column_pairs import CorrelationSimilarity
+    from sdmetrics.single_column import KSComplement, TVComplement
+
     real, made = _rows(rng, 800), _rows(rng, 300, shift=8)
     found = inspect(real, {"model": made})
     frames = [pd.DataFrame(dict(rows.values)) for rows in (real, made)]

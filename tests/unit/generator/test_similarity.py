@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sdmetrics.column_pairs import CorrelationSimilarity
-from sdmetrics.single_column import KSComplement, TVComplement
 
 from discreet.generator.similarity import correlate, correlation_similarity, ks_complement, tv_complement
 
@@ -27,6 +25,8 @@ def _blank(values: Any, share: float, rng: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("size", [10, 50, 2000])
 def test_ks_complement_equals_sdmetrics_with_ties_and_missing_values(size: int, rng: np.random.Generator) -> None:
+    from sdmetrics.single_column import KSComplement
+
     for _ in range(20):
         real = _blank(rng.integers(0, 12, size), 0.1, rng)
         synthetic = _blank(rng.normal(6, 4, size // 2 + 2).round(1), 0.2, rng)
@@ -39,6 +39,8 @@ def test_an_empty_side_has_no_ks_complement() -> None:
 
 
 def test_correlations_equal_pandas_and_their_similarity_sdmetrics(rng: np.random.Generator) -> None:
+    from sdmetrics.column_pairs import CorrelationSimilarity
+
     real = pd.DataFrame({name: _blank(rng.integers(0, 9, 500), 0.15, rng) for name in "abc"})
     real["b"] += real["a"].fillna(0)
     synthetic = real + rng.normal(0, 3, real.shape)
@@ -66,6 +68,8 @@ def test_a_column_that_does_not_vary_has_no_correlation(rng: np.random.Generator
 def test_tv_complement_equals_sdmetrics_with_missing_values_and_codes_of_one_side(
     size: int, rng: np.random.Generator
 ) -> None:
+    from sdmetrics.single_column import TVComplement
+
     for _ in range(20):
         real = _blank(rng.integers(0, 6, size), 0.1, rng)
         synthetic = _blank(rng.integers(2, 9, size // 2 + 2), 0.2, rng)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sdmetrics.single_column import KSComplement
 
 from discreet.generator.similarity import correlate
 from discreet.study.frame import Frame
@@ -42,6 +41,8 @@ def _values(measured: Any, metric: str, basis: str | None = None) -> dict[str, f
 
 
 def test_reports_are_compared_as_sdmetrics_would(make_frame: MakeFrame, rng: np.random.Generator) -> None:
+    from sdmetrics.single_column import KSComplement
+
     frame = _frame(make_frame, rng)
     answers, sizes = frame.column("answer"), frame.column("size")
     rows = np.flatnonzero(answers.present())
