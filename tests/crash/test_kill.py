@@ -91,10 +91,10 @@ def kill_and_check(ledger: Ledger, config: LedgerConfig, folder: Path, lives: li
     return killed
 
 
-def test_fifteen_kills_lose_nothing(ledger: Ledger, config: LedgerConfig, tmp_path: Path) -> None:
-    lives = [*POINTS, *[RANDOM] * 4]
+def test_a_kill_at_every_point_loses_nothing(ledger: Ledger, config: LedgerConfig, tmp_path: Path) -> None:
+    lives = [*POINTS, RANDOM]
     random.shuffle(lives)
-    assert kill_and_check(ledger, config, tmp_path, lives) >= 11
+    assert kill_and_check(ledger, config, tmp_path, lives) >= 9
 
 
 @pytest.mark.long

@@ -23,7 +23,7 @@ from tests.unit.tables.office import CARD, POPULATION, open_office
 pytestmark = pytest.mark.slow
 
 STEPS = 24
-SEEDS = (1, 2)
+SEEDS = (1, pytest.param(2, marks=pytest.mark.long))
 BUDGETS = {
     "pure": "{epsilon: 3, per_analyst: 2}",
     "with delta": "{epsilon: 3, delta: 1e-6, per_analyst: 2, per_analyst_delta: 1e-6}",

@@ -83,7 +83,7 @@ def inside(table: Table, margin: Entry) -> list[Entry]:
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @pytest.mark.parametrize("case", TABLES)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_published_tables_add_up(office: Office, case: str, noise: str, data: st.DataObject) -> None:
     options = dict(TABLES[case])

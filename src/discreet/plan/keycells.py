@@ -7,7 +7,7 @@ after the row bound and for this question alone. Nothing is believed of the rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -57,24 +57,25 @@ _MOST_TRIED: Final = 100_000
 
 def close_keys(source: Relation, keys: Sequence[Key], cards: Cards) -> tuple[Relation, tuple[Key, ...]]:
     """The relation without the rows that break what a card calls complete, and its keys without impossible cells."""
-    absent, broken = (_absent(source, keys, cards, trusting=trusting) for trusting in (False, True))
+    absent = _absent(source, (key.field for key in keys), cards, trusting=False) if keys else []
+    broken = _absent(source, absent, cards, trusting=True) if absent else []
     assured = tuple(Not(IsNull(field)) for field in absent if field not in broken)
     if assured:
         source = Filter(source, assured[0] if len(assured) == 1 else And(assured), by_card=True)
     return source, tuple(_listed(key, source, cards) for key in keys)
 
 
-def _absent(source: Relation, keys: Sequence[Key], cards: Cards, *, trusting: bool) -> list[Field]:
+def _absent(source: Relation, keys: Iterable[Field], cards: Cards, *, trusting: bool) -> list[Field]:
     """The keys that can be NULL; `trusting`, those that can on a row which has all that is called complete."""
     facts = facts_of(source, cards, trusting=trusting)
     made: Mapping[Identity, Value] = dict(source.columns) if isinstance(source, Derive) else {}
     below = facts_of(source.source, cards, trusting=trusting) if isinstance(source, Derive) else facts
     found = []
     for key in keys:
-        value = made.get(key.field.column, key.field)
+        value = made.get(key.column, key)
         results = list(_reached(value, below)) if isinstance(value, Case) else [value]
         if any(span_of(result, below).nullable for result in results):
-            found.append(key.field)
+            found.append(key)
     return found
 
 
