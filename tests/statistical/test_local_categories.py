@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from discreet.local.choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.local.oracle import CategoryOracle
@@ -131,8 +131,8 @@ def audit(first: NDArray[np.int64], second: NDArray[np.int64], *, alpha: float) 
     n = first.size - half
     if hits[0] == 0:
         return -math.inf
-    low = beta.ppf(alpha / 2, hits[0], n - hits[0] + 1)
-    high = beta.ppf(1 - alpha / 2, hits[1] + 1, n - hits[1])
+    low = betaincinv(hits[0], n - hits[0] + 1, alpha / 2)
+    high = betaincinv(hits[1] + 1, n - hits[1], 1 - alpha / 2)
     return math.log(low / high)
 
 

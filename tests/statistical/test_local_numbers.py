@@ -133,7 +133,7 @@ def audited_epsilon(first: NDArray[int64], second: NDArray[int64]) -> float:
 
     The event, reports from a threshold upwards, is chosen on one half and measured on the other.
     """
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     half = first.size // 2
     thresholds = np.unique(np.quantile(np.concatenate([first[:half], second[:half]]), np.linspace(0, 1, 65)))
@@ -146,8 +146,8 @@ def audited_epsilon(first: NDArray[int64], second: NDArray[int64]) -> float:
     best = max(thresholds.tolist(), key=ratio)
     hits, misses = int((first[half:] >= best).sum()), int((second[half:] >= best).sum())
     n = first.size - half
-    low = beta.ppf(ALPHA / 2, hits, n - hits + 1) if hits else 0.0
-    high = beta.ppf(1 - ALPHA / 2, misses + 1, n - misses) if misses < n else 1.0
+    low = betaincinv(hits, n - hits + 1, ALPHA / 2) if hits else 0.0
+    high = betaincinv(misses + 1, n - misses, 1 - ALPHA / 2) if misses < n else 1.0
     return math.log(low / high) if low > 0 else -math.inf
 
 

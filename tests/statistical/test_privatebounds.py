@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.noise.quantile import laplace_threshold
@@ -115,8 +115,8 @@ def told(mechanism: DiscreteLaplace) -> float:
     fresh = [[draw(counts, mechanism) for _ in range(AUDITED)] for counts in (WITH_UNIT, WITHOUT)]
     likelier = max(set(chosen[0]), key=lambda found: (chosen[0].count(found) + 1) / (chosen[1].count(found) + 1))
     hits, misses = (drawn.count(likelier) for drawn in fresh)
-    low = beta.ppf(ALPHA / 2, hits, AUDITED - hits + 1) if hits else 0.0
-    high = beta.ppf(1 - ALPHA / 2, misses + 1, AUDITED - misses)
+    low = betaincinv(hits, AUDITED - hits + 1, ALPHA / 2) if hits else 0.0
+    high = betaincinv(misses + 1, AUDITED - misses, 1 - ALPHA / 2)
     return math.log(low / high) if low else -math.inf
 
 
