@@ -60,7 +60,7 @@ test: lint ## lint, types, import direction and the test suite (with a real Post
 test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, reproductions, a small GAN, a Spark cluster (needs Java 17)
 	$(PYTEST) --dist loadgroup -m "long"
 
-check: lint ## lint, types, quick unit tests; under a minute
+check: lint ## lint, types, unit tests that work in memory; under a minute
 	$(PYTEST) --dist worksteal -m "not long and not statistical and not slow" tests/unit
 
 lint: $(READY)

@@ -30,9 +30,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Times())
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     require_shares(items)
     for item in items:
+        if "tmp_path" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
         if "spark" in item.nodeid:  # one worker has them all: a driver that is warm answers in half the time
             item.add_marker(pytest.mark.xdist_group("spark"))
 

@@ -22,16 +22,16 @@ from discreet.plan.sensitivity import Sensitivities
 from discreet.plan.statement import Statement
 from discreet.release.pricing import MeasurePrice
 from tests.sqltext.comparison import Mismatch, Probe, real_side
-from tests.sqltext.interpreter import Cell, Seen
+from tests.sqltext.interpreter import Cell, Exact, Seen
 from tests.sqltext.model import Question
 from tests.sqltext.populations import Datum, Owned, Population, StoredRow, cut_weight, extremes, knows_members
 from tests.sqltext.populations import population as find_population
 
 __all__ = ["require_bounds", "states_of"]
 
-NONE: Final = Fraction(0)
-NOTHING: Final[dict[Cell, Fraction]] = {}
-NOBODY: Final[dict[Cell, Counter[Fraction]]] = {}
+NONE: Final = 0
+NOTHING: Final[dict[Cell, Exact]] = {}
+NOBODY: Final[dict[Cell, Counter[Exact]]] = {}
 RANK: Final = 10
 """How many values an extreme may leave beyond it: public, and bounds hold for any."""
 
@@ -193,8 +193,12 @@ def require_bounds(
         return
     numbers = [probe.numbers(state, middle) for state in states]
     for first, second in combinations(numbers, 2) if replacing else ((state, NOTHING) for state in numbers):
-        moved = {cell: abs(first.get(cell, NONE) - second.get(cell, NONE)) for cell in {*first, *second}}
+        moved = {cell: _apart(first.get(cell, NONE), second.get(cell, NONE)) for cell in {*first, *second}}
         _require_moves(statement, probe, bounds.sensitivities, {cell: by for cell, by in moved.items() if by})
+
+
+def _apart(one: Exact, other: Exact) -> Exact:
+    return one - other if one > other else other - one
 
 
 def _require_candidates(probe: Probe, bounds: MeasurePrice, seen: Sequence[Seen]) -> None:
@@ -208,13 +212,13 @@ def _require_candidates(probe: Probe, bounds: MeasurePrice, seen: Sequence[Seen]
 
 
 def _require_moves(
-    statement: Statement, probe: Probe, bound: Sensitivities, moved: Mapping[Cell, Fraction], *, scores: bool = False
+    statement: Statement, probe: Probe, bound: Sensitivities, moved: Mapping[Cell, Exact], *, scores: bool = False
 ) -> None:
     """Shares of the bound, slice by slice of a public key where each has one of its own, add up to 1 at most."""
     if any(number.denominator != 1 for number in moved.values()) and not scores:
         raise Mismatch(f"measure {probe.place} moves by parts of a step: {dict(moved)}")
     side = None if bound.key is None else real_side(statement, bound.key)
-    slices: dict[int, list[Fraction]] = {}
+    slices: dict[int, list[Exact]] = {}
     for cell, number in moved.items():
         if side is not None and bound.key is not None and cell[bound.key] not in side:
             raise Mismatch(f"the cell {cell} is not among those of the answer")
@@ -230,18 +234,18 @@ def _require_moves(
         raise Mismatch(f"measure {probe.place} moves by {_told(moved)}: {shares}")
 
 
-def _within(slice_: tuple[int, list[Fraction]], *, bound: Sensitivities, scores: bool) -> bool:
+def _within(slice_: tuple[int, list[Exact]], *, bound: Sensitivities, scores: bool) -> bool:
     at, parts = slice_
     total = sum(parts)
     squared = total**2 if scores else sum(part**2 for part in parts)
     return total <= bound.each[at].l1 and squared <= bound.each[at].squared_l2
 
 
-def _told(moved: Mapping[Cell, Fraction]) -> str:
+def _told(moved: Mapping[Cell, Exact]) -> str:
     return ", ".join(f"{by} in {tuple(map(str, cell))}" for cell, by in moved.items())
 
 
-def _share(moved: Fraction, bound: Fraction) -> Fraction:
+def _share(moved: Exact, bound: Fraction) -> Fraction:
     if not moved:
         return Fraction(0)
     return Fraction(moved) / bound if bound else Fraction(10**9)
@@ -251,9 +255,9 @@ def _require_scores(
     statement: Statement,
     probe: Probe,
     bounds: MeasurePrice,
-    first: Mapping[Cell, Counter[Fraction]],
-    second: Mapping[Cell, Counter[Fraction]],
-    around: Mapping[Cell, Counter[Fraction]],
+    first: Mapping[Cell, Counter[Exact]],
+    second: Mapping[Cell, Counter[Exact]],
+    around: Mapping[Cell, Counter[Exact]],
 ) -> None:
     measure = statement.plan.measures[probe.place]
     assert isinstance(measure, Quantile | Extreme)
@@ -263,17 +267,15 @@ def _require_scores(
         one, two = first.get(cell, Counter()), second.get(cell, Counter())
         if one != two:
             others = around.get(cell, Counter())
-            moved[cell] = _score_move(
-                measure, one + others, two + others, {*one, *two, *map(Fraction, bounds.candidates)}, bounds
-            )
+            moved[cell] = _score_move(measure, one + others, two + others, {*one, *two, *bounds.candidates}, bounds)
     _require_moves(statement, probe, bounds.sensitivities, moved, scores=True)
 
 
 def _score_move(
     measure: Quantile | Extreme,
-    one: Counter[Fraction],
-    two: Counter[Fraction],
-    near: set[Fraction],
+    one: Counter[Exact],
+    two: Counter[Exact],
+    near: set[Exact],
     bounds: MeasurePrice,
 ) -> Fraction:
     """The most that the score of one candidate moves: scores change beside values only."""
@@ -283,17 +285,17 @@ def _score_move(
     return max((abs(_score(measure, one, at) - _score(measure, two, at)) for at in candidates), default=Fraction(0))
 
 
-def _score(measure: Quantile | Extreme, histogram: Counter[Fraction], at: Fraction) -> Fraction:
+def _score(measure: Quantile | Extreme, histogram: Counter[Exact], at: Exact) -> Fraction:
     below = sum(rows for value, rows in histogram.items() if value < at)
     above = sum(rows for value, rows in histogram.items() if value > at)
     if isinstance(measure, Extreme):
         return -Fraction(abs((above if measure.largest else below) - RANK))
     total = sum(histogram.values())
-    return -max(NONE, below - measure.rank * total, above - (1 - measure.rank) * total)
+    return -max(Fraction(0), below - measure.rank * total, above - (1 - measure.rank) * total)
 
 
-def _merged(parts: Iterator[dict[Cell, Counter[Fraction]]]) -> dict[Cell, Counter[Fraction]]:
-    whole: dict[Cell, Counter[Fraction]] = {}
+def _merged(parts: Iterator[dict[Cell, Counter[Exact]]]) -> dict[Cell, Counter[Exact]]:
+    whole: dict[Cell, Counter[Exact]] = {}
     for part in parts:
         for cell, histogram in part.items():
             whole.setdefault(cell, Counter()).update(histogram)
