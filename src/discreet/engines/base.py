@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
 from discreet.plan.algebra import Plan
 
-__all__ = ["Cell", "Engine", "Histogram", "Measured", "Prepared"]
+if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
+__all__ = ["Cell", "Engine", "Histogram", "HistogramArrays", "Measured", "Prepared"]
 
 Cell = tuple[int | str | None, ...]
 
 Histogram = Sequence[tuple[int, int]]
 """(value, how many rows have it), values ascending; what quantiles and extremes are chosen from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HistogramArrays(Sequence[tuple[int, int]]):
+    """A long histogram, as two arrays."""
+
+    values: NDArray[int64]
+    counts: NDArray[int64]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return zip(self.values.tolist(), self.counts.tolist(), strict=True)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, place: slice) -> HistogramArrays: ...
+    def __getitem__(self, place: int | slice) -> tuple[int, int] | HistogramArrays:
+        if isinstance(place, slice):
+            return HistogramArrays(self.values[place], self.counts[place])
+        return int(self.values[place]), int(self.counts[place])
 
 
 @dataclass(frozen=True, slots=True)

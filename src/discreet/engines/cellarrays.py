@@ -5,12 +5,13 @@ Nothing here is a float: sums arrive as 128-bit integers and are taken apart int
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engines.base import Histogram, Measured
-from discreet.engines.cells import collect, gives_histogram, listed_cells, take_margin
+from discreet.engines.base import Histogram, HistogramArrays, Measured
+from discreet.engines.cells import gives_histogram, take_margin
 from discreet.engines.statements import Rendering
 from discreet.plan.algebra import Key, Plan
 
@@ -25,7 +26,7 @@ __all__ = ["arrange_arrays", "load_arrays"]
 def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> Measured:
     """The same as `cells.arrange`, for closed keys."""
     numbers = _numbers(plan, rendering, cursor)
-    histograms = [_histograms(plan, cursor.execute(text)) for text in rendering.histograms]
+    histograms = [_histograms(plan, _fetch(cursor, text)) for text in rendering.histograms]
     columns: list[Sequence[int] | Sequence[Histogram]] = [
         histograms[place] if gives_histogram(measure) else take_margin(plan, measure, numbers[place])
         for measure, place in zip(plan.measures, rendering.places, strict=True)
@@ -37,22 +38,31 @@ def load_arrays(cursor: duckdb.DuckDBPyConnection) -> None:
     """Make one small table of DuckDB's answers, so that whatever this loads is there: before a charge."""
     from pyarrow import compute  # noqa: F401
 
-    column = cursor.sql("SELECT 1::HUGEINT AS one").to_arrow_table().combine_chunks().columns[0]
+    column = _fetch(cursor, "SELECT 1::HUGEINT AS one").columns[0]
     _spread(column, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_), 1)
 
 
 def _numbers(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> list[list[int]]:
     if rendering.numbers is None:
         return []
-    table = cursor.sql(rendering.numbers).to_arrow_table().combine_chunks()
-    width = len(plan.keys)
+    table = _fetch(cursor, rendering.numbers)
+    cells, listed = _cells(plan, table)
+    return [_spread(column, cells, listed, plan.cell_count) for column in table.columns[len(plan.keys) :]]
+
+
+def _fetch(cursor: duckdb.DuckDBPyConnection, text: str) -> Any:
+    return cursor.sql(text).to_arrow_table().combine_chunks()
+
+
+def _cells(plan: Plan, table: Any) -> tuple[Any, Any]:
+    """The number of the cell that each row belongs to, and whether there is one: keys come first."""
     cells = np.zeros(table.num_rows, dtype=np.int64)
     listed = np.ones(table.num_rows, dtype=np.bool_)
     for column, key in zip(table.columns, plan.keys, strict=False):
         places, found = _places(column, key)
         cells = cells * len(key.cells or ()) + places
         listed &= found
-    return [_spread(column, cells, listed, plan.cell_count) for column in table.columns[width:]]
+    return cells, listed
 
 
 def _places(column: Any, key: Key) -> tuple[Any, Any]:
@@ -122,6 +132,23 @@ def _spread_wide(low: Any, high: Any, cells: Any, listed: Any, size: int) -> lis
     return whole
 
 
-def _histograms(plan: Plan, answer: duckdb.DuckDBPyConnection) -> list[Histogram]:
-    found = collect(answer.fetchall(), len(plan.keys))
-    return [found.get(cell, []) for cell in listed_cells(plan)]
+def _histograms(plan: Plan, table: Any) -> list[Histogram]:
+    """Rows come with their values ascending, and stay so within each cell."""
+    cells, listed = _cells(plan, table)
+    values, counts = (_whole_numbers(column)[listed] for column in table.columns[len(plan.keys) :])
+    order = np.argsort(cells[listed], kind="stable")
+    ends = np.searchsorted(cells[listed][order], np.arange(plan.cell_count + 1))
+    values, counts = values[order], counts[order]
+    return [HistogramArrays(values[start:end], counts[start:end]) for start, end in pairwise(ends.tolist())]
+
+
+def _whole_numbers(column: Any) -> Any:
+    """What is ranked and counted never leaves 64 bits, though DuckDB may hold it in more."""
+    import pyarrow as pa
+
+    if not pa.types.is_decimal128(column.type):
+        return _flat(column.cast(pa.int64()), np.int64)
+    low, high = _halves(column)
+    if not np.array_equal(high, low >> 63):
+        raise ValueError("a value lies outside 64 bits")
+    return low

@@ -14,7 +14,7 @@ from discreet.engines.base import Measured
 from discreet.engines.cells import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.statements import Table, render
-from discreet.plan.algebra import Plan
+from discreet.plan.algebra import Extreme, Measure, Plan, Quantile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +27,7 @@ __all__ = ["EmbeddedEngine", "open_database"]
 
 THREADS: Final = 2
 _MANY_CELLS: Final = 5_000
+_MANY_CANDIDATES: Final = 20_000
 
 
 class EmbeddedEngine:
@@ -53,7 +54,7 @@ class EmbeddedEngine:
         render(plan, self._dialect, self._tables)
         load_arranging(plan)
         with self._open().cursor() as cursor:
-            if _has_many_cells(plan):
+            if _takes_arrays(plan):
                 from discreet.engines.cellarrays import load_arrays
 
                 load_arrays(cursor)
@@ -61,7 +62,7 @@ class EmbeddedEngine:
     def measure(self, plan: Plan) -> Measured:
         rendering = render(plan, self._dialect, self._tables)
         with self._open().cursor() as cursor:
-            if _has_many_cells(plan):
+            if _takes_arrays(plan):
                 from discreet.engines.cellarrays import arrange_arrays
 
                 return arrange_arrays(plan, rendering, cursor)
@@ -82,8 +83,16 @@ class EmbeddedEngine:
         return self._database
 
 
-def _has_many_cells(plan: Plan) -> bool:
-    return not plan.open and plan.cell_count > _MANY_CELLS
+def _takes_arrays(plan: Plan) -> bool:
+    """Where many cells or long histograms are to be expected, whatever the rows are."""
+    return not plan.open and (plan.cell_count > _MANY_CELLS or any(map(_is_long, plan.measures)))
+
+
+def _is_long(measure: Measure) -> bool:
+    if not isinstance(measure, Quantile | Extreme) or measure.candidates is None:
+        return False
+    first, last = measure.candidates
+    return last - first >= _MANY_CANDIDATES
 
 
 def open_database(paths: tuple[str, ...]) -> duckdb.DuckDBPyConnection:

@@ -22,7 +22,7 @@ from discreet.mechanisms.base import Mechanism, exact_level
 from discreet.mechanisms.scale import check_sensitivity
 from discreet.noise.entropy import SystemEntropy
 from discreet.noise.quantile import selection_half_width
-from discreet.noise.selection import Choice, Run, select
+from discreet.noise.selection import Choice, Run, RunArrays, select
 
 __all__ = ["NoisyMax"]
 
@@ -62,6 +62,6 @@ class NoisyMax(Mechanism):
         """An upper bound, ln(candidates) / rate, of the mean distance to the best score, for display."""
         return math.log(candidates) / float(self.rate)
 
-    def release(self, runs: Sequence[Run]) -> Choice:
+    def release(self, runs: Sequence[Run] | RunArrays) -> Choice:
         """One candidate, from runs (score, how many candidates have it) with whole or fractional scores."""
         return select(SystemEntropy(), runs, rate=self.rate)

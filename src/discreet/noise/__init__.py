@@ -12,7 +12,7 @@ from discreet.noise.gaussian import discrete_gaussian, gaussian_tail
 from discreet.noise.laplace import discrete_laplace, geometric
 from discreet.noise.negative_binomial import polya
 from discreet.noise.response import respond, respond_array
-from discreet.noise.selection import Choice, Run, select
+from discreet.noise.selection import Choice, Run, RunArrays, select
 from discreet.noise.uniform import uniform_array_below, uniform_below
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Choice",
     "Entropy",
     "Run",
+    "RunArrays",
     "SystemEntropy",
     "TapeExhausted",
     "bernoulli",

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
-from typing import Final
+from functools import lru_cache, reduce
+from typing import Any, Final
 
-from discreet.engines.base import Histogram
+from discreet.engines.base import Histogram, HistogramArrays
 from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.noise.selection import RunArrays
 from discreet.plan.algebra import Extreme, Quantile
 
 __all__ = ["DEPTH_LEVEL", "choose", "depth"]
@@ -26,19 +27,51 @@ __all__ = ["DEPTH_LEVEL", "choose", "depth"]
 # How surely the chosen extreme does not lie beyond the rows: it decides how deep the choice aims.
 DEPTH_LEVEL: Final = "0.95"
 
-Score = Callable[[int, int], int]
+Score = Callable[[Any, Any], Any]
+_SAFE: Final = 1 << 60
 
 
 def choose(
     measure: Quantile | Extreme, histogram: Histogram, mechanism: NoisyMax, *, candidates: tuple[int, int]
 ) -> int:
     """One of the candidates, likelier the better it splits the rows of a cell."""
+    if isinstance(histogram, HistogramArrays) and len(histogram) and _fits(measure, histogram, mechanism, candidates):
+        return _choose_in_arrays(measure, histogram, mechanism, candidates)
     stretches = list(_stretches(histogram, candidates))
-    parts, score = _score(measure, histogram, mechanism, candidates)
+    parts, score = _score(measure, sum(count for _, count in histogram), mechanism, candidates)
     # Scores in whole parts of a row, at a rate per part: the same law, without a fraction for every run.
     finer = replace(mechanism, rate=mechanism.rate / parts)
     chosen = finer.release([(score(below, above), length) for _, length, below, above in stretches])
     return stretches[chosen.run][0] + chosen.offset
+
+
+def _fits(
+    measure: Quantile | Extreme, histogram: HistogramArrays, mechanism: NoisyMax, candidates: tuple[int, int]
+) -> bool:
+    """Whether no score and no candidate leaves 64 bits."""
+    rows = sum(histogram.counts.tolist())
+    largest = measure.rank.denominator * rows if isinstance(measure, Quantile) else rows
+    return bool(max(largest, depth(mechanism, candidates=candidates), *map(abs, candidates)) < _SAFE)
+
+
+def _choose_in_arrays(
+    measure: Quantile | Extreme, histogram: HistogramArrays, mechanism: NoisyMax, candidates: tuple[int, int]
+) -> int:
+    """The same choice for a long histogram: its stretches stand in arrays, empty ones among them."""
+    import numpy as np
+
+    values, rows = histogram.values, np.cumsum(histogram.counts)
+    first, length = np.empty(2 * len(values) + 1, dtype=np.int64), np.ones(2 * len(values) + 1, dtype=np.int64)
+    below, above = np.empty_like(first), np.empty_like(first)
+    first[1::2] = values
+    first[0::2] = np.concatenate([[candidates[0]], values + 1])
+    length[0::2] = np.concatenate([values, [candidates[1] + 1]]) - first[0::2]
+    below[1::2], above[1::2] = rows - histogram.counts, rows[-1] - rows
+    below[0::2] = np.concatenate([[0], rows])
+    above[0::2] = rows[-1] - below[0::2]
+    parts, score = _score(measure, int(rows[-1]), mechanism, candidates, lambda *each: reduce(np.maximum, each))
+    chosen = replace(mechanism, rate=mechanism.rate / parts).release(RunArrays(score(below, above), length))
+    return int(first[chosen.run]) + chosen.offset
 
 
 @lru_cache(maxsize=256)
@@ -53,14 +86,20 @@ def depth(mechanism: NoisyMax, *, candidates: tuple[int, int]) -> int:
 
 
 def _score(
-    measure: Quantile | Extreme, histogram: Histogram, mechanism: NoisyMax, candidates: tuple[int, int]
+    measure: Quantile | Extreme,
+    total: int,
+    mechanism: NoisyMax,
+    candidates: tuple[int, int],
+    most: Callable[..., Any] = max,
 ) -> tuple[int, Score]:
-    """In how many parts a row is counted, and the score of a point by the rows below and above it; never above 0."""
+    """In how many parts a row is counted, and the score of a point by the rows below and above it; never above 0.
+
+    With a `most` for arrays it gives the scores of many points.
+    """
     if isinstance(measure, Quantile):
-        total = sum(count for _, count in histogram)
         share, parts = measure.rank.numerator, measure.rank.denominator
         most_below, most_above = share * total, (parts - share) * total
-        return parts, lambda below, above: -max(0, parts * below - most_below, parts * above - most_above)
+        return parts, lambda below, above: -most(0, parts * below - most_below, parts * above - most_above)
     aim = depth(mechanism, candidates=candidates)
     if measure.largest:
         return 1, lambda _, above: -abs(above - aim)

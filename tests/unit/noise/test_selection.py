@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from random import Random
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from discreet.noise import ByteTape, Choice, Run, SystemEntropy, select
+from discreet.noise import ByteTape, Choice, Run, RunArrays, SystemEntropy, select
 from discreet.noise.response import keep_digits
 
 
@@ -47,6 +52,40 @@ def test_vast_runs_and_far_scores_cost_little() -> None:
     choice = select(SystemEntropy(), runs, rate=Fraction(1, 10))
     assert choice.run == 2
     assert 0 <= choice.offset < 10**30
+
+
+@given(
+    runs=st.lists(
+        st.tuples(st.sampled_from([0, -1, -2, -7, -129, -131, -140, -300]), st.sampled_from([0, 1, 2, 50, 10**9])),
+        min_size=1,
+        max_size=8,
+    ).filter(lambda runs: any(multiplicity for _, multiplicity in runs)),
+    rate=st.sampled_from([Fraction(1), Fraction(7, 2), Fraction(1, 3)]),
+    ones=st.integers(0, 80),
+    rest=st.randoms(use_true_random=False),
+)
+def test_arrays_are_chosen_from_as_lists_are(runs: list[Run], rate: Fraction, ones: int, rest: Random) -> None:
+    """The same bytes give the same candidate, also where a long row of ones leads among those left out at first."""
+    tape = b"\xff" * 8 * ones + rest.randbytes(400)
+    arrays = RunArrays(*(np.array(column, dtype=np.int64) for column in zip(*runs, strict=True)))
+    one, other = ByteTape(tape), ByteTape(tape)
+    assert select(one, runs, rate=rate) == select(other, arrays, rate=rate)
+    assert one.used == other.used
+
+
+@pytest.mark.parametrize(("behind", "words"), [(130, 3), (300, 7), (4000, 91)])
+def test_a_candidate_far_behind_is_chosen_as_rarely_as_it_must(behind: int, words: int) -> None:
+    """It lies at the end of the line, exp(-behind) long: so many words of ones reach it, and one fewer does not."""
+    assert 64 * (words - 1) < behind / math.log(2) < 64 * words
+    runs: list[Run] = [(0, 1), (-behind, 1)]
+    assert select(ByteTape(b"\xff" * 8 * words + bytes(8)), runs, rate=Fraction(1)) == Choice(1, 0)
+    assert select(ByteTape(b"\xff" * 8 * (words - 1) + bytes(8)), runs, rate=Fraction(1)) == Choice(0, 0)
+
+
+@pytest.mark.parametrize(("scores", "sizes"), [([0, -(2**62)], [1, 1]), ([0, 0], [2**61, 2**61])])
+def test_arrays_that_could_leave_64_bits_are_refused(scores: list[int], sizes: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"2\*\*62"):
+        select(ByteTape(b""), RunArrays(np.array(scores), np.array(sizes)), rate=Fraction(1))
 
 
 def test_scores_may_be_fractions() -> None:

@@ -43,6 +43,7 @@ ASKED = {
     "choices": "house.query('SELECT MEDIAN(age), MAX(age) FROM people', epsilon='1')",
     "very many cells": "house.query('SELECT place, COUNT(*), SUM(age) FROM people GROUP BY place', epsilon='1')",
     "many choices": "house.query('SELECT place, MAX(age) FROM people WHERE place < 6000 GROUP BY place', epsilon='1')",
+    "a choice among many": "house.query('SELECT MEDIAN(place) FROM people', epsilon='1')",
     "open keys": "house.query('SELECT note, COUNT(*) FROM people GROUP BY note', epsilon='1', delta='1e-7')",
     "private bounds": "house.query('SELECT AVG(wealth) FROM people', epsilon='1')",
     "a clamped sum": "house.query('SELECT SUM(CLAMP(income, 0, 100)) FROM people', epsilon='1')",
@@ -56,7 +57,7 @@ ASKED = {
     "a bootstrap table": f"house.tables.bootstrap({BY_TOWN}, epsilon='1')",
     "an unproven answer": "house.ask_unproven('SELECT COUNT(*) FROM people', strategy='local', epsilon='1')",
 }
-QUICK = ["means", "open keys", "a large Gaussian table", "an unproven answer"]
+QUICK = ["means", "a choice among many", "open keys", "a large Gaussian table", "an unproven answer"]
 SCRIPT = """
 import json, os, sys
 from pathlib import Path

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engines.base import Histogram, HistogramArrays
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.noise.selection import Choice, Run
+from discreet.noise.selection import Choice, Run, RunArrays
 from discreet.plan.algebra import Extreme, Quantile
 from discreet.release.ranking import choose, depth
 from tests.algebra.columns import field
@@ -31,7 +33,9 @@ class Recorder(NoisyMax):
     rates: ClassVar[list[Fraction]] = []
     chosen: ClassVar[int] = 0
 
-    def release(self, runs: Sequence[Run]) -> Choice:
+    def release(self, runs: Sequence[Run] | RunArrays) -> Choice:
+        if isinstance(runs, RunArrays):
+            runs = list(zip(runs.scores.tolist(), runs.multiplicities.tolist(), strict=True))
         type(self).runs, type(self).rates = list(runs), [self.rate]
         place = type(self).chosen
         for number, (_, length) in enumerate(runs):
@@ -67,9 +71,13 @@ MEASURES: list[Quantile | Extreme] = [
 
 
 @settings(deadline=None)
-@given(measure=st.sampled_from(MEASURES), rows=st.lists(st.integers(LOW, HIGH), max_size=30))
-def test_every_candidate_has_its_score_and_is_found_again(measure: Quantile | Extreme, rows: list[int]) -> None:
-    histogram = sorted(Counter(rows).items())
+@given(measure=st.sampled_from(MEASURES), rows=st.lists(st.integers(LOW, HIGH), max_size=30), arrays=st.booleans())
+def test_every_candidate_has_its_score_and_is_found_again(
+    measure: Quantile | Extreme, rows: list[int], arrays: bool
+) -> None:
+    histogram: Histogram = sorted(Counter(rows).items())
+    if arrays:
+        histogram = in_arrays(histogram)
     for place, point in enumerate(range(LOW, HIGH + 1)):
         recorder = recording(place)
         assert choose(measure, histogram, recorder, candidates=(LOW, HIGH)) == point
@@ -77,11 +85,24 @@ def test_every_candidate_has_its_score_and_is_found_again(measure: Quantile | Ex
         assert exponents == [MECHANISM.rate * score(measure, rows, candidate) for candidate in range(LOW, HIGH + 1)]
 
 
-def test_a_wide_column_costs_runs_not_points() -> None:
+def in_arrays(histogram: Histogram) -> HistogramArrays:
+    values, counts = np.array(list(histogram), dtype=np.int64).reshape(-1, 2).T
+    return HistogramArrays(values, counts)
+
+
+@pytest.mark.parametrize("form", [list, in_arrays])
+def test_a_wide_column_costs_runs_not_points(form: Callable[[Histogram], Histogram]) -> None:
     recorder = recording(0)
-    choose(MEASURES[0], [(0, 5), (10**15, 5)], recorder, candidates=(-(10**17), 10**17))
+    choose(MEASURES[0], form([(0, 5), (10**15, 5)]), recorder, candidates=(-(10**17), 10**17))
     assert len(recorder.runs) == 5
     assert sum(length for _, length in recorder.runs) == 2 * 10**17 + 1
+
+
+@pytest.mark.parametrize(("count", "end"), [(10**18, 10**9), (5, 2**62)])
+def test_what_arrays_cannot_hold_is_chosen_all_the_same(count: int, end: int) -> None:
+    """Scores in tenths of so many rows, and candidates so far apart, leave 64 bits."""
+    histogram = in_arrays([(3, count), (4, count)])
+    assert choose(MEASURES[1], histogram, NoisyMax(rate=Fraction(100)), candidates=(-end, end)) == 3
 
 
 def test_a_column_of_equal_rows_has_one_best_value() -> None:
