@@ -175,6 +175,10 @@ class Column:
             return _smallest(0, len(self.categories) - 1)
         return _smallest(self.low_units, self.high_units)
 
+    def in_steps(self, amount: Decimal) -> int:
+        """An amount in whole steps of the column, cut towards 0."""
+        return _in_steps(amount, self.step or Decimal(1))
+
     def position(self, code: str) -> int | None:
         """Where a code stands in the list, counted from 0, or None."""
         wanted = canonical_code(code)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Final
 
 from discreet.data.card import Card, Column, Kind, Membership, Size
@@ -233,20 +232,16 @@ def _column_span(card: Card, column: Column, identities: Mapping[str, Identity])
     low, high = column.low_units, column.high_units
     caps = None
     if card.weight is not None and card.weight.column == column.name:
-        high = min(high, _steps(card.weight.largest, column))
-        low = min(low, *(_steps(cap, column) for cap in card.weight.every_cap))  # a cap may cut below the lower bound
+        high = min(high, column.in_steps(card.weight.largest))
+        low = min(low, *map(column.in_steps, card.weight.every_cap))  # a cap may cut below the lower bound
         by = card.weight.by
         if by is not None and by in identities:
             codes = [category.code for category in card.column(by).categories]
-            each = tuple(min(high, _steps(card.weight.cap_for(code), column)) for code in codes)
+            each = tuple(min(high, column.in_steps(card.weight.cap_for(code))) for code in codes)
             caps = Caps(identities[by], each, high)
             lineage |= {(card.dataset, by)}
     bounded = column.bounds is not None
     return Span(low, high, nullable=True, public=column.public, bounded=bounded, lineage=lineage, caps=caps)
-
-
-def _steps(amount: object, column: Column) -> int:
-    return int(Fraction(str(amount)) / Fraction(column.step or 1))
 
 
 def _filter(below: Facts, where: Condition) -> Facts:
