@@ -15,6 +15,8 @@ __all__ = ["uniform_array_below", "uniform_below"]
 
 def uniform_below(entropy: Entropy, n: int) -> int:
     """A uniform integer in {0, ..., n-1}. Reads nothing when n is 1."""
+    if n == 1:
+        return 0
     if n < 1:
         raise ValueError("uniform_below needs n >= 1")
     bits = (n - 1).bit_length()
