@@ -99,7 +99,7 @@ def test_counts_are_unbiased_with_the_variance_of_theory(name: str, asked: Plan 
 
 
 @pytest.mark.parametrize("inclusion", [None, Plan(epsilon=4, columns=2, asked=1)], ids=["all", "sampled"])
-@pytest.mark.parametrize("share", [0.05, 0.3])
+@pytest.mark.parametrize("share", [0.05, pytest.param(0.3, marks=pytest.mark.long)])
 def test_intervals_of_counts_cover(share: float, inclusion: Plan | None) -> None:
     oracle = GeneralisedResponse(epsilon=1, categories=5)
     size = 1_000

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("chance", [Fraction(1, 2), Fraction(1, 13), Fraction(1, 200), Fraction(9, 10)])
-@pytest.mark.parametrize("trials", [1, 2, 17, 400])
+@pytest.mark.parametrize("trials", [1, 2, 17, pytest.param(400, marks=pytest.mark.long)])
 def test_every_value_against_exact_integers(trials: int, chance: Fraction) -> None:
     exact = [math.comb(trials, x) * chance**x * (1 - chance) ** (trials - x) for x in range(trials + 1)]
     x = np.arange(trials + 1)

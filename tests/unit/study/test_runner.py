@@ -157,12 +157,14 @@ def test_the_models_themselves_give_the_same_bytes(tmp_path: Path) -> None:
     assert {model for model, _ in pairs} == {"central", "local", "shuffle", "naive"}
 
 
+@pytest.mark.long
 def test_the_order_of_the_file_does_not_matter(once: Path, tmp_path: Path) -> None:
     write(tmp_path, STUDY, rows(range(PEOPLE, 0, -1)))
     run(tmp_path)
     assert (tmp_path / "out" / "results.parquet").read_bytes() == (once / "results.parquet").read_bytes()
 
 
+@pytest.mark.long
 def test_another_seed_gives_other_noise(once: Path, tmp_path: Path) -> None:
     run(tmp_path, study=STUDY.replace("seed: 7", "seed: 8"))
     one, other = (pq.read_table(folder / "results.parquet") for folder in (once, tmp_path / "out"))

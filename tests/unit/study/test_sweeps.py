@@ -347,7 +347,7 @@ def test_the_selection_is_checked_against_the_card() -> None:
 # --- all four together ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_study_with_all_four_from_file_to_report(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = run_study(read_study(write(tmp_path, FOUR)), folder, base=tmp_path, jobs=1)
