@@ -78,9 +78,13 @@ def test_no_nearer_table_is_found_by_another_solver(case: Case) -> None:
     from scipy.optimize import nnls
 
     raw, weights = case
-    matrix = summing_matrix(raw.shape, weights)
+    matrix, found = summing_matrix(raw.shape, weights), project(raw, weights=weights).ravel()
     best, _ = nnls(matrix, matrix @ raw.ravel())
-    np.testing.assert_allclose(project(raw, weights=weights).ravel(), best, atol=1e-4 * max(1.0, -raw.min()))
+    ours, theirs = (np.linalg.norm(matrix @ (table - raw.ravel())) for table in (found, best))
+    allowed = 1e-4 * max(1.0, -raw.min())
+    assert ours <= theirs + allowed
+    if theirs <= ours * (1 + 1e-10) + 1e-10:  # scipy's solver ends early now and then, far from the nearest table
+        np.testing.assert_allclose(found, best, atol=allowed)
 
 
 @given(cases(), st.randoms(use_true_random=False))
