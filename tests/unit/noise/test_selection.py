@@ -62,11 +62,11 @@ def test_vast_runs_and_far_scores_cost_little() -> None:
     ).filter(lambda runs: any(multiplicity for _, multiplicity in runs)),
     rate=st.sampled_from([Fraction(1), Fraction(7, 2), Fraction(1, 3)]),
     ones=st.integers(0, 80),
-    rest=st.randoms(use_true_random=False),
+    seed=st.integers(0, 2**64),
 )
-def test_arrays_are_chosen_from_as_lists_are(runs: list[Run], rate: Fraction, ones: int, rest: Random) -> None:
+def test_arrays_are_chosen_from_as_lists_are(runs: list[Run], rate: Fraction, ones: int, seed: int) -> None:
     """The same bytes give the same candidate, also where a long row of ones leads among those left out at first."""
-    tape = b"\xff" * 8 * ones + rest.randbytes(400)
+    tape = b"\xff" * 8 * ones + Random(seed).randbytes(4000)
     arrays = RunArrays(*(np.array(column, dtype=np.int64) for column in zip(*runs, strict=True)))
     one, other = ByteTape(tape), ByteTape(tape)
     assert select(one, runs, rate=rate) == select(other, arrays, rate=rate)
