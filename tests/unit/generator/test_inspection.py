@@ -58,6 +58,7 @@ def test_what_a_column_holds_is_counted_in_the_units_of_the_card() -> None:
     assert height.facts["model"].to_dict()["range"] == ["-0.05", "1.63"]
 
 
+@pytest.mark.slow
 def test_shapes_and_correlations_are_those_of_sdmetrics(rng: np.random.Generator) -> None:
     from sdmetrics.column_pairs import CorrelationSimilarity
     from sdmetrics.single_column import KSComplement, TVComplement

@@ -11,6 +11,8 @@ import pytest
 
 from discreet.generator.similarity import correlate, correlation_similarity, ks_complement, tv_complement
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

@@ -18,6 +18,8 @@ from discreet.local.piecewise import Piecewise, WidePiecewise
 from discreet.noise import SystemEntropy
 from tests.randomisers.numbers import COMPARISONS, PLAIN, make
 
+pytestmark = pytest.mark.slow
+
 ENTROPY = SystemEntropy()
 
 

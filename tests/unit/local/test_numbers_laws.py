@@ -13,6 +13,8 @@ from discreet.local.grid import GridRandomiser
 from discreet.local.piecewise import Piecewise
 from tests.randomisers.numbers import COMPARISONS, PLAIN, Law, law, make
 
+pytestmark = pytest.mark.slow
+
 GRIDS = (1, 2, 3, 7, 12)
 EPSILONS = ("0.2", "0.61", "1", "3")
 

@@ -13,6 +13,8 @@ import pytest
 from discreet.noise import quantile
 from discreet.noise.quantile import gaussian_half_width, laplace_half_width, laplace_threshold, selection_half_width
 
+pytestmark = pytest.mark.slow
+
 LEVELS = [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(95, 100), 1 - Fraction(1, 10**9)]
 SCALES = [Fraction(1, 20), Fraction(1, 3), Fraction(1), Fraction(7, 2), Fraction(29)]
 

@@ -24,6 +24,8 @@ from discreet.noise import (
     uniform_below,
 )
 
+pytestmark = pytest.mark.slow
+
 Walk = Callable[[Callable[[Entropy], int]], tuple[dict[int, Fraction], Fraction]]
 
 

@@ -19,6 +19,8 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.release.halfwidths import Part, half_width
 from discreet.release.noiselaws import TailBound, chance_of_noise, log_characteristic, variance
 
+pytestmark = pytest.mark.slow
+
 LEVELS = [Decimal(text) for text in ("0.5", "0.9", "0.95", "0.99", "0.9999", "0.999999")]
 USUAL = Decimal("0.95")
 FAR = 4000

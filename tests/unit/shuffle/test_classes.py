@@ -18,6 +18,8 @@ from discreet.shuffle.amplification import largest_local_epsilon, suffices
 from discreet.shuffle.classes import BLUR_PRICE, WeightClass, WeightClasses, choose_classes
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion, Question
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = (CategoryQuestion(5), CategoryQuestion(40), NumberQuestion(900))
 DELTA = Decimal("1e-6")
 

@@ -40,6 +40,7 @@ def _values(measured: Any, metric: str, basis: str | None = None) -> dict[str, f
     return {row.column: row.value for row in rows if not row.static}
 
 
+@pytest.mark.slow
 def test_reports_are_compared_as_sdmetrics_would(make_frame: MakeFrame, rng: np.random.Generator) -> None:
     from sdmetrics.single_column import KSComplement
 

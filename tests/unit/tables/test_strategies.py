@@ -18,6 +18,8 @@ from discreet.tables.layout import Layout, Margin, Observation, every_margin
 from discreet.tables.sharing import LEAST, PARTS, Goal
 from discreet.tables.strategies import Measured, Moved, Strategy, choose_strategy, list_strategies
 
+pytestmark = pytest.mark.slow
+
 ONE = Decimal(1)
 HALF = Decimal("0.5")
 
