@@ -6,7 +6,7 @@ Nothing here is a float: sums arrive as 128-bit integers and are taken apart int
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["arrange_arrays", "load_arrays"]
+
+_LONG: Final = 300
+"""Values of a histogram; a choice among fewer is quicker from a list."""
 
 
 def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> Measured:
@@ -139,7 +142,9 @@ def _histograms(plan: Plan, table: Any) -> list[Histogram]:
     order = np.argsort(cells[listed], kind="stable")
     ends = np.searchsorted(cells[listed][order], np.arange(plan.cell_count + 1))
     values, counts = values[order], counts[order]
-    return [HistogramArrays(values[start:end], counts[start:end]) for start, end in pairwise(ends.tolist())]
+    whole = HistogramArrays(values, counts)
+    parts = (whole[start:end] for start, end in pairwise(ends.tolist()))
+    return [part if len(part) > _LONG else list(part) for part in parts]
 
 
 def _whole_numbers(column: Any) -> Any:

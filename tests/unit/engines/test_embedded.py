@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.engines import embedded
+from discreet.engines import cellarrays, embedded
 from discreet.engines.embedded import EmbeddedEngine, open_database
 from discreet.plan.algebra import Key, Least, Plan, Quantile, Rows, Times, Total, Units, Whole
 from tests.algebra.columns import field, scan
@@ -48,6 +48,7 @@ def test_many_cells_are_arranged_as_few(
     question: Question, engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "_MANY_CELLS", 0)
+    monkeypatch.setattr(cellarrays, "_LONG", 0)
     assert plain(engine.measure(question.plan)) == ([list(column) for column in question.columns], None)
 
 
