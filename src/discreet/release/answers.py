@@ -6,25 +6,21 @@ what remains. Everything but the noisy values follows from the question, the car
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property, partial
-from itertools import product
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from discreet.data.card import Card
-from discreet.engines.base import Cell
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import Balance
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Plan
-from discreet.plan.outputs import KeyShown, Mean, Output, measures_used
+from discreet.plan.outputs import KeyShown
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
-from discreet.release.columns import Margin, show_intervals, show_values
+from discreet.release.columns import Number
 from discreet.release.describing import (
     describe_bounds,
     describe_mechanisms,
@@ -32,28 +28,20 @@ from discreet.release.describing import (
     tell_weights,
     word_unfound,
 )
-from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.listing import Listing
-from discreet.release.noising import Noisy, NoisyMeasure, slices_of
+from discreet.release.noising import Noisy
+from discreet.release.noisycells import NoisyCells, Shown
 from discreet.release.outlook import left, tell_plan
-from discreet.release.presence import describe_absent, find_thin, presence_level, sizes_in
-from discreet.release.presenting import arrange
-from discreet.release.pricing import candidates_of
+from discreet.release.presence import describe_absent
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from discreet.release.manycells import ManyCells
-
 __all__ = ["Answer", "Remaining", "interval_level"]
 
 T = TypeVar("T")
 
-Shown = int | float | str | None
-Number = int | float | None
-
-MANY_CELLS: Final = 5_000
 _MOST_OBJECTS: Final = 100_000
 
 
@@ -121,7 +109,7 @@ class Answer:
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.statement.presentation.columns)
-        return f"<Answer: {names}; {len(self._places)} row(s); {self.noisy.guarantee}>"
+        return f"<Answer: {names}; {len(self._cells.places)} row(s); {self.noisy.guarantee}>"
 
     @property
     def plan(self) -> Plan:
@@ -149,18 +137,18 @@ class Answer:
     @cached_property
     def listed_rows(self) -> Listing[Shown]:
         """The rows as columns, for whoever writes them out one after another."""
-        columns = {column.name: self._column(column.shows) for column in self.statement.presentation.columns}
-        return Listing(columns, len(self._places))
+        columns = {column.name: self._cells.column(column.shows) for column in self.statement.presentation.columns}
+        return Listing(columns, len(self._cells.places))
 
     @cached_property
     def listed_intervals(self) -> Listing[list[Number]]:
         """The intervals as columns."""
         columns = {
-            column.name: self._intervals(column.shows)
+            column.name: self._cells.intervals(column.shows)
             for column in self.statement.presentation.columns
             if not isinstance(column.shows, KeyShown)
         }
-        return Listing(columns, len(self._places))
+        return Listing(columns, len(self._cells.places))
 
     def labels(self, language: str) -> dict[str, dict[str, str]]:
         """Code to label for every category column of the answer."""
@@ -190,7 +178,7 @@ class Answer:
     @cached_property
     def absent(self) -> list[dict[str, Any]]:
         """The outputs that are NULL where sizes are too small for a mean or a variance, and what sizes must exceed."""
-        return describe_absent(self.statement, self._floors)
+        return describe_absent(self.statement, self._cells.floors)
 
     def facts(self) -> dict[str, object]:
         """What is said of any release: level, charge, guarantee, mechanisms, dataset, and what must be warned of."""
@@ -208,7 +196,7 @@ class Answer:
             "unit": str(self.card.unit),
             "neighbours": str(self.card.neighbours),
             "population": self.card.population,
-            "mechanisms": describe_mechanisms(self.statement, self.cards, self._measures, self.level),
+            "mechanisms": describe_mechanisms(self.statement, self.cards, self._cells.measures, self.level),
         }
         if self.noisy.bounds:
             described["bounds"] = self.bounds
@@ -248,95 +236,10 @@ class Answer:
 
         return to_pandas(self)
 
-    # --- reading the stored measures --------------------------------------------------------------------------------
-
     @cached_property
-    def _measures(self) -> tuple[NoisyMeasure, ...]:
-        return self.noisy.in_order_of(self.statement)
-
-    @cached_property
-    def _cells(self) -> Sequence[Cell]:
-        if self.noisy.keys is not None:
-            return self.noisy.keys
-        return list(product(*(key.cells or () for key in self.plan.keys)))
-
-    @cached_property
-    def _count(self) -> int:
-        return self.plan.cell_count if self.noisy.keys is None else len(self.noisy.keys)
-
-    @cached_property
-    def _columns(self) -> list[tuple[int, ...]]:
-        """The noisy values of every measure, each by cell."""
-        return [measure.values for measure in self._measures]
-
-    @cached_property
-    def _many(self) -> ManyCells | None:
-        """The same as arrays, where there are so many cells that loading what they need takes less time."""
-        if self._count <= MANY_CELLS or self.noisy.keys is not None:
-            return None
-        from discreet.release.manycells import ManyCells
-
-        return ManyCells.of(self.statement, self._columns, self._floors)
-
-    @cached_property
-    def _places(self) -> Sequence[int]:
-        found = None if self._many is None else self._many.arrange()
-        if found is not None:
-            return found
-        return arrange(self.statement.presentation, self._cells, self._columns, self._thin)
-
-    @cached_property
-    def _floors(self) -> dict[int, Margin]:
-        """What the size of a group must exceed for a mean of it to be shown."""
-        sizes = sizes_in(self.statement.presentation)
-        level = presence_level(self._count * len(sizes))
-        return {size: self._margin(size, lambda mechanism: mechanism.half_width(level)) for size in sizes}
-
-    @cached_property
-    def _thin(self) -> dict[int, list[bool]]:
-        return find_thin(self._floors, self._columns)
-
-    def _column(self, shows: KeyShown | Output) -> Sequence[Shown]:
-        found = None if self._many is None else self._many.column(shows, self._places)
-        if found is not None:
-            return found
-        if isinstance(shows, KeyShown):
-            face = self.statement.keys[shows.key]
-            return [face.shown(self._cells[place][shows.key]) for place in self._places]
-        return show_values(shows, self._columns, self._places, self._thin)
-
-    def _intervals(self, output: Output) -> Sequence[list[Number]]:
-        if isinstance(output, Mean):
-            return self._mean_intervals(output)
-        margins = self._margins(sorted(measures_used(output)))
-        if margins is None:
-            return [[None, None] for _ in self._places]
-        found = None if self._many is None else self._many.intervals(output, self._places, margins)
-        return show_intervals(output, self._columns, self._places, margins, self._thin) if found is None else found
-
-    def _mean_intervals(self, mean: Mean) -> Sequence[list[Number]]:
-        from discreet.release.meanintervals import mean_intervals
-
-        total, size = (self._measures[place] for place in (mean.total, mean.size))
-        slices = [None if one.key is None else slices_of(self.plan, one.key, self.noisy.keys) for one in (total, size)]
-        thin = None if self._many is None else self._many.thin[mean.size]
-        gone = self._thin[mean.size] if thin is None else thin
-        return mean_intervals(mean, (total, size), slices, self._places, gone, self.level)
-
-    def _margins(self, used: Sequence[int]) -> dict[int, Margin] | None:
-        """How far the measures of an output may be off, all at once; None when no interval is wide enough."""
-        noisy = measures_with_noise(used, [measure.mechanisms for measure in self._measures])
-        level = joint_level(self.level, len(noisy))
-        return None if level is None else {place: self._margin(place, partial(reach, level=level)) for place in used}
-
-    def _margin(self, place: int, half: Callable[[DiscreteLaplace | DiscreteGaussian], int]) -> Margin:
-        measure = self._measures[place]
-        ends = candidates_of(self.plan.measures[place])
-        halves = tuple(
-            half(one) if isinstance(one, DiscreteLaplace | DiscreteGaussian) else 0 for one in measure.mechanisms
-        )
-        slices = None if measure.key is None else slices_of(self.plan, measure.key, self.noisy.keys)
-        return Margin(halves, slices, ends)
+    def _cells(self) -> NoisyCells:
+        """The stored measures, read at this answer's level."""
+        return NoisyCells(self.statement, self.noisy.in_order_of(self.statement), self.level, self.noisy.keys)
 
 
 def _as_list(rows: Listing[T]) -> Sequence[dict[str, T]]:

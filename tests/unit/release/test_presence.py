@@ -11,8 +11,9 @@ from typing import Any, cast
 
 import pytest
 
-from discreet.release.answers import MANY_CELLS, Answer
+from discreet.release.answers import Answer
 from discreet.release.exports import to_csv
+from discreet.release.noisycells import MANY_CELLS
 from discreet.release.presence import CODE, presence_level, word_absent
 from discreet.session import Session
 
@@ -121,9 +122,9 @@ def test_sizes_of_their_own_count_each(house: Session) -> None:
     """`other` can be absent, so its size is another: twice as many groups that must not be nobody."""
     one = house.query("SELECT town, AVG(other) AS mean FROM people GROUP BY town", epsilon=1)
     two = house.query("SELECT town, AVG(income), AVG(other) AS mean FROM people GROUP BY town", epsilon=1)
-    assert len(two._floors) == 2
+    assert len(two._cells.floors) == 2
     for answer, figures in ((one, 5), (two, 10)):
-        size, floor = max(answer._floors.items())
+        size, floor = max(answer._cells.floors.items())
         scale: Any = answer.noisy.in_order_of(answer.statement)[size].mechanisms[0]
         assert floor.halves[0] == scale.half_width(presence_level(figures))
 
@@ -140,15 +141,15 @@ def test_very_many_cells_are_the_same_cells(house: Session) -> None:
         1: [place * 7 % 401 for place in range(cells)],
     }
     many = with_values(asked, values)
-    assert many._many is not None
+    assert many._cells._many is not None
     few = with_values(asked, values)
-    few.__dict__["_many"] = None
-    assert list(many._places) == list(few._places)
+    few._cells.__dict__["_many"] = None
+    assert list(many._cells.places) == list(few._cells.places)
     assert many.rows == few.rows
     assert many.intervals == few.intervals
     everything = with_values(house.query(by, epsilon=1), values)
     single = with_values(house.query(by, epsilon=1), values)
-    single.__dict__["_many"] = None
+    single._cells.__dict__["_many"] = None
     assert everything.rows == single.rows
     assert everything.intervals == single.intervals
     assert any(row["mean"] is None for row in single.rows)
