@@ -148,7 +148,8 @@ def enclose(output: Output, box: Box) -> Interval:
         case Magnitude(inner):
             return _magnitude(enclose(inner, box))
         case Pick(least, inners):
-            return _pick([enclose(inner, box) for inner in inners], least=least)
+            whole = not any(_may_lack(inner, box) for inner in inners)
+            return _pick([enclose(inner, box) for inner in inners], least=least, whole=whole)
         case Mean(total, size):
             return _mean(output, box[total], box[size])
         case Spread(total, squares, size):
@@ -239,15 +240,22 @@ def _magnitude(interval: Interval) -> Interval:
     return Fraction(0), None if low is None or high is None else max(-low, high)
 
 
-def _pick(intervals: Sequence[Interval], *, least: bool) -> Interval:
-    """LEAST and GREATEST pass over what is not there, and an open interval may belong to such a part."""
+def _pick(intervals: Sequence[Interval], *, least: bool, whole: bool) -> Interval:
+    """LEAST and GREATEST pass over what is not there: any part may be what is left, unless all are there."""
     choose = min if least else max
     lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
     known_lows, known_highs = [end for end in lows if end is not None], [end for end in highs if end is not None]
-    if len(known_lows) == len(lows) and len(known_highs) == len(highs):
+    if whole and len(known_lows) == len(lows) and len(known_highs) == len(highs):
         return choose(known_lows), choose(known_highs)
     low = min(known_lows) if len(known_lows) == len(lows) else None
     return low, max(known_highs) if len(known_highs) == len(highs) else None
+
+
+def _may_lack(output: Output, box: Box) -> bool:
+    """Whether an output may have no result inside the box: a divisor in it may be 0, whatever is divided."""
+    divisors = (one.right for one in walk(output) if isinstance(one, Arithmetic) and one.sign == "/")
+    ends = (enclose(divisor, box) for divisor in divisors)
+    return any((low is None or low <= 0) and (high is None or high >= 0) for low, high in ends)
 
 
 _ARITHMETIC: Final[dict[str, Callable[[Interval, Interval], Interval]]] = {

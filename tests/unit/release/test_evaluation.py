@@ -176,6 +176,15 @@ def test_what_ran_away_can_come_back() -> None:
     assert ends(Magnitude(Arithmetic("-", Constant(ONE), share)), ((2, 4), (0, 2))) == (0, None)
 
 
+def test_what_may_be_null_leaves_the_other_part_though_it_does_not_run_away() -> None:
+    for nothing in (
+        Arithmetic("/", Constant(Fraction(0)), noted(1)),
+        Arithmetic("*", Constant(Fraction(0)), Arithmetic("/", noted(0), noted(1))),
+    ):
+        assert ends(Pick(True, (nothing, Constant(ONE))), ((2, 4), (0, 2))) == (0, 1)
+        assert ends(Pick(True, (nothing, Constant(ONE))), ((2, 4), (1, 2))) == (0, 0)
+
+
 def test_division_by_nothing_is_null_and_passes_through() -> None:
     share = Arithmetic("/", noted(0), noted(1))
     assert evaluate(share, (5, 0)) is None
