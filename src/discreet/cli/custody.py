@@ -220,6 +220,7 @@ def card_init(
     """
     from discreet.data.draft import draft_card
     from discreet.errors import PathInvalid
+    from discreet.files import write_whole
     from discreet.session import card_name
 
     card = out or file.with_name(card_name(file))
@@ -229,8 +230,7 @@ def card_init(
     if not sys.stdout.isatty():
         sys.stdout.write(text)
     try:
-        with card.open("x", encoding="utf-8") as stream:
-            stream.write(text)
+        write_whole(card, text, fresh=True)
     except FileExistsError:
         show_note(f"{card} exists already and is left as it is.")
     except OSError as error:

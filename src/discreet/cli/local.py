@@ -231,10 +231,10 @@ def _listed(names: str | None) -> list[str]:
 
 def _write_new(path: Path, text: str) -> None:
     from discreet.errors import PathInvalid
+    from discreet.files import write_whole
 
     try:
-        with path.open("x", encoding="utf-8") as stream:
-            stream.write(text)
+        write_whole(path, text, fresh=True)
     except FileExistsError:
         raise PathInvalid(f"'{path.name}' exists; choose another name.", path=str(path)) from None
     except OSError as error:

@@ -54,13 +54,14 @@ def noise_vectors(
     """Write JSON test vectors of every sampler: parameters, input bytes, output, bytes used."""
     import json
 
+    from discreet.files import replace_file
     from discreet.noise.vectors import make_vectors
 
     text = json.dumps(make_vectors(), indent=1) + "\n"
     if out is None:
         typer.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        replace_file(out, text)
 
 
 @noise.command("pictures", epilog="Example: discreet noise pictures docs/pictures")

@@ -38,6 +38,7 @@ def init(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write a study that runs as it is, with every key explained in a comment."""
+    from discreet.files import write_whole
     from discreet.study.template import sample_template, template_for
 
     if sample and dataset is not None:
@@ -52,7 +53,7 @@ def init(
         card, data = (_from(file, path) for path in dataset)
         text = template_for(read_card(dataset[0]), data=f"dataset: {{card: {card}, file: {data}}}", file=file.name)
     try:
-        file.write_text(text, encoding="utf-8")
+        write_whole(file, text, durable=False)
     except OSError as error:
         raise PathInvalid(f"'{file}' cannot be written: {error.strerror}.", path=str(file)) from None
     typer.echo(f"wrote {file}. Read it, change it, then: discreet study run {file} --out DIR")

@@ -8,8 +8,9 @@ from pathlib import Path
 from discreet.data.card import Card
 from discreet.data.paths import allowed_roots, resolve_inside
 from discreet.data.sources import Limits, open_source
-from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on, write_whole
+from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on
 from discreet.errors import FileRefused, Refused
+from discreet.files import write_whole
 
 __all__ = ["add_file", "check_presence"]
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.data.paths import open_regular
-from discreet.data.workspace import Workspace, write_whole
+from discreet.data.workspace import Workspace
 from discreet.errors import PathInvalid, PopulationConflict
+from discreet.files import write_whole
 from discreet.guarantees.budget import PopulationTerms
 
 __all__ = ["Elsewhere", "NewPopulation", "find_elsewhere", "note_populations"]

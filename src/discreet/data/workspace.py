@@ -30,6 +30,7 @@ from discreet.data.card import Card, read_card
 from discreet.data.paths import read_regular
 from discreet.data.rowsource import RowSource, read_row_source
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
+from discreet.files import sync, write_whole
 
 __all__ = [
     "SCHEMA",
@@ -253,8 +254,8 @@ class Workspace:
             version = (present or 0) + 1
             (self._public / name).mkdir(mode=0o700, exist_ok=True)
             write_whole(self.public_file(name, version), text)
-            _sync(self._public)
-            _sync(self.path)
+            sync(self._public)
+            sync(self.path)
         return version
 
     def _version(self, name: str, version: int) -> Dataset:
@@ -321,20 +322,6 @@ def find_workspace(option: Path | None) -> Path:
     return Path(named) if named else Path()
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves either the old text or the new one."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with beside.open("x", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    _sync(path.parent)
-
-
 def _current_names(folder: Path) -> tuple[str, ...]:
     """What has a current version in a folder."""
     if not folder.is_dir():
@@ -361,13 +348,13 @@ def _advance(home: Path, staged: Path, *, give: GiveVersion = count_on, keep: bo
     with _locked(home.parent / f".{home.name}.lock"):
         numbers = [int(found[1]) for f in home.iterdir() if (found := _VERSION.fullmatch(f.name))]
         for part in staged.iterdir():
-            _sync(part)
-        _sync(staged)
+            sync(part)
+        sync(staged)
         version = give(max(numbers, default=0))
         staged.rename(home / f"v{version}")
-        _sync(home)
+        sync(home)
         write_whole(home / "current.json", json.dumps({"version": version}) + "\n")
-        _sync(home.parent)
+        sync(home.parent)
         for number in [] if keep else numbers:
             shutil.rmtree(home / f"v{number}", ignore_errors=True)
     return version
@@ -379,16 +366,6 @@ def _key_folder() -> Path:
         return Path(chosen)
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "discreet" / "keys"
-
-
-def _sync(path: Path) -> None:
-    # Some systems cannot open a folder for this; the rename itself is still atomic there.
-    with suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from typing import Protocol
 from discreet.data.card import Card
 from discreet.data.ingest import check_presence
 from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on, write_whole
+from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on
 from discreet.engines.rows import RowTemplates, prepared_rows, unit_check
 from discreet.engines.values import Row
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
+from discreet.files import write_whole
 
 __all__ = ["RowReader", "add_table", "open_rows", "rows_sql"]
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.data.paths import read_regular
-from discreet.data.workspace import write_whole
 from discreet.errors import FileRefused, ParameterInvalid, Refused, UsageError
+from discreet.files import write_whole
 from discreet.generator.coding import Block, Coding, Encoded
 from discreet.generator.rows import Rows, Shape
 from discreet.generator.settings import Settings
@@ -120,7 +120,7 @@ class Model:
         }
         folder.mkdir(parents=True, exist_ok=True)
         (folder / _JSON).unlink(missing_ok=True)
-        (folder / _TENSORS).write_bytes(tensors)
+        write_whole(folder / _TENSORS, tensors)
         write_whole(folder / _JSON, json.dumps({**facts, "sha256": _digest(facts)}, indent=1) + "\n")
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.data.paths import open_regular, read_regular
 from discreet.errors import FileRefused, ParameterInvalid, Refused, UnknownName
+from discreet.files import write_whole
 
 if TYPE_CHECKING:
     from discreet.data.workspace import Dataset, Workspace
@@ -146,7 +147,7 @@ def shelve(
             differentially_private=model.guarantee.differentially_private,
             trained=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        (staged / _ORIGIN).write_text(json.dumps(asdict(origin), indent=2) + "\n", encoding="utf-8")
+        write_whole(staged / _ORIGIN, json.dumps(asdict(origin), indent=2) + "\n")
         if before is not None:
             before(origin.model_sha256)
         return Shelved(name, workspace.publish_model(dataset.name, name, staged), origin)

@@ -20,6 +20,7 @@ from typing import Final
 
 from discreet.data.paths import read_regular
 from discreet.errors import LedgerUnavailable
+from discreet.files import put_in_place, write_whole
 from discreet.ledger.events import canonical_json
 
 __all__ = ["Seal", "create_key", "next_key"]
@@ -51,7 +52,7 @@ class Seal:
         place = self._path.with_name(self._path.name.removesuffix(_NEXT))
         if place != self._path:
             with suppress(OSError):
-                self._path.replace(place)
+                put_in_place(self._path, place)
             self._path = place
         return self
 
@@ -87,15 +88,11 @@ def create_key(path: Path) -> None:
     """A new key, readable by its owner alone, unless one is there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_whole(path, secrets.token_hex(_KEY_BYTES) + "\n", mode=0o600, fresh=True)
     except FileExistsError:
         return
     except OSError as error:
         raise _key_unusable(path, os.strerror(error.errno or 0)) from None
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(_KEY_BYTES) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextmanager
@@ -109,7 +106,7 @@ def next_key(path: Path, *, workspace_id: str) -> Iterator[Seal]:
     create_key(following)
     seal = Seal(path=following, workspace_id=workspace_id)
     yield seal
-    following.replace(path)
+    put_in_place(following, path)
     seal._path = path
 
 

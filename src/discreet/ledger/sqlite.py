@@ -21,6 +21,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from discreet.errors import LedgerUnavailable, Refused
+from discreet.files import put_in_place, sync
 from discreet.ledger.events import Event
 from discreet.ledger.filesystem import refuse_network_drive
 from discreet.ledger.store import PATIENCE_SECONDS, AnswerRow, Dialect, Head, ProcessConnection, Transaction, damaged
@@ -90,7 +91,7 @@ class SqliteStore:
         with _as_refusals(self._path):
             try:
                 _build(staged, [event], [], head)
-                _put_in_place(staged, self._path)
+                put_in_place(staged, self._path, fresh=True)
             except FileExistsError:
                 raise LedgerUnavailable(
                     f"A ledger is already at '{self._path}'; it is never replaced. Open it, or choose another folder.",
@@ -122,15 +123,14 @@ class SqliteStore:
             except BaseException:
                 _remove(self._path)
                 raise
-            _sync_folder(self._path.parent)
+            sync(self._path.parent)
 
     def install(self, source: SqliteStore) -> None:
         """Put the file of another ledger here in one step; what was here is kept beside it."""
         source.close()
         with self._connection.turn(), _as_refusals(self._path), _queue(Path(f"{self._path}.lock")):
             set_aside(self._path)
-            os.rename(source._path, self._path)
-            _sync_folder(self._path.parent)
+            put_in_place(source._path, self._path)
 
     def upgrade(self) -> None:
         with self.writing() as transaction:
@@ -207,8 +207,7 @@ def _build(path: Path, events: Iterable[Event], answers: Iterable[AnswerRow], he
         connection.execute("COMMIT")
     finally:
         connection.close()
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    sync(path)
 
 
 def set_aside(path: Path) -> None:
@@ -222,21 +221,6 @@ def set_aside(path: Path) -> None:
 def _remove(path: Path) -> None:
     for suffix in _BESIDE:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
-
-
-def _put_in_place(staged: Path, path: Path) -> None:
-    """Never over a file that is there.
-
-    Where files cannot be linked, a crash leaves an empty one, which is refused.
-    """
-    try:
-        os.link(staged, path)
-    except FileExistsError:
-        raise
-    except OSError:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-        staged.replace(path)
-    _sync_folder(path.parent)
 
 
 def _open(path: Path, *, mode: str) -> sqlite3.Connection:
@@ -378,13 +362,3 @@ def _marks(path: Path) -> _Mark:
             status = Path(f"{path}{suffix}").stat()
             found = (*found, status.st_ino, status.st_size, status.st_mtime_ns)
     return found
-
-
-def _sync_folder(folder: Path) -> None:
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,7 +11,6 @@ Draws come from the operating system; there is no seed and no way to give one. L
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.errors import PathInvalid, Refused
+from discreet.files import write_whole
 from discreet.local.answers import ABSENT, Answers, mark_of_token, read_answers
 from discreet.local.assignment import randomiser_for
 from discreet.local.lines import close_up, place_side_by_side, write_numbers, write_texts, write_values
@@ -63,17 +63,10 @@ def encode_file(signed: SignedManifest, answers: Path, *, out: Path, encoding: s
     read = read_answers(answers, signed.manifest, encoding=encoding)
     # the record comes before the first draw: a machine that stops in between leaves the answers locked, not drawn twice
     _write_record(record, signed, out)
-    partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
     try:
-        with partial.open("xb") as stream:
-            for lines in encode_answers(signed, read):
-                stream.write(lines)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.rename(out)
+        write_whole(out, encode_answers(signed, read), fresh=True)
     except BaseException as error:
-        # what was drawn is destroyed before the answers are free for another draw
-        partial.unlink(missing_ok=True)
+        # what was drawn is destroyed already: the answers are free for another draw
         if not out.exists():
             record.unlink(missing_ok=True)
         if isinstance(error, OSError):
@@ -209,10 +202,7 @@ def _write_record(record: Path, signed: SignedManifest, out: Path) -> None:
     manifest = signed.manifest
     said = {"survey": manifest.survey, "version": manifest.version, "manifest": signed.digest, "reports": out.name}
     try:
-        with record.open("x", encoding="utf-8") as stream:
-            stream.write(json.dumps(said, indent=1) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
+        write_whole(record, json.dumps(said, indent=1) + "\n", fresh=True)
     except OSError as error:
         raise PathInvalid(
             f"'{record.name}', which keeps the answers from a second draw, cannot be written: {error.strerror}. "

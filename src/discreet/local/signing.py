@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import stat
 import sys
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.data.paths import open_regular, read_regular
 from discreet.errors import ExtraMissing, ManifestInvalid, PathInvalid, SignatureInvalid, UsageError
+from discreet.files import write_whole
 from discreet.local.assignment import randomiser_for
 from discreet.local.manifest import Manifest
 from discreet.local.manifestreader import parse_manifest
@@ -74,9 +74,7 @@ def create_keys(path: Path) -> Path:
     shown = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     try:
         for file, data, mode in ((path, private, 0o600), (public, shown, 0o644)):
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(data)
+            write_whole(file, data, mode=mode, fresh=True)
     except OSError as error:
         raise PathInvalid(f"'{path.name}' cannot be written: {error.strerror}.", path=str(path)) from None
     return public

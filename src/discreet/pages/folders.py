@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from discreet.errors import PathInvalid
+from discreet.files import is_partial
 
 __all__ = ["check_folder"]
 
@@ -20,7 +21,7 @@ def check_folder(folder: Path, *, kind: str, results: str, files: Collection[str
 def _is_ours(folder: Path, kind: str, results: str, files: Collection[str]) -> bool:
     if not folder.is_dir():
         return False
-    names = {found.name for found in folder.iterdir()}
+    names = {found.name for found in folder.iterdir() if not is_partial(found)}
     if not names:
         return True
     if not (folder / results).is_file():  # a pipe would be waited for

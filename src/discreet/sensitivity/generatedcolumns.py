@@ -18,8 +18,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from discreet.data.workspace import write_whole
 from discreet.errors import ParameterInvalid, UnknownName
+from discreet.files import write_whole
 from discreet.plan.algebra import Clamp
 from discreet.sensitivity.subject import Aggregate
 

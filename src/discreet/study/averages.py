@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.files import write_whole
 from discreet.pages.spreadsheets import csv_text
 from discreet.study.tables import NOTICE, SIZES
 
@@ -44,7 +45,7 @@ def write_averages(
     who answers in clear.
     """
     folder.mkdir(exist_ok=True, mode=0o700)
-    (folder / "README.txt").write_text(_ABOUT, encoding="utf-8")
+    write_whole(folder / "README.txt", _ABOUT, durable=False)
     _write(folder / "errors.csv", _errors(tables, labels, coverage=coverage))
     _write(folder / "estimates.csv", _estimates(tables["results"], labels))
     _write(folder / "quality.csv", _quality(tables["quality"]))
@@ -161,4 +162,4 @@ def _mean(table: Any, keys: Sequence[str], values: Sequence[str]) -> Iterable[di
 
 def _write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     text = csv_text([*rows[0], "notice"], ((*row.values(), SHORT_NOTICE) for row in rows)) if rows else ""
-    file.write_text(text, encoding="utf-8", newline="\n")
+    write_whole(file, text, durable=False)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.files import write_whole
 from discreet.pages.spreadsheets import csv_text
 from discreet.study.averages import SHORT_NOTICE
 from discreet.study.outcomes import Query
@@ -126,7 +127,7 @@ def compare(folder: Path, *, theirs: Theirs, source: str, provinces: Mapping[str
 def write_lines(comparison: Comparison, file: Path) -> None:
     """comparison.csv: one row for each line, and what it is."""
     text = csv_text([*_HEAD, "notice"], ((*line.to_dict().values(), SHORT_NOTICE) for line in comparison.lines))
-    file.write_text(text, encoding="utf-8", newline="\n")
+    write_whole(file, text, durable=False)
 
 
 def correlate_ranks(first: Sequence[float], second: Sequence[float]) -> float:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
+from discreet.files import staged_file, write_whole
 from discreet.pages.page import Drawn
 from discreet.study.findings import Findings
 from discreet.study.worker import leave_with_parent
@@ -180,9 +181,10 @@ def _write(drawing: Drawing, folder: Path) -> Drawn:
     # Names inside a file follow from its content and this salt, so that figures can stand side by side in one page.
     with _salted(drawing.name):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(folder / f"{drawing.name}.png", format="png", dpi=_RESOLUTION, metadata={"Software": None}, **_QUICK)
+    with staged_file(folder / f"{drawing.name}.png", durable=False) as file:
+        figure.savefig(file, format="png", dpi=_RESOLUTION, metadata={"Software": None}, **_QUICK)
     written = text.getvalue().decode("utf-8")
-    (folder / f"{drawing.name}.svg").write_text(written, encoding="utf-8")
+    write_whole(folder / f"{drawing.name}.svg", written, durable=False)
     return Drawn(drawing.name, drawing.words, _slim(written))
 
 

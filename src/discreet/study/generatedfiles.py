@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ParameterInvalid, PathInvalid
+from discreet.files import check_path, replace_file
 from discreet.pages.spreadsheets import neutralise
-from discreet.tables.writing import check_path, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,13 +6,13 @@ A part holds several named tables, each as an Arrow stream, in one file that app
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from discreet.files import staged_file
 from discreet.guarantees.numbers import text as plain_text
 
 __all__ = ["Task", "has_part", "read_part", "write_part"]
@@ -39,13 +39,12 @@ def write_part(folder: Path, task: Task, tables: Mapping[str, Any]) -> None:
 
     streams = {name: _stream(table) for name, table in tables.items()}
     packed = pa.table({"table": list(streams), "stream": pa.array(streams.values(), type=pa.large_binary())})
-    partial = folder / f".{task.file}.{os.getpid()}"
-    try:
-        with pa.OSFile(str(partial), "wb") as sink, pa.ipc.new_file(sink, packed.schema) as writer:
-            writer.write_table(packed)
-        partial.replace(folder / task.file)
-    finally:
-        partial.unlink(missing_ok=True)
+    with (
+        staged_file(folder / task.file, durable=False) as staged,
+        pa.OSFile(str(staged), "wb") as sink,
+        pa.ipc.new_file(sink, packed.schema) as writer,
+    ):
+        writer.write_table(packed)
 
 
 def read_part(folder: Path, task: Task) -> dict[str, Any]:

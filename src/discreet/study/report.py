@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from discreet.files import write_whole
 from discreet.pages.markup import Markup, bullets, element, join
 from discreet.pages.page import Drawn, show_figure, write_page
 from discreet.study.advice import setting_of
@@ -65,9 +66,7 @@ def write_report(folder: Path, *, jobs: int = 1, progress: Progress | None = Non
     findings = read_findings(folder)
     drawn = draw_figures(findings, jobs=jobs, progress=progress)
     file = folder / "report.html"
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(_page(findings, drawn), encoding="utf-8", newline="\n")
-    partial.replace(file)
+    write_whole(file, _page(findings, drawn), durable=False)
     return file
 
 

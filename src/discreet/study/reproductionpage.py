@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from discreet.files import write_whole
 from discreet.pages.markup import Markup, bullets, element, table
 from discreet.pages.page import Drawn, show_figure, write_page
 from discreet.study.agreement import short_label, tell_amount
@@ -56,7 +57,7 @@ def write_reproduction(
     source = element(
         "footer", f"Theirs: {comparison.source} Everything else: study/ in the same folder, on synthetic rows."
     )
-    file.write_text(write_page(_TITLE, notice, header, main, source), encoding="utf-8", newline="\n")
+    write_whole(file, write_page(_TITLE, notice, header, main, source), durable=False)
 
 
 def _models(comparison: Comparison, drawn: Mapping[str, Drawn]) -> Iterator[Markup]:

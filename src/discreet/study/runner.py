@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.errors import Refused, UsageError
+from discreet.files import write_whole
 from discreet.guarantees.numbers import text as plain_text
 from discreet.study.config import StudyConfig
 from discreet.study.frames import StudyRows, digest_data, prepare_rows, study_card
@@ -161,7 +162,7 @@ def _write(
     labels = {(query.statistic, query.column, query.category): query.label for query in design.queries}
     hybrids = {mechanism_of(one["variant"]): one for one in facts["variants"] if one["model"] == "hybrid"}
     write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics, hybrids=hybrids)
-    (folder.path / "study.yaml").write_text(config.text, encoding="utf-8")
+    write_whole(folder.path / "study.yaml", config.text, durable=False)
     folder.finish(_about(config, design, folder, _annotate(facts, config, tasks, parts)))
 
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from discreet.data.paths import read_regular
 from discreet.errors import PathInvalid, Refused
+from discreet.files import is_partial, write_whole
 from discreet.study.tables import SIZES, TABLES
 
 __all__ = ["SCHEMA", "StudyFolder", "hold_folder", "is_study"]
@@ -78,6 +79,8 @@ class StudyFolder:
         """A closed folder for true rows, gone at the end; what a crash left behind goes too."""
         for left in self.path.glob(".rows-*"):
             shutil.rmtree(left, ignore_errors=True)
+        for left in filter(is_partial, self.path.iterdir()):
+            left.unlink()
         made = Path(mkdtemp(prefix=".rows-", dir=self.path))
         try:
             yield made
@@ -164,10 +167,9 @@ def _read_key(file: Path) -> Mapping[str, Any] | None:
 
 def _foreign(path: Path) -> Iterator[Path]:
     known = {*_FILES, *_SOME, *_FOLDERS}
-    return (found for found in path.iterdir() if found.name not in known and not found.name.startswith(".rows-"))
+    found = (one for one in path.iterdir() if one.name not in known)
+    return (one for one in found if not one.name.startswith(".rows-") and not is_partial(one))
 
 
 def _write(file: Path, value: Mapping[str, Any]) -> None:
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(file)
+    write_whole(file, json.dumps(value, indent=2, ensure_ascii=False) + "\n", durable=False)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.files import staged_file
+
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
@@ -180,9 +182,8 @@ def write_table(name: str, table: Any, file: Path) -> None:
     """One table as a Parquet file, whole or not at all."""
     import pyarrow.parquet as pq
 
-    partial = file.with_name(f".{file.name}.partial")
-    pq.write_table(table.cast(schema(name)), partial, compression="zstd")
-    partial.replace(file)
+    with staged_file(file, durable=False) as staged:
+        pq.write_table(table.cast(schema(name)), staged, compression="zstd")
 
 
 def _asked(

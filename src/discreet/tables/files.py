@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.files import check_path, replace_file
 from discreet.pages.lettering import clean, screen_width
 from discreet.pages.spreadsheets import cell, csv_line, quote
 from discreet.tables.crosstab import arrange, name_stand
@@ -21,7 +22,6 @@ from discreet.tables.layout import Layout
 from discreet.tables.listing import Column, Sort, list_columns
 from discreet.tables.notes import list_notes, warn_reader
 from discreet.tables.table import Heading, Number, Shown, Table
-from discreet.tables.writing import check_path, replace_file
 
 if TYPE_CHECKING:
     import pyarrow

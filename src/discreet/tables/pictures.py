@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from discreet.errors import ParameterInvalid
+from discreet.files import check_path, replace_file
 from discreet.pages.page import Drawn
 from discreet.tables.barchart import draw_bars
 from discreet.tables.heatmap import draw_heat_map
-from discreet.tables.writing import check_path, replace_file
 
 __all__ = ["check_picture", "draw_bars", "draw_heat_map", "picture_file", "write_picture"]
 
@@ -40,4 +40,4 @@ def picture_file(drawn: Drawn) -> str:
 
 def write_picture(drawn: Drawn, path: Path) -> None:
     """Write the file whole, or leave what was there."""
-    replace_file(path, picture_file(drawn).encode())
+    replace_file(path, picture_file(drawn))

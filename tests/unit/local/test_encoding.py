@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import FileRefused, PathInvalid, Refused
-from discreet.local.answers import ABSENT, read_answers
+from discreet.local.answers import ABSENT, Answers, read_answers
 from discreet.local.encoding import encode_answers, encode_file, record_of
 from discreet.local.manifestreader import parse_manifest
 from discreet.local.signing import SignedManifest
@@ -134,16 +134,21 @@ def test_answers_are_locked_before_they_are_drawn(tmp_path: Path, monkeypatch: p
 def test_the_lock_is_on_the_disk_before_the_first_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A record that only the cache holds is gone with the power, and the answers are drawn a second time."""
     answers, out = written(tmp_path, ROWS), tmp_path / "reports.jsonl"
-    there: list[set[Path]] = []
-    sync = os.fsync
+    synced: list[int] = []
+    sync, draw = os.fsync, encode_answers
 
     def watch(descriptor: int) -> None:
-        there.append(set(tmp_path.iterdir()))
+        synced.append(os.fstat(descriptor).st_ino)
         sync(descriptor)
 
+    def look(manifest: SignedManifest, read: Answers) -> Iterator[bytes]:
+        assert synced == [record_of(answers).stat().st_ino, tmp_path.stat().st_ino]
+        return draw(manifest, read)
+
     monkeypatch.setattr("os.fsync", watch)
+    monkeypatch.setattr("discreet.local.encoding.encode_answers", look)
     encode_file(signed(), answers, out=out)
-    assert there[0] == {answers, record_of(answers)}
+    assert len(synced) == 4
 
 
 def test_lines_hold_reports_on_those_asked_and_null_where_missing_is_public(tmp_path: Path) -> None:

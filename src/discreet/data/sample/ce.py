@@ -11,7 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from discreet.data.sample.destination import check_seed, claim, whole
+from discreet.data.sample.destination import check_seed, claim
+from discreet.files import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,8 +66,7 @@ def write_ce(directory: Path, *, seed: int = 1, overwrite: bool = False) -> tupl
     columns = _draw_units(seed)
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     for path, text in ((data, "".join(f"{line}\n" for line in lines)), (card, ce_card(seed=seed))):
-        with whole(path) as partial:
-            partial.write_text(text, encoding="utf-8", newline="\n")
+        write_whole(path, text, durable=False)
     return data, card
 
 

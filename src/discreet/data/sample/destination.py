@@ -1,16 +1,13 @@
-"""Where a sample is written: checks before anything is drawn, and files that appear whole or not at all."""
+"""Where a sample is written: checks before anything is drawn."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from discreet.errors import PathInvalid, UsageError
 
-__all__ = ["FEWEST", "MOST", "check_request", "check_seed", "claim", "whole"]
+__all__ = ["FEWEST", "MOST", "check_request", "check_seed", "claim"]
 
 FEWEST: Final = 1_000
 MOST: Final = 10_000_000
@@ -54,14 +51,3 @@ def claim(directory: Path, names: tuple[str, str], *, overwrite: bool) -> tuple[
                 file=str(path),
             )
     return paths
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A name to write under; the file takes its place only when it is complete."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from discreet.data.sample.destination import check_request, claim, whole
+from discreet.data.sample.destination import check_request, claim
+from discreet.files import staged_file, write_whole
 
 if TYPE_CHECKING:
     from discreet.data.sample.people import Columns
@@ -30,10 +31,9 @@ def write_survey(directory: Path, *, rows: int = FULL, seed: int = 1, overwrite:
     from discreet.data.sample.cards import survey_card
     from discreet.data.sample.people import draw_people
 
-    with whole(parquet) as path:
+    with staged_file(parquet, durable=False) as path:
         _write_columns(draw_people(rows=rows, seed=seed), path)
-    with whole(card) as path:
-        path.write_text(survey_card(rows=rows, seed=seed), encoding="utf-8", newline="\n")
+    write_whole(card, survey_card(rows=rows, seed=seed), durable=False)
     return parquet, card
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from discreet.data.sample.destination import check_request, claim, whole
+from discreet.data.sample.destination import check_request, claim
 from discreet.data.sample.survey import FULL
+from discreet.files import staged_file, write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,15 +48,14 @@ def write_visits(directory: Path, *, people: int = FULL, seed: int = 1, overwrit
 
     from discreet.data.sample.cards import visits_card
 
-    with whole(parquet) as path:
+    with staged_file(parquet, durable=False) as path:
         batches = (pa.RecordBatch.from_pydict(columns) for columns in _draw_visits(people=people, seed=seed))
         first = next(batches)
         with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
             writer.write_batch(first)
             for batch in batches:
                 writer.write_batch(batch)
-    with whole(card) as path:
-        path.write_text(visits_card(people=people, seed=seed), encoding="utf-8", newline="\n")
+    write_whole(card, visits_card(people=people, seed=seed), durable=False)
     return parquet, card
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import PathInvalid
+from discreet.files import write_whole
 from discreet.pages.folders import check_folder
 from discreet.pages.spreadsheets import csv_text
 
@@ -111,4 +112,4 @@ def _write_csv(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8", newline="\n")
+    write_whole(file, text, durable=False)

@@ -22,6 +22,7 @@ import numpy as np
 
 from discreet.data.paths import read_regular
 from discreet.errors import FileRefused
+from discreet.files import write_whole
 from discreet.generator.rows import Rows, read_rows
 from discreet.generator.settings import Settings
 from discreet.generator.shelf import Origin, Shelved
@@ -104,7 +105,7 @@ def train_generator(dataset: Dataset, home: Path, settings: Settings, *, progres
             trained="for the benchmark",
         )
         made = {"asked": _asked(rows, settings), "origin": asdict(origin)}
-        (staged / _MADE).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        write_whole(staged / _MADE, json.dumps(made, indent=1) + "\n", durable=False)
         shutil.rmtree(home / dataset.name, ignore_errors=True)
         staged.rename(home / dataset.name)
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import PathInvalid
+from discreet.files import write_whole
 from discreet.pages.spreadsheets import csv_text
 
 if TYPE_CHECKING:
@@ -61,4 +62,4 @@ def _listed(value: Any) -> Any:
 
 
 def _write(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8", newline="\n")
+    write_whole(file, text, durable=False)
