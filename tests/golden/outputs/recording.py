@@ -1,0 +1,162 @@
+"""What commands give in a folder, as text that a reader can compare: one section for each command.
+
+Noise is fixed where tests fix it, on the mechanisms, and there is no way to it from the product. What no two runs share
+(times, identities, paths) is masked by name. JSON stands one field a line, so that a field more is a line more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from discreet.mechanisms.base import AdditiveMechanism
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.noise.selection import Choice, RunArrays
+from tests.cli.clinic import Result
+from tests.cli.inprocess import call_here
+from tests.golden.outputs.files import show_file, show_json
+from tests.golden.outputs.office import make_office
+from tests.workspaces import fill
+
+__all__ = ["Scene", "mask", "record", "still"]
+
+_TIME: Final = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?"
+_MASKS: Final = {
+    "<workspace-id>": r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
+    "<request-id>": r"\b[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}\b",
+    "<time>": _TIME,
+    "<date>": r"\b20\d\d-\d\d-\d\d\b",
+    "<head>": r"(?<=head      )[0-9a-f]{64}\b|(?<=\"head\": \")[0-9a-f]{64}\b",
+    "<public-key>": r"(?<=signed by                 )[0-9a-f]{64}\b|(?<=\"public_key\": \")[0-9a-f]{64}\b"
+    r"|(?<=public_key=')[0-9a-f]{64}\b",
+    "<address>": r"\b0x[0-9a-f]{8,}\b",
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Commands whose output is kept, each in a folder of its own, or `together` one after another in one; or `python`.
+
+    `before` is run first in every folder and `prepare` then changes it, neither is kept. `files` are shown after a
+    command that wrote them. With `terminal` a person seems to sit there, who types `stdin`. `empty` folders have no
+    office in them. `squeezed` text has its columns drawn together, because they are as wide as paths of the machine.
+    """
+
+    name: str
+    shown: Sequence[str] = ()
+    python: Callable[[Path], str] | None = None
+    before: Sequence[str] = ()
+    prepare: Callable[[Path], None] | None = None
+    files: Sequence[str] = ()
+    together: bool = False
+    terminal: bool = False
+    stdin: str = ""
+    empty: bool = False
+    squeezed: bool = False
+
+
+@contextmanager
+def still() -> Iterator[None]:
+    """Surroundings in which the same commands give the same text."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="golden-keys-") as keys:
+        patch.setenv("DISCREET_KEYS", keys)
+        patch.setenv("DISCREET_ANALYST", "ana")
+        patch.setenv("COLUMNS", "120")
+        for name in ("DISCREET_WORKSPACE", "DISCREET_LANG", "DISCREET_ROOTS", "DISCREET_DEBUG"):
+            patch.delenv(name, raising=False)
+        patch.setattr(AdditiveMechanism, "release", _drift)
+        patch.setattr(NoisyMax, "release", _take_best)
+        yield
+
+
+def _drift(mechanism: Any, values: Sequence[int]) -> list[int]:
+    """Every value off by up to its scale, by a rule: whatever else is drawn, and in whatever order."""
+    parts = (1, -1, 0, 2, -2)
+    return [int(value) + round(Fraction(parts[int(value) % 5], 2) * mechanism.scale) for value in values]
+
+
+def _take_best(_: NoisyMax, runs: Any) -> Choice:
+    """The middle of the first run that no other beats."""
+    if isinstance(runs, RunArrays):
+        runs = list(zip(runs.scores.tolist(), runs.multiplicities.tolist(), strict=True))
+    best = max(score for score, length in runs if length)
+    place, length = next((place, length) for place, (score, length) in enumerate(runs) if length and score == best)
+    return Choice(place, length // 2)
+
+
+def record(scene: Scene, folder: Path) -> str:
+    """The text of a scene, played in an empty folder. Called in `still` surroundings."""
+    _set_up(scene, folder)
+    if scene.python is not None:
+        return mask(scene.python(folder), folder)
+    start, sections = _Snapshot(folder), []
+    for command in scene.shown:
+        if not scene.together:
+            start.restore()
+        done = call_here(folder, shlex.split(command), scene.stdin, terminal=scene.terminal)
+        text = mask(_section(command, done, [folder / name for name in scene.files]), folder)
+        sections.append(re.sub("  +", "  ", text).replace("─" * 9, "") if scene.squeezed else text)
+    return "\n".join(sections)
+
+
+def _set_up(scene: Scene, folder: Path) -> None:
+    if not scene.empty:
+        fill(folder, "golden outputs", make_office)
+    for command in scene.before:
+        done = call_here(folder, shlex.split(command))
+        assert done.code == 0, (command, done)
+    if scene.prepare is not None:
+        scene.prepare(folder)
+
+
+class _Snapshot:
+    """All files of a folder and of its keys, to be put back as they were: quicker than another copy of the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._places = (folder, Path(os.environ["DISCREET_KEYS"]))
+        self._files = {path: (path.stat(), path.read_bytes()) for path in self._list()}
+
+    def _list(self) -> list[Path]:
+        return [path for place in self._places for path in place.rglob("*") if path.is_file()]
+
+    def restore(self) -> None:
+        for path in self._list():
+            if path not in self._files:
+                path.unlink()
+        for path, (seen, content) in self._files.items():
+            now = path.stat() if path.exists() else None
+            if now is None or (now.st_mtime_ns, now.st_size) != (seen.st_mtime_ns, seen.st_size):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+
+
+def _section(command: str, done: Result, files: Sequence[Path]) -> str:
+    parts = [f"$ discreet {command}\n"]
+    parts += [f"[exit {done.code}]\n"] if done.code else []
+    parts += [_ended(show_json(done.out))] if done.out else []
+    parts += [f"[standard error]\n{_ended(show_json(done.err))}"] if done.err else []
+    parts += [f"[{path.name}]\n{_ended(show_file(path))}" for path in files if path.exists()]
+    return "".join(parts)
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def mask(text: str, folder: Path) -> str:
+    """The text with a name in the place of whatever differs from run to run."""
+    text = re.sub(rf"{re.escape(os.environ['DISCREET_KEYS'])}(?:/[0-9a-f]{{32}})?", "<keys>", text)
+    text = text.replace(str(folder), "<folder>")
+    for name, pattern in _MASKS.items():
+        text = re.sub(pattern, name, text)
+    return text
