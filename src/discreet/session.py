@@ -279,10 +279,10 @@ class Session:
         With `within` instead, such as {"people": 500}, the least epsilon that reaches these half-widths is asked with.
         `confirm` sees what it will cost and how far off it will be, and may still say no.
         """
-        from discreet.release import Question, ask
-        from discreet.release.reading import explain_asked, read_asked, refuse_widths
+        from discreet.release import ask
+        from discreet.release.reading import explain_ask, read_ask, refuse_widths
 
-        asked = read_asked(
+        asked = read_ask(
             sql,
             self.workspace,
             self.ledger,
@@ -292,23 +292,13 @@ class Session:
             within=within,
             assume=assume,
             level=level,
-        )
-        question = Question(
-            statement=asked.statement,
-            datasets=asked.datasets,
-            open_engine=lambda: self._engine(asked.datasets),
-            analyst=asked.analyst,
-            request_id=name_request(request_id),
-            epsilon=asked.epsilon,
-            delta=asked.delta,
-            level=asked.level,
+            request_id=request_id,
             fresh=fresh,
-            bounded=asked.bounded,
         )
-        if confirm is not None and not confirm(explain_asked(asked, self.ledger, fresh=fresh)):
+        if confirm is not None and not confirm(explain_ask(asked, self.ledger)):
             raise Refused("Not asked. Nothing was released or charged.")
         try:
-            return ask(question, self.ledger)
+            return ask(asked, self.ledger, self._engine)
         except BudgetExceeded:
             refuse_widths(asked, self.ledger)
             raise
@@ -355,9 +345,9 @@ class Session:
         fresh: bool = False,
     ) -> Explanation:
         """What asking would measure, add, charge and leave. The data are not opened."""
-        from discreet.release.reading import explain_asked, read_asked
+        from discreet.release.reading import explain_ask, read_ask
 
-        asked = read_asked(
+        asked = read_ask(
             sql,
             self.workspace,
             self.ledger,
@@ -367,8 +357,9 @@ class Session:
             within=within,
             assume=assume,
             level=level,
+            fresh=fresh,
         )
-        return explain_asked(asked, self.ledger, fresh=fresh)
+        return explain_ask(asked, self.ledger)
 
     @checked
     def plan(
@@ -407,7 +398,7 @@ class Session:
         """Where tables are asked for with all their options, explained, examined and compared."""
         from discreet.tables.desk import TableDesk
 
-        return TableDesk(self.workspace, self.ledger, lambda formed: self._engine(formed.datasets), _asker(None))
+        return TableDesk(self.workspace, self.ledger, self._engine, _asker(None))
 
     @checked
     def table(

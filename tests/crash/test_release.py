@@ -18,6 +18,7 @@ dataset: t
 unit: {column: pid, rows: 1}
 neighbours: add-remove
 budget: {epsilon: 3}
+allow: [generated, bootstrap]
 columns:
   pid: {kind: id, type: integer}
   group: {kind: category, categories: [1, 2, 3]}
@@ -30,7 +31,7 @@ ASK = """
 import json, os, signal, sys
 from importlib import import_module
 import discreet
-workspace, sql, place, name, when = sys.argv[1:]
+workspace, sql, what, place, name, when = sys.argv[1:]
 if place:
     module, _, attribute = place.partition(":")
     owner = import_module(module)
@@ -43,8 +44,28 @@ if place:
         os.kill(os.getpid(), signal.SIGKILL)
     setattr(owner, name, patched)
 house = discreet.open(workspace)
-answer = house.query(sql, epsilon="0.5", request_id="one", fresh=True)
-print(json.dumps([answer.rows, answer.charge["epsilon"]]))
+own = {"epsilon": "0.5", "request_id": "one"}
+if what == "query":
+    told = house.query(sql, **own, fresh=True).to_dict()
+elif what == "workload":
+    told = house.run(house.workspace.path.parent / "workload.yaml", request_id="one").to_dict()
+elif what == "table":
+    told = house.table("t", by=["group"], **own, fresh=True).to_dict()
+elif what == "unproven":
+    told = house.ask_unproven("SELECT COUNT(*) AS n FROM t", strategy="local", **own).to_dict()
+else:
+    told = house.table("t", by=["group"], method="bootstrap", **own).to_dict()
+released = told.get("answers") or told.get("cells") or told["rows"]
+if what == "workload":
+    released = {name: answer["rows"] for name, answer in released.items()}
+print(json.dumps([released, told["charge"]["epsilon"]]))
+"""
+
+WORKLOAD = """
+epsilon: 0.5
+questions:
+  - {name: all, sql: SELECT COUNT(*) AS n FROM t}
+  - {name: groups, sql: 'SELECT "group", COUNT(*) AS n FROM t GROUP BY "group"'}
 """
 
 POINTS = [
@@ -55,6 +76,10 @@ POINTS = [
     ("discreet.ledger.ledger:Ledger", "commit_answer", "before"),
     ("discreet.ledger.ledger:Ledger", "commit_answer", "after"),
 ]
+# The steps of the pipeline after which something stands.
+STEPS = ("before", "after")
+CHARGED = [("discreet.release.pipeline:Charge", name, when) for name in ("settle", "commit") for when in STEPS]
+MARKED = [("discreet.release.pipeline:Mark", name, when) for name in ("settle", "commit") for when in STEPS]
 
 
 @pytest.fixture
@@ -63,14 +88,15 @@ def workspace(tmp_path: Path) -> Path:
 
     (tmp_path / "t.csv").write_text("pid,group\n" + "".join(f"{i},{1 + i % 3}\n" for i in range(300)), encoding="utf-8")
     (tmp_path / "t.yaml").write_text(CARD, encoding="utf-8")
+    (tmp_path / "workload.yaml").write_text(WORKLOAD, encoding="utf-8")
     session = Session.create(tmp_path / "w")
     session.add(tmp_path / "t.csv", confirm=lambda _: True)
     session.ledger.close()
     return tmp_path / "w"
 
 
-def ask(workspace: Path, place: str = "", name: str = "", when: str = "") -> tuple[int, Any]:
-    words = [sys.executable, "-c", ASK, str(workspace), SQL, place, name, when]
+def ask(workspace: Path, place: str = "", name: str = "", when: str = "", *, what: str = "query") -> tuple[int, Any]:
+    words = [sys.executable, "-c", ASK, str(workspace), SQL, what, place, name, when]
     done = subprocess.run(words, capture_output=True, text=True)
     return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
 
@@ -88,3 +114,42 @@ def test_a_killed_release_is_charged_once_and_answered_once(workspace: Path, pla
     assert (found.charges, found.answers) == (1, 1)
     assert str(house.budget("t").population.epsilon_spent) == "0.5"
     house.ledger.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("place", "name", "when"), CHARGED)
+@pytest.mark.parametrize("what", ["query", "workload", "table"])
+def test_every_charged_release_is_charged_once_and_answered_once(
+    workspace: Path, what: str, place: str, name: str, when: str
+) -> None:
+    code, _ = ask(workspace, place, name, when, what=what)
+    assert code == -signal.SIGKILL
+    _, (released, charged) = ask(workspace, what=what)
+    stood = (name, when) != ("settle", "before")
+    assert charged == ("0" if stood else "0.5")
+    assert ask(workspace, what=what) == (0, [released, "0"])
+    house = discreet.open(workspace)
+    found = house.verify()
+    assert (found.charges, found.answers) == (1, 1)
+    assert str(house.budget("t").population.epsilon_spent) == "0.5"
+    house.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("place", "name", "when"), MARKED)
+@pytest.mark.parametrize("what", ["unproven", "bootstrap"])
+def test_what_is_not_private_never_leaves_without_its_marker(
+    workspace: Path, what: str, place: str, name: str, when: str
+) -> None:
+    """A marker may stand for what never left; what left always has one, and is the same whenever it is asked for."""
+    code, _ = ask(workspace, place, name, when, what=what)
+    assert code == -signal.SIGKILL
+    house = discreet.open(workspace)
+    assert len(house.budget("t").markers) == (0 if (name, when) == ("settle", "before") else 1)
+    _, (released, charged) = ask(workspace, what=what)
+    assert charged == "0"
+    kept = (name, when) == ("commit", "after")
+    before = (name, when) == ("settle", "before")
+    assert len(house.budget("t").markers) == (1 if kept or before else 2)
+    assert ask(workspace, what=what) == (0, [released, "0"])
+    house.close()

@@ -258,10 +258,11 @@ class Ledger:
         with self._writing() as book:
             end_hold(book, hold, Kind.HOLD_EXPIRED, who=who)
 
-    def knows_request(self, *, analyst: str, request_id: str) -> bool:
-        """Whether the analyst has asked under this id before: `spend` then meets what stands, or refuses."""
+    def requested(self, *, analyst: str, request_id: str) -> str | None:
+        """The hash of the plan that the analyst has asked for under this id; `spend` meets it, or refuses another."""
         with self._reading() as book:
-            return book.transaction.find_request(analyst=analyst, request_id=request_id) is not None
+            held = book.transaction.find_request(analyst=analyst, request_id=request_id)
+            return None if held is None else str(held.payload["plan_hash"])
 
     def commit_answer(self, receipt: Receipt, answer: bytes) -> bytes:
         """Commit the answer of a charge. The first one wins and is what everybody gets."""

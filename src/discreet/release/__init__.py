@@ -1,11 +1,12 @@
 """The only door out: charge, noise, stored answer, and what a reader is told about it.
 
-`ask` takes a statement through price, ledger, engine and mechanisms; an `Answer` cannot be built without a guarantee.
+An `Ask` goes in, `pipeline` takes it through ledger, engine and mechanisms; what leaves carries its guarantee.
 """
 
 from __future__ import annotations
 
 from discreet.release.answers import Answer
-from discreet.release.asking import Question, ask
+from discreet.release.ask import Ask
+from discreet.release.asking import ask
 
-__all__ = ["Answer", "Question", "ask"]
+__all__ = ["Answer", "Ask", "ask"]

@@ -18,13 +18,16 @@ __all__ = ["Journal", "JournalEntry"]
 
 
 class JournalEntry(Protocol):
-    """One release. `question` is equal for two releases that must be one and the same."""
+    """One release, and its marker on the ledger. `question` is equal for two releases that must be one and the same."""
 
     @property
     def who(self) -> str: ...
 
     @property
     def request_id(self) -> str: ...
+
+    @property
+    def marker(self) -> int: ...
 
     @property
     def question(self) -> tuple[object, ...]: ...

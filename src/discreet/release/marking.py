@@ -6,26 +6,15 @@ reader who takes the ledger's figures for all there is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 from discreet.data.card import Card
-from discreet.engines.base import Engine, Prepared
-from discreet.errors import DiscreetError, ParameterInvalid, Refused, RequestConflict
+from discreet.errors import ParameterInvalid, Refused
 from discreet.guarantees.numbers import text
 from discreet.ledger import Ledger
-from discreet.plan.algebra import Plan
 from discreet.release.answers import Remaining
-from discreet.release.journal import Entry, Journal
 
-__all__ = [
-    "check_nominal_epsilon",
-    "check_request_id",
-    "make_ready",
-    "remaining_for",
-    "require_permission",
-    "suspend",
-]
+__all__ = ["check_nominal_epsilon", "remaining_for", "require_permission"]
 
 
 def require_permission(card: Card, *, release: str, sort: str) -> None:
@@ -46,52 +35,6 @@ def check_nominal_epsilon(epsilon: Decimal, *, population: str, ledger: Ledger, 
     if epsilon > most:
         rule = f"of {release} must be at most {text(most)}, what one analyst may spend on '{population}'"
         raise ParameterInvalid(parameter="epsilon", rule=rule, came=text(epsilon))
-
-
-def check_request_id(
-    journal: Journal[Entry], *, questions: Sequence[tuple[object, ...]], who: str, request_id: str, release: str
-) -> None:
-    """Refuse an id under which something else was released to the same analyst."""
-    held = journal.find_request(who=who, request_id=request_id)
-    if held is not None and held.question not in questions:
-        raise RequestConflict(
-            f"request id {request_id} was used for another {release}. Choose a new one; nothing was released.",
-            request_id=request_id,
-        )
-
-
-def make_ready(engine: Engine, plan: Plan, *, dataset: str) -> None:
-    """Open the engine before the marker; what fails here leaves nothing behind."""
-    if not isinstance(engine, Prepared):
-        return
-    try:
-        engine.prepare(plan)
-    except DiscreetError:
-        raise
-    except Exception:
-        raise Refused(
-            f"the engine that holds the rows of '{dataset}' cannot be reached. Nothing was released or marked; ask "
-            "again later, or ask the custodian.",
-            dataset=dataset,
-        ) from None
-
-
-def suspend(ledger: Ledger, *, dataset: str, population: str, release: str, made: str) -> Refused:
-    """Suspend a dataset whose release failed after the marker, and the fixed words that tell it.
-
-    The cause may follow from the rows, so neither it nor its traceback is shown or chained.
-    """
-    ledger.suspend(
-        dataset,
-        population=population,
-        reason=f"the engine or the mechanism failed during {release}",
-        who="discreet",
-    )
-    return Refused(
-        f"{made} could not be made, and '{dataset}' is suspended. Its marker stays; nothing was released or charged. "
-        "Ask the custodian; nothing more can be said here.",
-        dataset=dataset,
-    )
 
 
 def remaining_for(ledger: Ledger, *, population: str, analyst: str) -> Remaining:

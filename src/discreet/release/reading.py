@@ -7,23 +7,25 @@ datasets. That a budget is too small is theirs to tell, not to refuse.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from discreet.data.card import Card
 from discreet.data.publictables import PublicTable, read_public_table
 from discreet.data.workspace import Dataset, Workspace
-from discreet.errors import DatasetSuspended, UsageError
+from discreet.errors import UsageError
 from discreet.guarantees.numbers import LARGEST, ExactLike, exact
 from discreet.guarantees.types import CentralGuarantee
 from discreet.ledger import Ledger, StoredAnswer
+from discreet.ledger.records import name_request
 from discreet.plan.questions import read_statement
 from discreet.plan.statement import Statement
-from discreet.release.accuracy import Amounts, read_amounts
+from discreet.release.accuracy import read_amounts
 from discreet.release.answers import interval_level
-from discreet.release.asking import check_terms, find_stored
-from discreet.release.bounding import Bounded, Found
+from discreet.release.ask import Ask
+from discreet.release.asking import find_stored
+from discreet.release.bounding import Found
+from discreet.release.pipeline import check_terms, require_active
 from discreet.release.pricing import require_bounds
 
 if TYPE_CHECKING:
@@ -31,33 +33,7 @@ if TYPE_CHECKING:
     from discreet.release.explanation import Explanation
     from discreet.release.workloads import Workload
 
-__all__ = ["Asked", "Shelf", "explain_asked", "plan_workload", "read_asked", "refuse_widths", "require_active"]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A statement read against one version of each of its datasets, with what decides its price.
-
-    `widths` are what epsilon was solved for, when it was not given; `bounded` reads it again within bounds.
-    """
-
-    statement: Statement
-    datasets: Mapping[str, Dataset]
-    analyst: str
-    epsilon: Decimal
-    delta: Decimal
-    level: Decimal
-    assumed: Amounts
-    widths: Amounts | None = None
-    bounded: Bounded | None = None
-
-    @property
-    def cards(self) -> dict[str, Card]:
-        return {name: dataset.card for name, dataset in self.datasets.items()}
-
-    @property
-    def population(self) -> str:
-        return self.datasets[self.statement.plan.dataset].card.population
+__all__ = ["Shelf", "explain_ask", "plan_workload", "read_ask", "refuse_widths"]
 
 
 class Shelf:
@@ -89,7 +65,7 @@ class Shelf:
         return statement, {name: self.datasets[name] for name in cards}
 
 
-def read_asked(
+def read_ask(
     sql: str,
     workspace: Workspace,
     ledger: Ledger,
@@ -100,16 +76,20 @@ def read_asked(
     within: Mapping[str, ExactLike] | str | None = None,
     assume: Mapping[str, ExactLike] | str | int | None = None,
     level: ExactLike = "0.95",
-) -> Asked:
+    request_id: str | None = None,
+    fresh: bool = False,
+) -> Ask:
     """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
     if (epsilon is None) == (within is None):
         raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
     shelf = Shelf(workspace)
     statement, datasets = shelf.read(sql)
-    asked = Asked(
+    asked = Ask(
         statement=statement,
         datasets=datasets,
         analyst=analyst,
+        request_id=name_request(request_id),
+        fresh=fresh,
         epsilon=exact(epsilon, parameter="epsilon") if epsilon is not None else Decimal(0),
         delta=exact(delta, parameter="delta", zero=True, below=1),
         level=interval_level(level),
@@ -128,7 +108,7 @@ def read_asked(
     return solved
 
 
-def refuse_widths(asked: Asked, ledger: Ledger) -> None:
+def refuse_widths(asked: Ask, ledger: Ledger) -> None:
     """Where the budget does not suffice for the widths asked, say what all that remains of it would reach."""
     standing = ledger.standing(asked.population)
     left = [standing.balance(), standing.analyst_balance(asked.analyst)]
@@ -136,7 +116,7 @@ def refuse_widths(asked: Asked, ledger: Ledger) -> None:
         _solved(asked, most=min(holder.epsilon_remaining for holder in left))
 
 
-def _solved(asked: Asked, *, most: Decimal) -> Decimal:
+def _solved(asked: Ask, *, most: Decimal) -> Decimal:
     from discreet.release.targets import epsilon_within
 
     assert asked.widths is not None, "only widths are solved for"
@@ -151,14 +131,12 @@ def _solved(asked: Asked, *, most: Decimal) -> Decimal:
     )
 
 
-def explain_asked(asked: Asked, ledger: Ledger, *, fresh: bool = False) -> Explanation:
+def explain_ask(asked: Ask, ledger: Ledger) -> Explanation:
     """What asking would do; refused where asking would be, but for a budget that is too small."""
     from discreet.release.explaining import explain
 
     def stored(charged: CentralGuarantee) -> StoredAnswer | None:
-        found = None
-        if not fresh:
-            found = find_stored(asked.statement, asked.datasets, ledger, charged=charged, analyst=asked.analyst)
+        found = None if asked.fresh else find_stored(asked, ledger, charged=charged)
         if found is None:
             require_active(asked.datasets, ledger)
         return found
@@ -195,10 +173,3 @@ def plan_workload(workload: Workload, workspace: Workspace, ledger: Ledger, *, a
 def _check(datasets: Mapping[str, Dataset], analyst: str, ledger: Ledger) -> None:
     check_terms([dataset.card for dataset in datasets.values()], ledger)
     ledger.require_analyst(analyst)
-
-
-def require_active(datasets: Mapping[str, Dataset], ledger: Ledger) -> None:
-    """Nothing new is drawn from a suspended dataset; what was stored is still given."""
-    for name in datasets:
-        if ledger.suspended(name):
-            raise DatasetSuspended(dataset=name)

@@ -9,33 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from discreet.data.workspace import Dataset
-from discreet.engines.base import Engine
-from discreet.errors import ChargedNotAnswered, QueryRefused, Refused, RequestConflict
+from discreet.errors import QueryRefused
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import CentralGuarantee
-from discreet.ledger import Ledger, Receipt, SpendRequest
+from discreet.ledger import Ledger, Receipt
 from discreet.release.answers import Answer, Remaining
-from discreet.release.apportionment import Apportionment, Part
-from discreet.release.asking import (
-    Question,
-    check_suspension,
-    check_terms,
-    describe_charge,
-    describe_debits,
-    draw_noisy,
-    dress,
-    open_for,
-    remaining_after,
-    spend,
-)
+from discreet.release.apportionment import Apportionment
+from discreet.release.ask import Ask
+from discreet.release.asking import describe_charge, describe_debits, dress, open_for, remaining_after
 from discreet.release.describing import ledger_mechanisms
 from discreet.release.noising import Noisy
+from discreet.release.pipeline import Charge, OpenEngine, Passage, Request, check_terms, release, require_active
 
 __all__ = ["WorkloadAnswer", "run_workload"]
-
-OpenEngine = Callable[[Mapping[str, Dataset]], Engine]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,76 +56,77 @@ class WorkloadAnswer:
 
 
 def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_engine: OpenEngine) -> WorkloadAnswer:
-    """Charge once and answer every question, or raise; what fails after the charge is told in fixed sentences.
+    """Charge once and answer every question, or raise.
 
-    `open_engine` is called once for each question and may give one engine several times; whoever opens engines closes
-    them.
+    `open_engine` is called once for each question and may give one engine several times.
     """
-    if plan.shortfall is not None:
-        raise QueryRefused(f"{plan.shortfall} Nothing was released or charged.")
-    analyst = plan.outlook.analyst_name
-    questions = [_question(part, plan, analyst, request_id, open_engine) for part in plan.parts]
-    for question in questions:
-        check_terms(list(question.cards.values()), ledger)
-    check_suspension(questions, ledger)
-    engines = [open_for(one, part.pricing) for one, part in zip(questions, plan.parts, strict=True)]
-    receipt = _spend(plan, ledger, analyst, request_id)
-    try:
-        stored = receipt.answer
-        if stored is None:
-            drawn = [
-                draw_noisy(question, ledger, part.pricing, engine)
-                for question, part, engine in zip(questions, plan.parts, engines, strict=True)
-            ]
-            stored = ledger.commit_answer(receipt, _to_bytes(drawn))
-        return _dressed(plan, questions, receipt, ledger, _from_bytes(stored))
-    except (Refused, KeyboardInterrupt):
-        first = questions[0].dataset.name
-        raise ChargedNotAnswered(dataset=first, request_id=request_id, suspended=False) from None
+    return release(_Workload(plan, request_id, open_engine), ledger)
 
 
-def _question(part: Part, plan: Apportionment, analyst: str, request_id: str, open_engine: OpenEngine) -> Question:
-    return Question(
-        statement=part.reading.statement,
-        datasets=part.reading.datasets,
-        open_engine=lambda: open_engine(part.reading.datasets),
-        analyst=analyst,
-        request_id=request_id,
-        epsilon=part.epsilon,
-        level=plan.level,
-        delta=part.delta,
-    )
+@dataclass(frozen=True)
+class _Workload(Passage[Receipt, list[Noisy], bytes, WorkloadAnswer]):
+    """All questions of a workload on their way through, as one."""
 
+    plan: Apportionment
+    request_id: str
+    open_engine: OpenEngine
 
-def _spend(plan: Apportionment, ledger: Ledger, analyst: str, request_id: str) -> Receipt:
-    """Charge the way that leaves most.
+    @cached_property
+    def asks(self) -> list[Ask]:
+        plan = self.plan
+        return [
+            Ask(
+                statement=part.reading.statement,
+                datasets=part.reading.datasets,
+                analyst=plan.outlook.analyst_name,
+                request_id=self.request_id,
+                epsilon=part.epsilon,
+                level=plan.level,
+                delta=part.delta,
+            )
+            for part in plan.parts
+        ]
 
-    A retry finds other balances and may prefer the other way: it then meets its charge under that one, or under what
-    an earlier release knew the workload by. An id that holds a charge never makes a second.
-    """
-    requests = [_request(plan, outlook.guarantee, analyst, request_id) for outlook in plan.outlooks]
-    *others, last = [*requests, *(replace(request, plan_hash=plan.first_hash) for request in requests)]
-    for request in others:
-        try:
-            return spend(request, ledger)
-        except RequestConflict:
-            continue
-    return spend(last, ledger)
+    def check(self, ledger: Ledger) -> None:
+        if self.plan.shortfall is not None:
+            raise QueryRefused(f"{self.plan.shortfall} Nothing was released or charged.")
+        for asked in self.asks:
+            check_terms(list(asked.cards.values()), ledger)
 
+    def account(self) -> Charge[list[Noisy]]:
+        """Charged the way that leaves most.
 
-def _request(plan: Apportionment, guarantee: CentralGuarantee, analyst: str, request_id: str) -> SpendRequest:
-    first = plan.parts[0].reading.dataset
-    used = [entry for part in plan.parts for entry in ledger_mechanisms(part.reading.statement, part.pricing)]
-    return SpendRequest(
-        population=first.card.population,
-        dataset=first.name,
-        version=first.version,
-        analyst=analyst,
-        request_id=request_id,
-        plan_hash=plan.plan_hash,
-        mechanisms=tuple(used),
-        guarantee=guarantee,
-    )
+        A retry finds other balances and may prefer the other way: it then meets its charge under that one, or under
+        what an earlier release knew the workload by. An id that holds a charge never makes a second.
+        """
+        first = self.asks[0]
+        request = Request(
+            datasets={name: one for asked in self.asks for name, one in asked.datasets.items()},
+            first=first.dataset.name,
+            analyst=first.analyst,
+            request_id=self.request_id,
+            plan_hash=self.plan.plan_hash,
+        )
+        used = [entry for part in self.plan.parts for entry in ledger_mechanisms(part.reading.statement, part.pricing)]
+        ways = [request.charge(outlook.guarantee, used) for outlook in self.plan.outlooks]
+        return Charge(
+            request=request,
+            ways=[*ways, *(replace(way, plan_hash=self.plan.first_hash) for way in ways)],
+            keep=lambda ledger, receipt, drawn: ledger.commit_answer(receipt, _to_bytes(drawn)),
+            unproven=[mark for asked in self.asks for mark in asked.marks],
+        )
+
+    def prepare(self, ledger: Ledger) -> Callable[[], list[Noisy]]:
+        for asked in self.asks:
+            require_active(asked.datasets, ledger, beside=self.asks[0].dataset.name)
+        draws = [
+            open_for(asked, part.pricing, self.open_engine)
+            for asked, part in zip(self.asks, self.plan.parts, strict=True)
+        ]
+        return lambda: [draw() for draw in draws]
+
+    def leave(self, ledger: Ledger, paid: Receipt, stored: bytes) -> WorkloadAnswer:
+        return _dressed(self.plan, self.asks, paid, ledger, _from_bytes(stored))
 
 
 def _to_bytes(drawn: Sequence[Noisy]) -> bytes:
@@ -150,13 +139,13 @@ def _from_bytes(stored: bytes) -> list[Noisy]:
 
 
 def _dressed(
-    plan: Apportionment, questions: Sequence[Question], receipt: Receipt, ledger: Ledger, drawn: Sequence[Noisy]
+    plan: Apportionment, asks: Sequence[Ask], receipt: Receipt, ledger: Ledger, drawn: Sequence[Noisy]
 ) -> WorkloadAnswer:
     answers: dict[str, Answer] = {}
-    for part, question, noisy in zip(plan.parts, questions, drawn, strict=True):
+    for part, asked, noisy in zip(plan.parts, asks, drawn, strict=True):
         paid = {"epsilon": part.epsilon, "delta": part.delta}
         own = {name: "0" if receipt.replayed else text(amount) for name, amount in paid.items()}
-        dressed = dress(question, ledger, receipt, noisy)
+        dressed = dress(asked, ledger, receipt, noisy)
         left = replace(dressed.remaining, more=None)
         answers[part.reading.task.name] = replace(dressed, charge=own, debited={}, cost={}, remaining=left)
     return WorkloadAnswer(
@@ -166,7 +155,7 @@ def _dressed(
         debited=describe_debits(receipt),
         remaining=remaining_after(receipt),
         replayed=receipt.replayed,
-        request_id=questions[0].request_id,
+        request_id=asks[0].request_id,
         plan_hash=plan.plan_hash,
-        warnings=ledger.state(questions[0].population).warnings(),
+        warnings=ledger.state(asks[0].population).warnings(),
     )

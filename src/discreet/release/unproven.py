@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from discreet.data.card import Card
 from discreet.data.workspace import Dataset, Workspace
 from discreet.engines.base import Engine
-from discreet.errors import DatasetSuspended, DiscreetError, ParameterInvalid, Refused, UsageError
+from discreet.errors import DiscreetError, ParameterInvalid, Refused, UsageError
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import Unproven
 from discreet.ledger import Ledger
@@ -32,14 +32,17 @@ from discreet.plan.first_form import first_form
 from discreet.plan.outputs import Mean
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
-from discreet.release.asking import check_terms
-from discreet.release.marking import (
-    check_nominal_epsilon,
-    check_request_id,
-    make_ready,
-    remaining_for,
-    require_permission,
-    suspend,
+from discreet.release.marking import check_nominal_epsilon, remaining_for, require_permission
+from discreet.release.pipeline import (
+    Mark,
+    Marked,
+    OpenEngine,
+    Passage,
+    Request,
+    check_terms,
+    ready_engine,
+    release,
+    require_active,
 )
 from discreet.release.reading import Shelf
 from discreet.release.unprovenanswers import CAUTIONS, UnprovenAnswer, UnprovenEntry, UnprovenJournal
@@ -57,8 +60,6 @@ __all__ = ["UnprovenStrategy", "ask_unproven"]
 
 _COUNTED_ROWS: Final = "as many rows were generated as the data have, and that number was not protected"
 _FINE: Final = 10**6
-
-OpenEngine = Callable[[Mapping[str, Dataset]], Engine]
 
 
 class UnprovenStrategy(StrEnum):
@@ -114,11 +115,11 @@ class _Request:
     @property
     def questions(self) -> tuple[tuple[object, ...], ...]:
         """What the journal knows the request by: now, and in the first form of plans."""
-        entry = self.entry(marker=0, steps=Fraction(0))
+        entry = self.entry(0, Fraction(0))
         first = first_form(self.statement.plan, self.statement.names).plan_hash
         return entry.question, replace(entry, plan_hash=first).question
 
-    def entry(self, *, marker: int, steps: Fraction) -> UnprovenEntry:
+    def entry(self, marker: int, steps: Fraction) -> UnprovenEntry:
         return UnprovenEntry(
             who=self.analyst,
             when=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -156,30 +157,53 @@ def ask_unproven(
     `epsilon` is nominal, and `replace` has none. Engines of `open_engine` are left open to whoever opened them.
     """
     request = _read(sql, workspace, _strategy(strategy), epsilon, model, sample_size, analyst, name_request(request_id))
-    population = request.dataset.card.population
-    check_terms(list(request.cards.values()), ledger)
-    ledger.require_analyst(analyst)
-    if request.epsilon is not None:
-        check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="an unproven answer")
-    journal = UnprovenJournal(workspace.path)
-    with journal.held():
-        questions = request.questions
-        check_request_id(
-            journal, questions=questions, who=analyst, request_id=request.request_id, release="unproven answer"
+    return release(_Unproven(request, workspace, open_engine), ledger)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unproven(Passage[Marked, Fraction, UnprovenEntry, UnprovenAnswer]):
+    """An answer without a proof on its way through."""
+
+    request: _Request
+    workspace: Workspace
+    open_engine: OpenEngine
+
+    def check(self, ledger: Ledger) -> None:
+        request = self.request
+        check_terms(list(request.cards.values()), ledger)
+        ledger.require_analyst(request.analyst)
+        if request.epsilon is not None:
+            population = request.dataset.card.population
+            check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="an unproven answer")
+
+    def account(self) -> Mark[Fraction, UnprovenEntry]:
+        request = self.request
+        return Mark(
+            request=Request(
+                datasets=request.datasets,
+                first=request.dataset.name,
+                analyst=request.analyst,
+                request_id=request.request_id,
+                plan_hash=plan_hash(request.statement.plan),
+            ),
+            guarantee=Unproven(request.reason),
+            journal=UnprovenJournal(self.workspace.path),
+            questions=request.questions,
+            entry=request.entry,
+            kind="unproven answer",
+            made="the answer",
         )
-        stored = journal.find(*questions)
-        if stored is not None:
-            return _dress(request, stored, ledger, replayed=True)
-        for name in request.datasets:
-            if ledger.suspended(name):
-                raise DatasetSuspended(dataset=name)
-        engine = open_engine(request.datasets)
-        make_ready(engine, request.statement.plan, dataset=request.dataset.name)
+
+    def prepare(self, ledger: Ledger) -> Callable[[], Fraction]:
+        request = self.request
+        require_active(request.datasets, ledger)
+        plan = request.statement.plan
+        engine = ready_engine(self.open_engine, request.datasets, plan, undone="released or marked")
         calibrate = _prepare(request, engine)
-        marker = _mark(request, ledger)
-        entry = request.entry(marker=marker, steps=_draw(request, calibrate, ledger))
-        journal.append(entry)
-        return _dress(request, entry, ledger, replayed=False)
+        return lambda: _draw(request, calibrate())
+
+    def leave(self, ledger: Ledger, paid: Marked, stored: UnprovenEntry) -> UnprovenAnswer:
+        return _dress(self.request, stored, ledger, replayed=paid.replayed)
 
 
 # --- before the marker ----------------------------------------------------------------------------------------------
@@ -298,32 +322,13 @@ def _prepare_replacement(request: _Request, shelved: Shelved, engine: Engine) ->
     return calibrate
 
 
-# --- the marker and after it ----------------------------------------------------------------------------------------
+# --- after the marker -----------------------------------------------------------------------------------------------
 
 
-def _mark(request: _Request, ledger: Ledger) -> int:
-    return ledger.mark(
-        request.dataset.card.population,
-        guarantee=Unproven(request.reason),
-        analyst=request.analyst,
-        plan_hash=plan_hash(request.statement.plan),
-        dataset=request.dataset.name,
-        version=request.dataset.version,
-    )
-
-
-def _draw(request: _Request, calibrate: Callable[[], Strategy], ledger: Ledger) -> Fraction:
-    """Look at the rows and draw, in steps. A failure suspends the dataset and is told in fixed words."""
-    try:
-        steps = (Fraction(calibrate().draw().result) - request.centre) / request.subject.step
-        return Fraction(round(steps * request.parts), request.parts)
-    except Exception:
-        population = request.dataset.card.population
-        told = [
-            suspend(ledger, dataset=name, population=population, release="an unproven answer", made="the answer")
-            for name in request.datasets
-        ]
-        raise told[0] from None
+def _draw(request: _Request, strategy: Strategy) -> Fraction:
+    """What the strategy gives, in steps."""
+    steps = (Fraction(strategy.draw().result) - request.centre) / request.subject.step
+    return Fraction(round(steps * request.parts), request.parts)
 
 
 def _dress(request: _Request, entry: UnprovenEntry, ledger: Ledger, *, replayed: bool) -> UnprovenAnswer:

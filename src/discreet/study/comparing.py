@@ -24,9 +24,10 @@ from discreet.plan.calculus import facts_of, span_of
 from discreet.plan.questions import read_statement
 from discreet.plan.serialisation import plan_hash
 from discreet.release.accuracy import assume, read_amounts
-from discreet.release.asking import check_terms, unproven_reason
+from discreet.release.ask import unproven_reason
 from discreet.release.bounding import Bounded, price_searching
 from discreet.release.explaining import figure_outputs
+from discreet.release.pipeline import check_terms
 from discreet.release.pricing import price
 from discreet.release.reading import Shelf
 from discreet.sensitivity import generated, local, replacement
@@ -150,7 +151,7 @@ def _promise(name: str, query: Query) -> Guarantee:
         case "public":
             if query.statement.searched:
                 raise QueryRefused("the card keeps the bounds private, so that `private-bounds` has to find some.")
-            reason = unproven_reason(query.statement.plan, query.cards)
+            reason = unproven_reason(query.statement, query.cards)
             pricing = price(query.statement, query.cards, epsilon=query.epsilon)
             return pricing.guarantee if reason is None else Unproven(reason)
         case "private-bounds":

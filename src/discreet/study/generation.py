@@ -21,8 +21,8 @@ from discreet.generator.rows import read_rows
 from discreet.generator.shelf import DEFAULT_NAME, Shelved, check_model_name, find_model, list_models, shelve
 from discreet.guarantees.types import Guarantee, Unproven
 from discreet.ledger import Ledger
-from discreet.release.asking import check_terms
 from discreet.release.marking import require_permission
+from discreet.release.pipeline import check_terms
 from discreet.study.generatedfiles import check_file, write_rows
 
 if TYPE_CHECKING:

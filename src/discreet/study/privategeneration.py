@@ -15,33 +15,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from discreet.data.card import Card
 from discreet.data.workspace import Dataset, Workspace
-from discreet.errors import (
-    ChargedNotAnswered,
-    ExtraMissing,
-    LedgerDamaged,
-    LedgerUnavailable,
-    QueryRefused,
-    Refused,
-    RequestConflict,
-    UsageError,
-)
+from discreet.errors import ExtraMissing, QueryRefused, Refused, RequestConflict, UsageError
 from discreet.generator.privateplan import PrivatePlan, PrivateSettings, plan_private
 from discreet.generator.rows import read_rows, read_units
 from discreet.generator.shelf import DEFAULT_NAME, Shelved, check_model_name, find_model, shelve
 from discreet.guarantees.conversions import zcdp_within
 from discreet.guarantees.numbers import exact
 from discreet.guarantees.types import Guarantee
-from discreet.ledger import Ledger, Receipt, SpendRequest
+from discreet.ledger import Ledger, Receipt
 from discreet.ledger.records import name_request
-from discreet.release.asking import check_terms, describe_charge, spend
+from discreet.release.asking import describe_charge
+from discreet.release.pipeline import Charge, Passage, Request, check_terms, release
 from discreet.study.generation import check_replacing, check_rows_here, hash_facts, word_answer
 
 if TYPE_CHECKING:
+    from discreet.generator.model import Model
     from discreet.generator.private import PrivateEpoch
 
 __all__ = ["PrivatelyTrained", "choose_rho", "train_privately"]
@@ -58,37 +52,98 @@ class PrivatelyTrained:
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Training:
-    """All that decides a private training, from card and call alone."""
+@dataclass(frozen=True)
+class _Training(Passage[Receipt, "Model", bytes, PrivatelyTrained]):
+    """A private training on its way through: all that decides it comes from card and call alone."""
 
     dataset: Dataset
     plan: PrivatePlan
     name: str
     analyst: str
     request_id: str
+    workspace: Workspace
+    replace: bool
+    progress: Callable[[PrivateEpoch], None] | None
 
-    @property
-    def plan_hash(self) -> str:
+    @cached_property
+    def request(self) -> Request:
+        datasets = {self.dataset.name: self.dataset}
+        return Request(datasets, self.dataset.name, self.analyst, self.request_id, self._plan_hash())
+
+    def _plan_hash(self) -> str:
         """Of this training alone, so that the ledger tells which model it has paid for."""
         settings = {name: str(value) for name, value in asdict(self.plan.settings).items()}
         asked = {"analyst": self.analyst, "request_id": self.request_id, "model": self.name, "settings": settings}
         return hash_facts({"what": "private training", "dataset": self.dataset.name, **asked, **self.plan.facts()})
 
-    def request(self) -> SpendRequest:
-        return SpendRequest(
-            population=self.dataset.card.population,
-            dataset=self.dataset.name,
-            version=self.dataset.version,
-            analyst=self.analyst,
-            request_id=self.request_id,
-            plan_hash=self.plan_hash,
-            mechanisms=({"mechanism": "private training of a generator", **self.plan.facts()},),
-            guarantee=self.plan.guarantee,
+    def check(self, ledger: Ledger) -> None:
+        check_terms([self.dataset.card], ledger)
+
+    def account(self) -> Charge[Model]:
+        used = {"mechanism": "private training of a generator", **self.plan.facts()}
+        return Charge(
+            request=self.request,
+            ways=[self.request.charge(self.plan.guarantee, [used])],
+            keep=self._keep,
+            find=self._find,
+            failure="a private training failed after its charge",
         )
 
-    def unanswered(self, *, suspended: bool) -> ChargedNotAnswered:
-        return ChargedNotAnswered(dataset=self.dataset.name, request_id=self.request_id, suspended=suspended)
+    def _find(self, ledger: Ledger) -> Receipt | None:
+        """The charge under this id, where its model was made: it is never trained a second time."""
+        found = ledger.find_answer(
+            population=self.request.population,
+            dataset=self.dataset.name,
+            version=self.dataset.version,
+            plan_hash=self.request.plan_hash,
+            at_least=self.plan.guarantee,
+            analyst=self.analyst,
+            request_id=self.request_id,
+        )
+        if found is None:
+            return None
+        if self._kept(found.answer) is None:
+            raise Refused(
+                f"the model of request id {self.request_id} was made and is no longer kept. Train another under a new "
+                "request id; it is charged anew.",
+                request_id=self.request_id,
+            )
+        return ledger.replay(found, analyst=self.analyst, request_id=self.request_id)
+
+    def _kept(self, answer: bytes) -> Shelved | None:
+        """The model that this charge has paid for, as it is kept."""
+        if self.name not in self.workspace.models(self.dataset.name):
+            return None
+        found = find_model(self.workspace, self.dataset.name, self.name)
+        return found if word_answer(found.origin.model_sha256) == answer else None
+
+    def prepare(self, ledger: Ledger) -> Callable[[], Model]:
+        from discreet.generator.private import train_private
+
+        dataset = self.dataset
+        if ledger.requested(analyst=self.analyst, request_id=self.request_id) in (None, self.request.plan_hash):
+            check_replacing(dataset, self.workspace, name=self.name, replace=self.replace)
+        return lambda: train_private(read_rows(dataset), read_units(dataset), self.plan, progress=self.progress)
+
+    def _keep(self, ledger: Ledger, receipt: Receipt, model: Model) -> bytes:
+        """The model's hash is committed before the model can be found, so one charge never gives two models."""
+
+        def commit(digest: str) -> None:
+            if ledger.commit_answer(receipt, word_answer(digest)) != word_answer(digest):
+                raise RequestConflict(
+                    f"another training under request id {self.request_id} was finished first, and its model holds.",
+                    request_id=self.request_id,
+                )
+
+        kept = shelve(
+            self.workspace, self.dataset, model, name=self.name, plan_hash=self.request.plan_hash, before=commit
+        )
+        return word_answer(kept.origin.model_sha256)
+
+    def leave(self, ledger: Ledger, paid: Receipt, stored: bytes) -> PrivatelyTrained:
+        model = self._kept(stored)
+        assert model is not None, "what was kept a moment ago is there"
+        return PrivatelyTrained(model, describe_charge(paid), self.request_id)
 
 
 def choose_rho(card: Card, *, rho: str | None, epsilon: str | None, delta: str | None) -> Decimal:
@@ -125,24 +180,16 @@ def train_privately(
     found = workspace.dataset(dataset)
     _require_delta(found.card)
     check_rows_here(found)
-    check_terms([found.card], ledger)
-    plan = plan_private(found.card, settings, rho=rho)
-    training = _Training(found, plan, name, analyst, name_request(request_id))
     check_model_name(name)
+    plan = plan_private(found.card, settings, rho=rho)
+    training = _Training(found, plan, name, analyst, name_request(request_id), workspace, replace, progress)
+    training.check(ledger)
     # Under an id that was used before, the model of this name may be the very one that was asked for.
-    known = ledger.knows_request(analyst=analyst, request_id=training.request_id)
-    if not known:
+    if ledger.requested(analyst=analyst, request_id=training.request_id) is None:
         check_replacing(found, workspace, name=name, replace=replace)
     if confirm is not None and not confirm(plan.guarantee):
         raise Refused("Not trained. Nothing was charged.")
-    receipt = spend(training.request(), ledger)
-    if receipt.answer is not None:
-        model = _find(training, workspace, receipt.answer)
-    else:
-        if known:
-            check_replacing(found, workspace, name=name, replace=replace)
-        model = _train(training, workspace, ledger, receipt, progress)
-    return PrivatelyTrained(model, describe_charge(receipt), training.request_id)
+    return release(training, ledger)
 
 
 def _require_delta(card: Card) -> None:
@@ -153,53 +200,3 @@ def _require_delta(card: Card) -> None:
             "--custodian). Nothing was charged.",
             population=card.population,
         )
-
-
-def _train(
-    training: _Training,
-    workspace: Workspace,
-    ledger: Ledger,
-    receipt: Receipt,
-    progress: Callable[[PrivateEpoch], None] | None,
-) -> Shelved:
-    """Train, once the charge stands. A failure suspends the dataset and is told in fixed words."""
-    from discreet.generator.private import train_private
-
-    dataset = training.dataset
-
-    def commit(digest: str) -> None:
-        if ledger.commit_answer(receipt, word_answer(digest)) != word_answer(digest):
-            raise RequestConflict(
-                f"another training under request id {training.request_id} was finished first, and its model holds.",
-                request_id=training.request_id,
-            )
-
-    try:
-        model = train_private(read_rows(dataset), read_units(dataset), training.plan, progress=progress)
-        return shelve(workspace, dataset, model, name=training.name, plan_hash=training.plan_hash, before=commit)
-    except RequestConflict:
-        raise
-    except (LedgerUnavailable, LedgerDamaged, KeyboardInterrupt):
-        raise training.unanswered(suspended=False) from None
-    except Exception:
-        # The cause may follow from the rows, so neither it nor its traceback is shown or chained.
-        ledger.suspend(
-            dataset.name,
-            population=dataset.card.population,
-            reason="a private training failed after its charge",
-            who="discreet",
-        )
-        raise training.unanswered(suspended=True) from None
-
-
-def _find(training: _Training, workspace: Workspace, answer: bytes) -> Shelved:
-    """The model that this charge has paid for, as it is kept; it is never trained a second time."""
-    names = workspace.models(training.dataset.name)
-    found = find_model(workspace, training.dataset.name, training.name) if training.name in names else None
-    if found is None or word_answer(found.origin.model_sha256) != answer:
-        raise Refused(
-            f"the model of request id {training.request_id} was made and is no longer kept. Train another under a new "
-            "request id; it is charged anew.",
-            request_id=training.request_id,
-        )
-    return found

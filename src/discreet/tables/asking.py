@@ -13,16 +13,16 @@ from itertools import chain
 
 from discreet.data.card import Accounting
 from discreet.data.workspace import Workspace
-from discreet.engines.base import Engine
 from discreet.errors import ParameterInvalid, QueryRefused, Refused, RequestConflict
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer
 from discreet.plan.algebra import Filter, walk
 from discreet.release.answers import Answer, interval_level
-from discreet.release.asking import Question, ask, check_terms, find_stored
+from discreet.release.ask import Ask
+from discreet.release.asking import ask, find_stored
 from discreet.release.outlook import foresee
-from discreet.release.reading import require_active
+from discreet.release.pipeline import OpenEngine, check_terms, require_active
 from discreet.tables.calibration import Target, check_targets
 from discreet.tables.explaining import TableExplanation, explain_table
 from discreet.tables.forming import Formed, form_table
@@ -33,8 +33,6 @@ from discreet.tables.table import Table
 from discreet.tables.targets import choose_targets
 
 __all__ = ["AskedTable", "ask_table", "explain_asked_table", "read_asked_table"]
-
-OpenEngine = Callable[[Formed], Engine]
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,20 @@ class AskedTable:
     @property
     def formed(self) -> Formed:
         return self.design.formed
+
+    def ask(self, design: Design, *, request_id: str = "", fresh: bool = False) -> Ask:
+        """The question that measures the table by one of its designs."""
+        return Ask(
+            statement=design.statement,
+            datasets=self.formed.datasets,
+            analyst=self.analyst,
+            request_id=request_id,
+            epsilon=design.epsilon,
+            level=self.level,
+            fresh=fresh,
+            shares=design.shares,
+            rho=design.rho,
+        )
 
     @cached_property
     def earlier(self) -> Sequence[Design]:
@@ -151,7 +163,7 @@ def _settle(asked: AskedTable, ledger: Ledger, *, fresh: bool) -> tuple[Design, 
     formed = asked.formed
     for design in () if fresh else _every(asked):
         charged = design.price().guarantee
-        found = find_stored(design.statement, formed.datasets, ledger, charged=charged, analyst=asked.analyst)
+        found = find_stored(asked.ask(design), ledger, charged=charged)
         if found is not None and (found.free or design is asked.design):
             return design, found
     standing = ledger.standing(formed.card.population)
@@ -175,26 +187,12 @@ def ask_table(
     if confirm is not None and not confirm(explain_asked_table(asked, ledger, fresh=fresh)):
         raise Refused("Not asked. Nothing was released or charged.")
 
-    def answer(design: Design) -> Answer:
-        question = Question(
-            statement=design.statement,
-            datasets=asked.formed.datasets,
-            open_engine=lambda: open_engine(asked.formed),
-            analyst=asked.analyst,
-            request_id=request_id,
-            epsilon=design.epsilon,
-            level=asked.level,
-            fresh=fresh,
-            shares=design.shares,
-            rho=design.rho,
-        )
-        return ask(question, ledger)
-
     settled, _ = _settle(asked, ledger, fresh=fresh)
     conflict: RequestConflict | None = None
     for design in chain((settled,), (one for one in _every(asked) if one is not settled)):
         try:
-            return _read(asked, design, answer(design))
+            answered = ask(asked.ask(design, request_id=request_id, fresh=fresh), ledger, open_engine)
+            return _read(asked, design, answered)
         except RequestConflict as held:  # the request may be held by the charge for another of them
             conflict = held
     assert conflict is not None

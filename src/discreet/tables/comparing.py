@@ -22,9 +22,9 @@ from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Plan, Quantile, Total
 from discreet.plan.serialisation import plan_hash
-from discreet.release.asking import check_terms, unproven_reason
+from discreet.release.ask import unproven_reason
 from discreet.release.noising import NoisyMeasure, draw
-from discreet.tables.asking import OpenEngine
+from discreet.release.pipeline import OpenEngine, check_terms
 from discreet.tables.figures import Estimated
 from discreet.tables.forming import Formed, form_table, may_be_negative
 from discreet.tables.layout import Layout
@@ -64,7 +64,7 @@ def compare_table(
     budget = ledger.terms(formed.card.population).budget
     spent = [exact(epsilon, parameter="epsilon") for epsilon in epsilons]
     releases = [TableRelease(design_table(formed, epsilon=one, budget=budget, noise="laplace")) for one in spent]
-    engine = open_engine(formed)
+    engine = open_engine(formed.datasets)
     dataset = formed.dataset
     ledger.record_view(f"comparison of methods on {dataset.name} version {dataset.version}", who=analyst)
     ledger.mark(
@@ -136,7 +136,7 @@ class TableRelease(PrivateRelease):
     """The table as it would be released at one epsilon, drawn from given cells. Never leaves the custodian's view."""
 
     def __init__(self, design: Design) -> None:
-        reason = unproven_reason(design.statement.plan, design.formed.cards)
+        reason = unproven_reason(design.statement, design.formed.cards)
         self.epsilon: Decimal = design.epsilon
         self.guarantee: Guarantee = PureDP(epsilon=design.epsilon) if reason is None else Unproven(reason)
         self._design = design

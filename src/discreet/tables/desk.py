@@ -15,7 +15,8 @@ from discreet.guarantees.numbers import ExactLike
 from discreet.guarantees.parameters import checked
 from discreet.ledger import Ledger
 from discreet.ledger.records import check_name, name_request
-from discreet.tables.asking import AskedTable, OpenEngine, ask_table, explain_asked_table, read_asked_table
+from discreet.release.pipeline import OpenEngine
+from discreet.tables.asking import AskedTable, ask_table, explain_asked_table, read_asked_table
 from discreet.tables.explaining import TableExplanation
 from discreet.tables.forming import Formed, form_table
 from discreet.tables.request import TableRequest
@@ -122,7 +123,7 @@ class TableDesk:
         drawn = self._pool(formed, pool, pool_kind)
         return release_bootstrap(
             formed,
-            self._open_engine(formed),
+            self._open_engine,
             self._ledger,
             self._workspace,
             epsilon=epsilon,
@@ -163,7 +164,7 @@ class TableDesk:
         formed = form_table(request, self._workspace)
         return examine(
             formed,
-            self._open_engine(formed),
+            self._open_engine(formed.datasets),
             self._ledger,
             epsilon=epsilon,
             gamma=gamma,

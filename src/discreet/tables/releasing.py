@@ -1,6 +1,6 @@
 """A table from the answer that the ledger holds: figures with intervals and quality, and the words beside them.
 
-The answer was charged and drawn by `release.asking`, like any other; what happens here is post-processing.
+The answer was charged and drawn by `release.pipeline`, like any other; what happens here is post-processing.
 """
 
 from __future__ import annotations

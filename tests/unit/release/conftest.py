@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +18,9 @@ from discreet.guarantees.numbers import ExactLike, exact
 from discreet.plan.algebra import Plan, scans
 from discreet.plan.questions import read_statement
 from discreet.release.answers import Answer, interval_level
-from discreet.release.asking import Question, ask
+from discreet.release.ask import Ask
+from discreet.release.asking import ask
+from discreet.release.pipeline import OpenEngine
 from discreet.session import Session, open_session
 from tests.workspaces import fill
 
@@ -66,17 +68,14 @@ class House:
         request_id: str = "one",
         level: ExactLike = "0.95",
         fresh: bool = False,
-        engine: Engine | None = None,
         analyst: str = "ana",
-    ) -> Question:
+    ) -> Ask:
         statement, cards = read_statement(sql, self)
         datasets = {name: self.session.workspace.dataset(name) for name in cards}
         assert {scan.dataset for scan in scans(statement.plan.source)} == set(datasets)
-        opening: Callable[[], Engine] = lambda: engine_for(datasets, salt=self.session.workspace.salt)  # noqa: E731
-        return Question(
+        return Ask(
             statement=statement,
             datasets=datasets,
-            open_engine=opening if engine is None else lambda: engine,
             analyst=analyst,
             request_id=request_id,
             epsilon=exact(epsilon, parameter="epsilon"),
@@ -85,8 +84,14 @@ class House:
             fresh=fresh,
         )
 
-    def ask(self, sql: str, **options: object) -> Answer:
-        return ask(self.question(sql, **options), self.session.ledger)  # type: ignore[arg-type]
+    def ask(self, sql: str, *, engine: Engine | None = None, **options: object) -> Answer:
+        asked = self.question(sql, **options)  # type: ignore[arg-type]
+        return ask(asked, self.session.ledger, self.opening(engine))
+
+    def opening(self, engine: Engine | None = None) -> OpenEngine:
+        """Gives this engine, or one that reads the datasets."""
+        salt = self.session.workspace.salt
+        return lambda datasets: engine_for(datasets, salt=salt) if engine is None else engine
 
     def find(self, name: str) -> Dataset | PublicTable:
         return self.session.workspace.dataset(name)

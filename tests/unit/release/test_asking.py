@@ -141,13 +141,11 @@ def test_one_id_stands_for_one_question(house: House) -> None:
 
 
 def test_an_engine_that_cannot_be_opened_costs_nothing_and_tells_nothing(house: House) -> None:
-    from dataclasses import replace
-
-    def fail() -> Any:
+    def fail(_: object) -> Any:
         raise OSError(SECRET)
 
     with pytest.raises(Refused, match="cannot be reached") as caught:
-        ask(replace(house.question(SQL), open_engine=fail), house.session.ledger)
+        ask(house.question(SQL), house.session.ledger, fail)
     assert SECRET not in str(caught.value.to_dict())
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
@@ -167,13 +165,11 @@ def test_a_server_that_does_not_answer_is_met_before_the_charge(house: House, mo
 
 
 def test_an_engine_that_refuses_is_heard(house: House) -> None:
-    from dataclasses import replace
-
-    def fail() -> Any:
+    def fail(_: object) -> Any:
         raise QueryRefused("two places")
 
     with pytest.raises(QueryRefused, match="two places"):
-        ask(replace(house.question(SQL), open_engine=fail), house.session.ledger)
+        ask(house.question(SQL), house.session.ledger, fail)
     assert house.charges == 0
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from discreet.data.card import Card
-from discreet.engines.base import Measured
+from discreet.engines.base import Engine, Measured
 from discreet.errors import ChargedNotAnswered, ParameterInvalid, QueryRefused
 from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
@@ -27,7 +27,8 @@ from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.release import pricing
 from discreet.release.answers import Answer
-from discreet.release.asking import Question, ask
+from discreet.release.ask import Ask
+from discreet.release.asking import ask
 from discreet.release.bounding import Found, price_searching
 from discreet.release.describing import word_bounds
 from discreet.release.exports import to_csv
@@ -89,7 +90,7 @@ def private(tmp_path: Path) -> Iterator[House]:
         yield House(session)
 
 
-def question(house: House, sql: str, **options: Any) -> Question:
+def question(house: House, sql: str, **options: Any) -> Ask:
     return replace(house.question(sql, **options), bounded=lambda found: read_statement(sql, house, found=found)[0])
 
 
@@ -99,8 +100,8 @@ def read_within(sql: str, house: House, ends: tuple[int, int]) -> tuple[Statemen
     return read_statement(sql, house, found={column: ends})
 
 
-def put(house: House, sql: str, **options: Any) -> Answer:
-    return ask(question(house, sql, **options), house.session.ledger)
+def put(house: House, sql: str, *, engine: Engine | None = None, **options: Any) -> Answer:
+    return ask(question(house, sql, **options), house.session.ledger, house.opening(engine))
 
 
 # --- what is charged ------------------------------------------------------------------------------------------------

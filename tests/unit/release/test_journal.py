@@ -19,6 +19,7 @@ class Line:
     who: str
     request_id: str
     asked: str
+    marker: int = 1
 
     @property
     def question(self) -> tuple[object, ...]:

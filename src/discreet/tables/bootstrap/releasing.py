@@ -11,28 +11,31 @@ can be refused is refused from plan, card and ledger; what fails after the marke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from discreet.data.card import Card
 from discreet.data.workspace import Workspace
-from discreet.engines.base import Engine
-from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused
+from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import BootstrapDP
 from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.first_form import first_form
 from discreet.plan.serialisation import plan_hash
-from discreet.release.asking import check_terms
-from discreet.release.marking import (
-    check_nominal_epsilon,
-    check_request_id,
-    make_ready,
-    require_permission,
-    suspend,
+from discreet.release.marking import check_nominal_epsilon, require_permission
+from discreet.release.pipeline import (
+    Mark,
+    Marked,
+    OpenEngine,
+    Passage,
+    Request,
+    check_terms,
+    ready_engine,
+    release,
+    require_active,
 )
 from discreet.tables.bootstrap.dressing import dress
 from discreet.tables.bootstrap.log import BootstrapLog, LogEntry
@@ -72,10 +75,29 @@ class _Request:
             for known_by in (plan_hash(plan), first)
         )
 
+    def entry(self, marker: int, values: Sequence[int]) -> LogEntry:
+        """The line of the log that keeps what was drawn."""
+        dataset = self.formed.dataset
+        return LogEntry(
+            who=self.analyst,
+            when=datetime.now(UTC).isoformat(timespec="seconds"),
+            population=self.formed.card.population,
+            dataset=dataset.name,
+            version=dataset.version,
+            plan_hash=plan_hash(self.outline.plan),
+            epsilon=text(self.epsilon),
+            method=str(self.method),
+            membership=self.membership,
+            pool="" if self.pool is None else self.pool.name,
+            marker=marker,
+            request_id=self.request_id,
+            values=tuple(values),
+        )
+
 
 def release_bootstrap(
     formed: Formed,
-    engine: Engine,
+    open_engine: OpenEngine,
     ledger: Ledger,
     workspace: Workspace,
     *,
@@ -92,25 +114,60 @@ def release_bootstrap(
     rests on it wherever the card does not make every column that decides it public.
     """
     request = _read(formed, epsilon, _method(method), membership_public, pool, analyst, request_id)
-    check_terms([formed.card], ledger)
-    ledger.require_analyst(analyst)
-    population = formed.card.population
-    check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="a bootstrap release")
-    log = BootstrapLog(workspace.path)
-    with log.held():
-        questions = request.questions
-        check_request_id(log, questions=questions, who=analyst, request_id=request_id, release="bootstrap table")
-        stored = log.find(*questions)
-        if stored is not None:
-            return dress(formed, stored, ledger, analyst=analyst, request_id=request_id, replayed=True)
-        if ledger.suspended(formed.dataset.name):
-            raise DatasetSuspended(dataset=formed.dataset.name)
-        make_ready(engine, request.outline.plan, dataset=formed.dataset.name)
-        DiscreteLaplace.calibrate(sensitivity=1, epsilon=request.epsilon).load()
-        marker = _mark(request, ledger)
-        entry = _entry(request, marker, _draw(request, engine, ledger))
-        log.append(entry)
-        return dress(formed, entry, ledger, analyst=analyst, request_id=request_id, replayed=False)
+    return release(_Bootstrap(request, workspace, open_engine), ledger)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bootstrap(Passage[Marked, list[int], LogEntry, Table]):
+    """A bootstrap table on its way through."""
+
+    request: _Request
+    workspace: Workspace
+    open_engine: OpenEngine
+
+    def check(self, ledger: Ledger) -> None:
+        card = self.request.formed.card
+        check_terms([card], ledger)
+        ledger.require_analyst(self.request.analyst)
+        check_nominal_epsilon(
+            self.request.epsilon, population=card.population, ledger=ledger, release="a bootstrap release"
+        )
+
+    def account(self) -> Mark[list[int], LogEntry]:
+        request = self.request
+        return Mark(
+            request=Request(
+                datasets=request.formed.datasets,
+                first=request.formed.dataset.name,
+                analyst=request.analyst,
+                request_id=request.request_id,
+                plan_hash=plan_hash(request.outline.plan),
+            ),
+            guarantee=BootstrapDP(epsilon=request.epsilon),
+            journal=BootstrapLog(self.workspace.path),
+            questions=request.questions,
+            entry=request.entry,
+            kind="bootstrap table",
+            made="the table",
+        )
+
+    def prepare(self, ledger: Ledger) -> Callable[[], list[int]]:
+        formed, plan = self.request.formed, self.request.outline.plan
+        require_active(formed.datasets, ledger)
+        engine = ready_engine(self.open_engine, formed.datasets, plan, undone="released or marked")
+        DiscreteLaplace.calibrate(sensitivity=1, epsilon=self.request.epsilon).load()
+        return lambda: _noise(self.request, observe(plan, engine))
+
+    def leave(self, ledger: Ledger, paid: Marked, stored: LogEntry) -> Table:
+        request = self.request
+        return dress(
+            request.formed,
+            stored,
+            ledger,
+            analyst=request.analyst,
+            request_id=request.request_id,
+            replayed=paid.replayed,
+        )
 
 
 # --- before the marker ----------------------------------------------------------------------------------------------
@@ -181,31 +238,7 @@ def _check_scale(request: _Request) -> None:
     DiscreteLaplace.calibrate(sensitivity=most, epsilon=request.epsilon)
 
 
-# --- the marker and after it ----------------------------------------------------------------------------------------
-
-
-def _mark(request: _Request, ledger: Ledger) -> int:
-    """Write the marker, durably: its number."""
-    dataset, plan = request.formed.dataset, request.outline.plan
-    return ledger.mark(
-        request.formed.card.population,
-        guarantee=BootstrapDP(epsilon=request.epsilon),
-        analyst=request.analyst,
-        plan_hash=plan_hash(plan),
-        dataset=dataset.name,
-        version=dataset.version,
-    )
-
-
-def _draw(request: _Request, engine: Engine, ledger: Ledger) -> list[int]:
-    """Measure and add noise. A failure suspends the dataset and is told in fixed words."""
-    try:
-        return _noise(request, observe(request.outline.plan, engine))
-    except Exception:
-        name, population = request.formed.dataset.name, request.formed.card.population
-        raise suspend(
-            ledger, dataset=name, population=population, release="a bootstrap release", made="the table"
-        ) from None
+# --- after the marker -----------------------------------------------------------------------------------------------
 
 
 def _noise(request: _Request, observed: Observed) -> list[int]:
@@ -229,22 +262,3 @@ def _add_noise(totals: Sequence[int], scales: Sequence[int], *, epsilon: Decimal
         for place, value in zip(places, mechanism.release([totals[place] for place in places]), strict=True):
             noisy[place] = value
     return noisy
-
-
-def _entry(request: _Request, marker: int, values: Sequence[int]) -> LogEntry:
-    dataset = request.formed.dataset
-    return LogEntry(
-        who=request.analyst,
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
-        population=request.formed.card.population,
-        dataset=dataset.name,
-        version=dataset.version,
-        plan_hash=plan_hash(request.outline.plan),
-        epsilon=text(request.epsilon),
-        method=str(request.method),
-        membership=request.membership,
-        pool="" if request.pool is None else request.pool.name,
-        marker=marker,
-        request_id=request.request_id,
-        values=tuple(values),
-    )

@@ -82,7 +82,7 @@ class House:
         own = engine or self.engine(formed)
         asked = {"epsilon": "1", "analyst": "ann", "request_id": f"r{next(_NUMBERS)}", **given}
         try:
-            return release_bootstrap(formed, own, self.session.ledger, self.session.workspace, **asked)
+            return release_bootstrap(formed, lambda _: own, self.session.ledger, self.session.workspace, **asked)
         finally:
             own.close()
 

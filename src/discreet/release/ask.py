@@ -1,0 +1,90 @@
+"""What goes in: a statement read against one version of each of its datasets, with all that decides its price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from discreet.data.card import Card
+from discreet.data.workspace import Dataset
+from discreet.plan.calculus import lineage_of
+from discreet.plan.first_form import first_hash
+from discreet.plan.statement import Statement
+from discreet.release.pipeline import Request
+
+if TYPE_CHECKING:
+    from discreet.release.accuracy import Amounts
+    from discreet.release.bounding import Bounded
+
+__all__ = ["Ask", "unproven_reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A statement, who asks it, under which id, at which epsilon. It is read once; explaining and asking take the same.
+
+    `datasets` holds every dataset of the plan by name. `shares` say how epsilon is split over the measures, when not
+    evenly; with `rho` instead, noise is Gaussian and they split that. `widths` are what epsilon was solved for, when it
+    was not given; `assumed` are counts taken for granted where an expected error needs them. `bounded` gives the
+    statement within bounds that a search has found.
+    """
+
+    statement: Statement
+    datasets: Mapping[str, Dataset]
+    analyst: str
+    request_id: str
+    epsilon: Decimal
+    level: Decimal
+    delta: Decimal = Decimal(0)
+    fresh: bool = False
+    shares: tuple[Decimal, ...] | None = None
+    rho: Decimal | None = None
+    assumed: Amounts = field(default_factory=dict)
+    widths: Amounts | None = None
+    bounded: Bounded | None = None
+
+    @property
+    def dataset(self) -> Dataset:
+        """The first dataset: the one whose name and version stand on the ledger."""
+        return self.datasets[self.statement.plan.dataset]
+
+    @property
+    def cards(self) -> dict[str, Card]:
+        return {name: dataset.card for name, dataset in self.datasets.items()}
+
+    @property
+    def population(self) -> str:
+        return self.dataset.card.population
+
+    @property
+    def request(self) -> Request:
+        return Request(self.datasets, self.dataset.name, self.analyst, self.request_id, self.statement.hash)
+
+    @property
+    def hashes(self) -> tuple[str, str]:
+        """What the ledger may know the question by: now, and as an earlier release called it."""
+        return self.statement.hash, first_hash(self.statement)
+
+    @property
+    def unproven(self) -> str | None:
+        """Why an answer is not proven to be private, where it is not."""
+        return unproven_reason(self.statement, self.cards)
+
+    @property
+    def marks(self) -> tuple[tuple[Request, str], ...]:
+        """The marker that such an answer leaves."""
+        return () if (reason := self.unproven) is None else ((self.request, reason),)
+
+
+def unproven_reason(statement: Statement, cards: Mapping[str, Card]) -> str | None:
+    """Keys, bounds or categories that were read from the rows make the release unproven."""
+    read = sorted(
+        name if len(cards) == 1 else f"{dataset}.{name}"
+        for dataset, name in lineage_of(statement.plan, cards)
+        if cards[dataset].column(name).from_rows
+    )
+    if not read:
+        return None
+    return f"the categories or bounds of {', '.join(read)} were read from the rows (provenance: from_rows)"
