@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
+from discreet.audit import clopper_pearson
 from discreet.local.choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.local.oracle import CategoryOracle
 from discreet.local.randomiser import Channel
@@ -129,11 +129,9 @@ def audit(first: NDArray[np.int64], second: NDArray[np.int64], *, alpha: float) 
     event = int(np.argmax(counts[0] / counts[1]))
     hits = [int((events[half:] == event).sum()) for events in (first, second)]
     n = first.size - half
-    if hits[0] == 0:
-        return -math.inf
-    low = betaincinv(hits[0], n - hits[0] + 1, alpha / 2)
-    high = betaincinv(hits[1] + 1, n - hits[1], 1 - alpha / 2)
-    return math.log(low / high)
+    low, _ = clopper_pearson(hits[0], n, alpha=alpha)
+    _, high = clopper_pearson(hits[1], n, alpha=alpha)
+    return math.log(low / high) if low else -math.inf
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from discreet.audit import clopper_pearson
 from discreet.local.grid import GridRandomiser
 from discreet.local.piecewise import Piecewise
 from discreet.local.ternary import MISSING, SplitNumber, TernaryNumber
@@ -133,8 +134,6 @@ def audited_epsilon(first: NDArray[int64], second: NDArray[int64]) -> float:
 
     The event, reports from a threshold upwards, is chosen on one half and measured on the other.
     """
-    from scipy.special import betaincinv
-
     half = first.size // 2
     thresholds = np.unique(np.quantile(np.concatenate([first[:half], second[:half]]), np.linspace(0, 1, 65)))
 
@@ -146,8 +145,8 @@ def audited_epsilon(first: NDArray[int64], second: NDArray[int64]) -> float:
     best = max(thresholds.tolist(), key=ratio)
     hits, misses = int((first[half:] >= best).sum()), int((second[half:] >= best).sum())
     n = first.size - half
-    low = betaincinv(hits, n - hits + 1, ALPHA / 2) if hits else 0.0
-    high = betaincinv(misses + 1, n - misses, 1 - ALPHA / 2) if misses < n else 1.0
+    low, _ = clopper_pearson(hits, n, alpha=ALPHA)
+    _, high = clopper_pearson(misses, n, alpha=ALPHA)
     return math.log(low / high) if low > 0 else -math.inf
 
 

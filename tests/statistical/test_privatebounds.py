@@ -14,8 +14,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from scipy.special import betaincinv
 
+from discreet.audit import clopper_pearson
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.noise.quantile import laplace_threshold
 from discreet.sensitivity.privatebounds import CHANCE, FoundBounds, choose_bounds, edges, find_bounds
@@ -115,8 +115,8 @@ def told(mechanism: DiscreteLaplace) -> float:
     fresh = [[draw(counts, mechanism) for _ in range(AUDITED)] for counts in (WITH_UNIT, WITHOUT)]
     likelier = max(set(chosen[0]), key=lambda found: (chosen[0].count(found) + 1) / (chosen[1].count(found) + 1))
     hits, misses = (drawn.count(likelier) for drawn in fresh)
-    low = betaincinv(hits, AUDITED - hits + 1, ALPHA / 2) if hits else 0.0
-    high = betaincinv(misses + 1, AUDITED - misses, 1 - ALPHA / 2)
+    low, _ = clopper_pearson(hits, AUDITED, alpha=ALPHA)
+    _, high = clopper_pearson(misses, AUDITED, alpha=ALPHA)
     return math.log(low / high) if low else -math.inf
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.audit import clopper_pearson
 from discreet.errors import ExtraMissing, ParameterInvalid
-from discreet.tables.proportions import clopper_pearson
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -124,6 +124,6 @@ def _events(sides: tuple[NDArray[float64], ...], half: int) -> Iterator[Event]:
 def _limit(event: Event, halves: list[NDArray[float64]], *, delta: float, alpha: float) -> float:
     """ln((p − delta) / q) with p at its lower and q at its upper limit, each missed by at most alpha / 2."""
     likely, other = halves[event.first], halves[1 - event.first]
-    low, _ = clopper_pearson(event.count(likely), likely.size, level=1 - alpha)
-    _, high = clopper_pearson(event.count(other), other.size, level=1 - alpha)
+    low, _ = clopper_pearson(event.count(likely), likely.size, alpha=alpha)
+    _, high = clopper_pearson(event.count(other), other.size, alpha=alpha)
     return math.log((low - delta) / high) if low > delta else -math.inf

@@ -34,7 +34,7 @@ from discreet.tables.bootstrap.sensitivity import (
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
-from discreet.tables.proportions import clopper_pearson
+from discreet.audit import clopper_pearson
 
 __all__ = [
     "CONFIDENCE",
@@ -281,8 +281,8 @@ def _log_ratio(trial: Trial, values: NDArray[float64]) -> NDArray[float64]:
 
 def _limit(first: NDArray[float64], second: NDArray[float64], threshold: float) -> float:
     hits, misses = int((first >= threshold).sum()), int((second >= threshold).sum())
-    low, _ = clopper_pearson(hits, first.size, level=CONFIDENCE)
-    _, high = clopper_pearson(misses, second.size, level=CONFIDENCE)
+    low, _ = clopper_pearson(hits, first.size, alpha=1 - CONFIDENCE)
+    _, high = clopper_pearson(misses, second.size, alpha=1 - CONFIDENCE)
     return math.log(low / high) if low > 0 else -math.inf
 
 

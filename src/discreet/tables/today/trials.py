@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.audit import clopper_pearson
 from discreet.errors import ParameterInvalid
 from discreet.tables.layout import Layout
-from discreet.tables.proportions import clopper_pearson
 from discreet.tables.today.controlled import ControlledRounding, require_scipy
 from discreet.tables.today.differencing import (
     Certainty,

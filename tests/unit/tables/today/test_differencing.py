@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import ZCDP, ApproxDP, Neighbours, PureDP, Unproven
-from discreet.tables.proportions import clopper_pearson
 from discreet.tables.today.comparison import compare, list_methods
 from discreet.tables.today.controlled import ControlledRounding
 from discreet.tables.today.differencing import Certainty, weigh_rounding
@@ -175,12 +174,6 @@ def test_ceilings() -> None:
     assert success_ceiling(held, 1, guarantee=Unproven("no"), neighbours=Neighbours.ADD_REMOVE) is None
     huge = success_ceiling(held, 1, guarantee=PureDP(epsilon=Decimal(1000)), neighbours=Neighbours.ADD_REMOVE)
     assert huge == 1
-
-
-def test_clopper_pearson_at_known_values() -> None:
-    assert clopper_pearson(0, 10) == pytest.approx((0, 1 - 0.025 ** (1 / 10)))
-    assert clopper_pearson(10, 10) == pytest.approx((0.025 ** (1 / 10), 1))
-    assert clopper_pearson(5, 10) == pytest.approx((0.1871, 0.8129), abs=1e-4)
 
 
 def test_a_comparison_has_a_line_for_every_method(sparse: Holdings, laplace: Laplace) -> None:
