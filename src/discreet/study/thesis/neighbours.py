@@ -12,13 +12,13 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.audit import AuditResult, audit
 from discreet.data.card import parse_card
 from discreet.data.ingest import add_file
 from discreet.data.workspace import Workspace, WorkspaceSettings
@@ -26,7 +26,6 @@ from discreet.engines.choice import engine_for
 from discreet.files import write_whole
 from discreet.sensitivity.generated import Generated, calculate_sensitivity
 from discreet.sensitivity.subject import Aggregate, Strategy, hold
-from discreet.study.auditing import AuditResult, audit
 from discreet.study.comparing import Bench, Query
 from discreet.study.thesis.ranges import COLUMNS, Range
 
@@ -181,18 +180,14 @@ def audit_all(
             for name, first, second in _ready(pair, Path(folder), epsilon):
                 progress(f"auditing {name} on {pair.name}", len(found), len(pairs) * len(AUDITED))
                 proven = first.guarantee.differentially_private
-                shown = audit(
-                    partial(_answer, first),
-                    partial(_answer, second),
-                    claimed=float(epsilon),
-                    samples=samples * (1 if proven else pair.times),
-                )
+                asked = samples * (1 if proven else pair.times)
+                shown = audit(_answers(first, asked), _answers(second, asked), claimed=float(epsilon))
                 found.append(Finding(pair, name, proven, shown))
     return found
 
 
-def _answer(strategy: Strategy) -> float:
-    return strategy.draw().result
+def _answers(strategy: Strategy, samples: int) -> list[float]:
+    return [strategy.draw().result for _ in range(samples)]
 
 
 def _ready(pair: Pair, folder: Path, epsilon: str) -> Iterator[tuple[str, Strategy, Strategy]]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.audit import require_limits
 from discreet.sensitivity.generatedcolumns import GeneratedColumns
-from discreet.study.auditing import require_limits
 from discreet.study.thesis.cards import Variant
 from discreet.study.thesis.datasets import ColumnLine, Sampled, compare_columns, list_columns, sample_generators
 from discreet.study.thesis.foresight import Foresight, foresee_all
@@ -131,7 +131,7 @@ def reproduce_thesis(
     from discreet.study.thesis.files import claim_folder, write_reproduction
     from discreet.study.thesis.scales import draw_scales, run_scales
 
-    require_limits()
+    require_limits("the audit of a claim", extra="study")
     started, asked = time.monotonic(), setting or Setting()
     told, said = progress or _silent, note or _unsaid
     readings = read_data(data)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.audit import require_limits
 from discreet.tables.bootstrap.accuracy import gain_ratio
 from discreet.tables.bootstrap.farms import (
     MISPRINT,
@@ -30,7 +31,6 @@ from discreet.tables.bootstrap.reproductionaudit import (
     RowAudit,
     audit_farms,
     audit_rows,
-    require_statistics,
 )
 from discreet.tables.bootstrap.reproductionunits import FarmUnits, find_units
 from discreet.tables.bootstrap.reproductionwords import UNSHOWN, tell_slips, tell_verdict
@@ -168,7 +168,7 @@ def reproduce_bootstrap(
     from discreet.tables.bootstrap.reproductionfigures import REPLICATES, draw_figures
     from discreet.tables.bootstrap.reproductionfiles import FILES, KIND, RESULTS, write_reproduction
 
-    require_statistics()
+    require_limits("the audit of the reproduction", extra="tables")
     told = progress or (lambda _stage, _done, _all: None)
     check_folder(folder, kind=KIND, results=RESULTS, files=FILES)
     farms = published_farms() if data is None else read_farms(data)

@@ -9,7 +9,6 @@ The noise is repeatable and in floating point: a study, and never a release.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.errors import ExtraMissing
 from discreet.tables.bootstrap.farms import CELLS, Cell, Farms, name_cell
 from discreet.tables.bootstrap.sensitivity import (
     CellSummary,
@@ -34,7 +32,7 @@ from discreet.tables.bootstrap.sensitivity import (
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
-from discreet.audit import clopper_pearson
+from discreet.audit import audit
 
 __all__ = [
     "CONFIDENCE",
@@ -48,7 +46,6 @@ __all__ = [
     "audit_rows",
     "bound_loss",
     "list_trials",
-    "require_statistics",
 ]
 
 OUTSIDER: Final = 50_000
@@ -56,9 +53,6 @@ PUBLIC_BOUND: Final = 20_000
 SAMPLES: Final = 200_000
 CONFIDENCE: Final = 0.999
 _SEED: Final = 5_004
-
-# Thresholds tried on the first half: shares of the samples, dense near both ends.
-_SHARES: Final = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +133,6 @@ class RowAudit:
             "outsiders_beyond_epsilon": self.outsiders,
             "outsiders_without_bound": self.unbounded,
         }
-
-
-def require_statistics() -> None:
-    """ExtraMissing without the extra 'tables', told before anything is written."""
-    try:
-        import scipy.special  # noqa: F401
-    except ImportError:
-        raise ExtraMissing(needed_for="the audit of the reproduction", extra="tables") from None
 
 
 def audit_farms(farms: Farms, *, samples: int = SAMPLES) -> list[Finding]:
@@ -247,20 +233,8 @@ def bound_loss(trial: Trial, generator: np.random.Generator, *, samples: int = S
 
     It cannot exceed about ln(samples/15), however large the loss is; 0 when nothing was found.
     """
-    sides = _draw(trial, generator, samples)
-    half = samples // 2
-    ways = [(0, 1), (1, 0)]
-    ratios = [_log_ratio(trial, values) for values in sides]
-    chosen, best = ((0, 1), 0.0), -math.inf
-    for first, second in ways:
-        sign = 1 if first == 0 else -1
-        for threshold in np.quantile(sign * ratios[first][:half], _SHARES):
-            found = _limit(sign * ratios[first][:half], sign * ratios[second][:half], float(threshold))
-            if found > best:
-                chosen, best = ((first, second), float(threshold)), found
-    (first, second), threshold = chosen
-    sign = 1 if first == 0 else -1
-    return max(_limit(sign * ratios[first][half:], sign * ratios[second][half:], threshold), 0.0)
+    before, after = (_log_ratio(trial, values) for values in _draw(trial, generator, samples))
+    return audit(before, after, claimed=1, alpha=1 - CONFIDENCE).lower_bound
 
 
 def _draw(trial: Trial, generator: np.random.Generator, samples: int) -> tuple[NDArray[float64], NDArray[float64]]:
@@ -277,13 +251,6 @@ def _log_ratio(trial: Trial, values: NDArray[float64]) -> NDArray[float64]:
     ratios = np.abs(values - np.array(trial.changes)) / after - np.abs(values) / before + np.log(after / before)
     # The ratio has atoms at its extremes; rounding keeps each of them one value.
     return np.asarray(ratios.sum(axis=1).round(9))
-
-
-def _limit(first: NDArray[float64], second: NDArray[float64], threshold: float) -> float:
-    hits, misses = int((first >= threshold).sum()), int((second >= threshold).sum())
-    low, _ = clopper_pearson(hits, first.size, alpha=1 - CONFIDENCE)
-    _, high = clopper_pearson(misses, second.size, alpha=1 - CONFIDENCE)
-    return math.log(low / high) if low > 0 else -math.inf
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
