@@ -62,6 +62,8 @@ __all__ = ["Aggregates", "default_name", "takes_variance"]
 
 _SIGNS: Final[Mapping[type[exp.Expression], str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 _SPREADS: Final = {"VARIANCE": False, "VAR": False, "STDDEV": True, "STDDEVSAMP": True}
+_MEANS: Final = ("AVG", "WAVG")
+_OF_NUMBERS: Final = frozenset({*_SPREADS, *_MEANS, "SUM", "MIN", "MAX", "MEDIAN", "QUANTILE", "TRIMMED_AVG"})
 _NAMES: Final = {"VARIANCE": "var", "STDDEVSAMP": "stddev"}
 
 _LARGEST_STEP: Final = 10**60
@@ -106,7 +108,6 @@ class Aggregates:
         self._admit = admit
         self._typical = typical or {}
         self._used: dict[Identity, Fraction] = {}
-        self._written: list[Value] = []
         self._readings: dict[WrittenAggregate, None] = {}
         self._measures: dict[Measure, MeasureFace] = {}
 
@@ -179,55 +180,83 @@ class Aggregates:
         raise refuse(node, "an output")
 
     def _aggregate(self, node: exp.Expression) -> Output:
-        self._written.clear()
-        output = self._read_aggregate(node)
-        parts = tuple(self.measures[place] for place in sorted(measures_used(output)))
-        self._readings |= {WrittenAggregate(call_name(node), value, parts): None for value in self._written}
-        return output
-
-    def _read_aggregate(self, node: exp.Expression) -> Output:
         name, text = call_name(node), node.sql()
         if isinstance(node, exp.Count):
-            return Noted(self.note(self._count(node), text), Fraction(1))
-        if name in _SPREADS:
-            return self._spread(self._argument(node), text, root=_SPREADS[name])
-        readers: Mapping[str, Callable[[exp.Expression, str], Output]] = {
-            "SUM": self._sum,
-            "AVG": self._average,
-            "WAVG": self._weighted_average,
-            "MIN": self._extreme,
-            "MAX": self._extreme,
-            "MEDIAN": self._quantile,
-            "QUANTILE": self._quantile,
-            "TRIMMED_AVG": self._trimmed,
-        }
-        if name not in readers:
+            return self.count(self._count(node), text)
+        if name not in _OF_NUMBERS:
             raise refuse(node, "an output")
-        return readers[name](node, text)
+        share = self._share(node)
+        return self.take(name, self._argument(node), text, share)
+
+    def _share(self, node: exp.Expression) -> Fraction | None:
+        """The rank of a quantile, or what a trimmed mean leaves out at each end."""
+        name = call_name(node)
+        if name == "QUANTILE":
+            given, most, example = literal(node.args["quantile"]), Fraction(1), "QUANTILE(age, 0.9)"
+        elif name == "TRIMMED_AVG":
+            if "smooth" not in self._admit:
+                raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
+            given = literal(node.expressions[1]) if len(node.expressions) == 2 else None
+            most, example = Fraction(1, 2), "TRIMMED_AVG(age, 0.1)"
+        else:
+            return None
+        share = given.number if given is not None and not given.quoted else None
+        if share is None or not 0 < share < most:
+            raise QueryRefused(f"{name} takes a share between 0 and {float(most):g}, as in {example}.")
+        return share
 
     def _argument(self, node: exp.Expression) -> Typed:
-        """The single number that an aggregate takes."""
+        """The number that an aggregate takes."""
+        name = call_name(node)
         if isinstance(node, exp.Anonymous):
-            if len(node.expressions) != 1:
-                raise QueryRefused(f"{call_name(node)} takes one expression.")
+            if len(node.expressions) != 1 + (name == "TRIMMED_AVG"):
+                raise QueryRefused(f"{name} takes one expression.")
             inner = node.expressions[0]
         else:
             only(node, "this", "quantile")
             inner = node.this
-        return self._number(inner, call_name(node))
-
-    def _number(self, inner: exp.Expression, name: str) -> Typed:
         if isinstance(inner, exp.Distinct):
             raise QueryRefused(
                 "DISTINCT is answered for the unit alone, as COUNT(DISTINCT person_id).", part="DISTINCT"
             )
         if any(is_aggregate(part) for part in inner.walk()):
             raise QueryRefused("an aggregate cannot stand inside another.")
-        typed = require_number(self._scope.value(inner), name)
-        if typed.sort is Sort.NOTHING:
+        return self._scope.value(inner)
+
+    # --- measures ---------------------------------------------------------------------------------------------------
+
+    def count(self, counted: Measure, text: str) -> Noted:
+        """A count of rows or units."""
+        return Noted(self.note(counted, text), Fraction(1))
+
+    def take(self, name: str, value: Typed, text: str, share: Fraction | None = None) -> Output:
+        """The aggregate of that name of a number; `share` is the rank of a quantile, the cut of a trimmed mean."""
+        written = require_number(value, name)
+        if written.sort is Sort.NOTHING:
             raise QueryRefused(f"{name}(NULL) is always NULL.")
-        self._written.append(typed.value)
-        return replace(typed, value=substitute(typed.value, self._clamped))
+        output = self._take(name, replace(written, value=substitute(written.value, self._clamped)), text, share)
+        parts = tuple(self.measures[place] for place in sorted(measures_used(output)))
+        self._readings[WrittenAggregate(name, written.value, parts)] = None
+        return output
+
+    def _take(self, name: str, typed: Typed, text: str, share: Fraction | None) -> Output:
+        if name in _SPREADS:
+            return self._spread(typed, text, root=_SPREADS[name])
+        if name in _MEANS:
+            return self._average(typed) if name == "AVG" else self._weighted_average(typed)
+        return Noted(self.note(self._single(name, typed, share), text, typed.step), typed.step)
+
+    def _single(self, name: str, typed: Typed, share: Fraction | None) -> Measure:
+        """What is one measure by itself."""
+        if name == "SUM":
+            return Total(typed.value)
+        low, high, _ = self._bounds(typed)
+        if name in {"MIN", "MAX"}:
+            return Extreme(typed.value, name == "MAX", (low, high))
+        if name == "TRIMMED_AVG":
+            assert share is not None, "a trimmed mean says what it leaves out"
+            return Trimmed(typed.value, share)
+        return Quantile(typed.value, Fraction(1, 2) if share is None else share, (low, high))
 
     def _clamped(self, field: Field) -> Value:
         """A column as it is summed or ranked: where its bounds are private, moved into those of the search."""
@@ -268,14 +297,9 @@ class Aggregates:
             )
         return Rows(self._scope.counted(inner))
 
-    # --- sums, means, spreads ---------------------------------------------------------------------------------------
+    # --- means, spreads ---------------------------------------------------------------------------------------------
 
-    def _sum(self, node: exp.Expression, text: str) -> Output:
-        typed = self._argument(node)
-        return Noted(self.note(Total(typed.value), text, typed.step), typed.step)
-
-    def _average(self, node: exp.Expression, text: str) -> Output:
-        typed = self._argument(node)
+    def _average(self, typed: Typed) -> Output:
         low, high, middle = self._centred_bounds(typed)
         self._require_middles(typed, (low, high), lambda centred: centred)
         words = f"SUM({typed.text} − {self._middle_words(typed, middle)})"
@@ -292,8 +316,8 @@ class Aggregates:
             high=high * typed.step,
         )
 
-    def _weighted_average(self, node: exp.Expression, text: str) -> Output:
-        typed, weight = self._argument(node), self._weight()
+    def _weighted_average(self, typed: Typed) -> Output:
+        weight = self._weight()
         low, high, middle = self._centred_bounds(typed)
         self._require_middles(typed, (low, high), lambda centred: Times(weight.value, centred))
         centred = Times(weight.value, _centred(typed.value, middle))
@@ -336,37 +360,6 @@ class Aggregates:
             high=((high - low) * typed.step) ** 2 / 2,
             root=root,
         )
-
-    # --- ranks ------------------------------------------------------------------------------------------------------
-
-    def _extreme(self, node: exp.Expression, text: str) -> Output:
-        typed = self._argument(node)
-        low, high, _ = self._bounds(typed)
-        chosen = Extreme(typed.value, isinstance(node, exp.Max), (low, high))
-        return Noted(self.note(chosen, text, typed.step), typed.step)
-
-    def _quantile(self, node: exp.Expression, text: str) -> Output:
-        rank = Fraction(1, 2)
-        if isinstance(node, exp.Quantile):
-            given = literal(node.args["quantile"])
-            number = given.number if given is not None and not given.quoted else None
-            if number is None or not 0 < number < 1:
-                raise QueryRefused("QUANTILE takes a share between 0 and 1, as in QUANTILE(age, 0.9).")
-            rank = number
-        typed = self._argument(node)
-        low, high, _ = self._bounds(typed)
-        return Noted(self.note(Quantile(typed.value, rank, (low, high)), text, typed.step), typed.step)
-
-    def _trimmed(self, node: exp.Expression, text: str) -> Output:
-        if "smooth" not in self._admit:
-            raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
-        given = literal(node.expressions[1]) if len(node.expressions) == 2 else None
-        share = given.number if given is not None and not given.quoted else None
-        if share is None or not 0 < share < Fraction(1, 2):
-            raise QueryRefused("TRIMMED_AVG takes a share between 0 and 0.5, as in TRIMMED_AVG(age, 0.1).")
-        typed = self._number(node.expressions[0], "TRIMMED_AVG")
-        self._bounds(typed)
-        return Noted(self.note(Trimmed(typed.value, share), text, typed.step), typed.step)
 
     def _centred_bounds(self, typed: Typed) -> tuple[int, int, int]:
         """Lowest and highest whole value, and the centre of a mean: by what is typical of a column as it stands."""

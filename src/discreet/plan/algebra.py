@@ -10,7 +10,7 @@ rows whose condition is true are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -63,6 +63,7 @@ __all__ = [
     "Value",
     "Whole",
     "Within",
+    "all_of",
     "columns_of",
     "fields_in",
     "measured_of",
@@ -209,6 +210,12 @@ class Or:
 
 
 Condition = OneOf | Within | TextIn | IsNull | Not | And | Or
+
+
+def all_of(conditions: Sequence[Condition]) -> Condition:
+    """The condition that all of these are true; one alone is itself."""
+    return conditions[0] if len(conditions) == 1 else And(tuple(conditions))
+
 
 # --- relations ------------------------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from discreet.plan.algebra import (
     Value,
     Whole,
     Within,
+    all_of,
     columns_of,
     fields_in,
     walk,
@@ -61,7 +62,7 @@ def close_keys(source: Relation, keys: Sequence[Key], cards: Cards) -> tuple[Rel
     broken = _absent(source, absent, cards, trusting=True) if absent else []
     assured = tuple(Not(IsNull(field)) for field in absent if field not in broken)
     if assured:
-        source = Filter(source, assured[0] if len(assured) == 1 else And(assured), by_card=True)
+        source = Filter(source, all_of(assured), by_card=True)
     return source, tuple(_listed(key, source, cards) for key in keys)
 
 

@@ -7,7 +7,7 @@ is a relation of its own, over which units are bounded as ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -28,6 +28,7 @@ from discreet.plan.algebra import (
     Not,
     Relation,
     Scan,
+    all_of,
     columns_of,
     fields_in,
 )
@@ -122,14 +123,8 @@ def keep(join: KeyJoin, condition: Condition, cards: Mapping[str, Card]) -> KeyJ
     return kept
 
 
-def _filtered(side: Relation, conditions: Iterable[Condition]) -> Relation:
-    match tuple(conditions):
-        case ():
-            return side
-        case (single,):
-            return Filter(side, single)
-        case several:
-            return Filter(side, And(several))
+def _filtered(side: Relation, conditions: Sequence[Condition]) -> Relation:
+    return Filter(side, all_of(conditions)) if conditions else side
 
 
 def restrict_count(select: exp.Select, scope: Scope, join: KeyJoin, cards: Mapping[str, Card]) -> KeyJoin:

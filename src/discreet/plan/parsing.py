@@ -14,11 +14,11 @@ from fractions import Fraction
 from typing import Final
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 
 from discreet.errors import QueryRefused
-from discreet.plan.slips import find_commas, find_words, guess_function
+from discreet.plan.slips import guess_function, read_mended
 
 __all__ = [
     "FORM",
@@ -31,7 +31,7 @@ __all__ = [
     "literal",
     "only",
     "parse",
-    "reads",
+    "parse_condition",
     "refuse",
 ]
 
@@ -39,6 +39,7 @@ LONGEST_TEXT: Final = 10_000
 DEEPEST_NESTING: Final = 50
 MOST_NODES: Final = 2_000
 FORM: Final = "Ask: SELECT [keys,] aggregates FROM dataset [WHERE …] [GROUP BY keys] (docs/sql.md)."
+_SINGLE: Final = "the condition of a table is a single condition, as after WHERE in SQL."
 
 # The parser warns of what it cannot read in its own words; ours stand in the refusal.
 logging.getLogger("sqlglot").disabled = True
@@ -93,19 +94,27 @@ class _Reading(Postgres):
 
 def parse(sql: str) -> exp.Select:
     """One SELECT within the limits, or a refusal that names a likely slip of the pen."""
-    try:
-        return _parse(sql)
-    except QueryRefused as refusal:
-        slip = find_words(sql, reads) or find_commas(sql, reads)
-        raise QueryRefused(f"{refusal.message}{slip}", **refusal.fields) if slip else refusal from None
+    return read_mended(sql, _parse, words=True)
 
 
-def reads(sql: str) -> bool:
-    """Whether the text is such a SELECT."""
+def parse_condition(text: str) -> exp.Expression:
+    """One condition, as after WHERE, within the limits; or a refusal that names a likely slip of the pen."""
+    return read_mended(text, _parse_condition, words=True)
+
+
+def _parse_condition(text: str) -> exp.Expression:
+    _limit(text)
+    dialect = _Reading()
     try:
-        return bool(_parse(sql))
-    except QueryRefused:
-        return False
+        tokens = dialect.tokenize(text)
+        parsed = dialect.parser().parse_into(exp.Condition, tokens, text)
+    except Exception:
+        raise QueryRefused(_SINGLE, part="where") from None
+    condition = parsed[0]
+    if not isinstance(condition, exp.Expression) or any(one.token_type is TokenType.SEMICOLON for one in tokens):
+        raise QueryRefused(_SINGLE, part="where")
+    _limit_tree(condition)
+    return condition
 
 
 def _parse(sql: str) -> exp.Select:
@@ -119,10 +128,7 @@ def _parse(sql: str) -> exp.Select:
     statement = statements[0]
     if not isinstance(statement, exp.Select):
         raise QueryRefused(f"only SELECT is answered; {statement.key.upper()} came. {FORM}")
-    if sum(1 for _ in statement.walk()) > MOST_NODES:
-        raise QueryRefused(f"the statement has more than {MOST_NODES:,} parts. Ask something simpler.")
-    if _depth(statement) > 2 * DEEPEST_NESTING:
-        raise QueryRefused("the statement nests too deeply. Write it more plainly.")
+    _limit_tree(statement)
     return statement
 
 
@@ -135,6 +141,13 @@ def _limit(sql: str) -> None:
         deepest = max(deepest, depth)
     if deepest > DEEPEST_NESTING:
         raise QueryRefused(f"parentheses nest deeper than {DEEPEST_NESTING}. Write the statement more plainly.")
+
+
+def _limit_tree(tree: exp.Expression) -> None:
+    if sum(1 for _ in tree.walk()) > MOST_NODES:
+        raise QueryRefused(f"the statement has more than {MOST_NODES:,} parts. Ask something simpler.")
+    if _depth(tree) > 2 * DEEPEST_NESTING:
+        raise QueryRefused("the statement nests too deeply. Write it more plainly.")
 
 
 def _depth(tree: exp.Expression) -> int:

@@ -49,7 +49,7 @@ from discreet.plan.typed import (
     scale,
 )
 
-__all__ = ["Scope", "Table", "call_name"]
+__all__ = ["Scope", "Table", "among", "call_name"]
 
 _SIGNS: Final[Mapping[type[exp.Expression], str]] = {
     exp.EQ: "=",
@@ -170,7 +170,7 @@ class Scope:
         """What COUNT looks for on a row; None where it is on every one: the unit's id, a constant."""
         typed = self.value(node)
         if typed.sort is Sort.ID:
-            self._visible(typed)
+            _visible(typed)
         return None if typed.sort is Sort.UNIT or typed.fixed is not None else typed.value
 
     def number(self, node: exp.Expression, where: str) -> Typed:
@@ -267,14 +267,14 @@ class Scope:
                 return Not(self.condition(node.this))
             case exp.In():
                 only(node, "this", "expressions")
-                return self._among(self.value(node.this), [_required(value) for value in node.expressions])
+                return among(self.value(node.this), [_required(value) for value in node.expressions])
             case exp.Between():
                 only(node, "this", "low", "high")
                 low, high = node.args["low"], node.args["high"]
                 return And((self._compare(node.this, ">=", low), self._compare(node.this, "<=", high)))
             case exp.Is() if isinstance(node.expression, exp.Null):
                 only(node, "this", "expression", "negate")
-                absent = IsNull(self._visible(self.value(node.this)).value)
+                absent = IsNull(_visible(self.value(node.this)).value)
                 return Not(absent) if node.args.get("negate") else absent
         sign = _SIGNS.get(type(node))
         if sign is None:
@@ -287,41 +287,42 @@ class Scope:
             return Not(self._compare(left, "=", right))
         if literal(left) is not None and literal(right) is None:
             return self._compare(right, _MIRRORED[sign], left)
-        typed, given = self._visible(self.value(left)), literal(right)
+        typed, given = _visible(self.value(left)), literal(right)
         if typed.sort in {Sort.CATEGORY, Sort.TEXT}:
             if given is None:
                 raise QueryRefused(f"{typed.text} is compared with a constant only, as in {typed.text} = '1'.")
             if sign == "=":
-                return self._among(typed, [given])
+                return among(typed, [given])
             return _ordered_codes(typed, sign, given)
-        other = self._number_like(typed, given) if given is not None else self.number(right, sign)
+        other = _number_like(typed, given) if given is not None else self.number(right, sign)
         return compare_numbers(require_number(typed, sign), sign, require_number(other, sign))
 
-    def _among(self, typed: Typed, given: list[Literal]) -> Condition:
-        """value IN (constants), also for one constant."""
-        self._visible(typed)
-        if typed.sort is Sort.TEXT:
-            assert isinstance(typed.value, Field)
-            return TextIn(typed.value, tuple(sorted({constant.plain for constant in given})))
-        if typed.sort is Sort.CATEGORY:
-            return OneOf(typed.value, tuple(sorted({_position(typed, constant) for constant in given})))
-        require_number(typed, "IN")
-        steps = {
-            number / typed.step for constant in given for number in [self._number_like(typed, constant).fixed or 0]
-        }
-        return OneOf(typed.value, tuple(sorted(int(step) for step in steps if Fraction(step).denominator == 1)))
 
-    def _number_like(self, typed: Typed, given: Literal) -> Typed:
-        number = given.number
-        if number is None:
-            raise QueryRefused(f"{typed.text} is a number; compare it with one, as in {typed.text} > 10.")
-        return constant(number, given.text)
+def among(typed: Typed, given: Sequence[Literal]) -> Condition:
+    """value IN (constants), also for one constant."""
+    _visible(typed)
+    if typed.sort is Sort.TEXT:
+        assert isinstance(typed.value, Field)
+        return TextIn(typed.value, tuple(sorted({constant.plain for constant in given})))
+    if typed.sort is Sort.CATEGORY:
+        return OneOf(typed.value, tuple(sorted({_position(typed, constant) for constant in given})))
+    require_number(typed, "IN")
+    steps = {number / typed.step for constant in given for number in [_number_like(typed, constant).fixed or 0]}
+    return OneOf(typed.value, tuple(sorted(int(step) for step in steps if Fraction(step).denominator == 1)))
 
-    def _visible(self, typed: Typed) -> Typed:
-        if typed.identifies:
-            whom = "the protected unit" if typed.sort is Sort.UNIT else "people"
-            raise QueryRefused(f"'{typed.text}' identifies {whom}; it cannot be asked about.")
-        return typed
+
+def _number_like(typed: Typed, given: Literal) -> Typed:
+    number = given.number
+    if number is None:
+        raise QueryRefused(f"{typed.text} is a number; compare it with one, as in {typed.text} > 10.")
+    return constant(number, given.text)
+
+
+def _visible(typed: Typed) -> Typed:
+    if typed.identifies:
+        whom = "the protected unit" if typed.sort is Sort.UNIT else "people"
+        raise QueryRefused(f"'{typed.text}' identifies {whom}; it cannot be asked about.")
+    return typed
 
 
 def _required(node: exp.Expression) -> Literal:

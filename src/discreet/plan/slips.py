@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Final
+from typing import Final, TypeVar
 
-from discreet.errors import nearest
+from discreet.errors import DiscreetError, QueryRefused, nearest
 
-__all__ = ["find_commas", "find_words", "guess_function"]
+__all__ = ["find_commas", "find_words", "guess_function", "read_mended"]
 
 _KEYWORDS: Final = (
     "SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "OFFSET", "WITH", "DISTINCT", "AS", "ASC",
@@ -27,8 +27,28 @@ _FUNCTIONS: Final = (
 # Texts and quoted names are stepped over as they are.
 _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[A-Za-z_]\w*|\d(?:[\d.,]*\d)?|.", re.DOTALL | re.ASCII)
 _COMMA: Final = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
+_Read = TypeVar("_Read")
+
 _MOST_TRIED: Final = 12
 _LONGEST: Final = 2_000  # every guess is a parse
+
+
+def read_mended(sql: str, read: Callable[[str], _Read], *, words: bool = False) -> _Read:
+    """What is read, or its refusal with a likely slip: a decimal comma, and with `words` a mistyped word of SQL."""
+    try:
+        return read(sql)
+    except QueryRefused as refusal:
+
+        def reads(mended: str) -> bool:
+            try:
+                return bool(read(mended))
+            except DiscreetError:
+                return False
+
+        slip = find_words(sql, reads) if words else ""
+        if not slip and "se a point: " not in refusal.message:
+            slip = find_commas(sql, reads)
+        raise QueryRefused(f"{refusal.message}{slip}", **refusal.fields) if slip else refusal from None
 
 
 def find_words(sql: str, reads: Callable[[str], bool]) -> str:

@@ -18,6 +18,7 @@ from discreet.data.publictables import PublicTable
 from discreet.data.workspace import Dataset
 from discreet.errors import QueryRefused
 from discreet.plan.algebra import (
+    Condition,
     Derive,
     Field,
     Filter,
@@ -34,16 +35,17 @@ from discreet.plan.algebra import (
     UnitAggregate,
     UnitTotal,
     Value,
+    all_of,
     scans,
 )
 from discreet.plan.calculus import facts_of, key_join_refused
 from discreet.plan.keyjoins import ELASTIC, join_on_key, keep
-from discreet.plan.parsing import FORM, derived_name, identifier, only, refuse
+from discreet.plan.parsing import FORM, chain, derived_name, identifier, only, refuse
 from discreet.plan.scopes import Scope, Table, call_name
 from discreet.plan.typed import Sort, Typed, require_number
 from discreet.plan.vocabulary import Identities, card_table, domain_of, public_column, stored_key
 
-__all__ = ["DEEPEST_TABLES", "MOST_JOINS", "Catalogue", "From", "Tables", "is_aggregate"]
+__all__ = ["DEEPEST_TABLES", "MOST_JOINS", "Catalogue", "From", "Tables", "is_aggregate", "read_conditions"]
 
 MOST_JOINS: Final = 5
 DEEPEST_TABLES: Final = 8
@@ -104,8 +106,7 @@ class Tables:
         where = select.args.get("where")
         if where is None:
             return together
-        _refuse_aggregates(where.this, "WHERE")
-        condition = Scope(together.tables).condition(where.this)
+        condition = all_of(read_conditions(where.this, Scope(together.tables)))
         if isinstance(together.relation, KeyJoin):
             return replace(together, relation=keep(together.relation, condition, self.cards))
         return replace(together, relation=Filter(together.relation, condition))
@@ -438,9 +439,11 @@ def _outside_subqueries(select: exp.Select) -> list[exp.Expression]:
     return [node for part in select.expressions for node in part.walk()]
 
 
-def _refuse_aggregates(node: exp.Expression, where: str) -> None:
-    if any(is_aggregate(part) for part in node.walk()):
-        raise QueryRefused(f"an aggregate cannot stand in {where}; use HAVING.", part=where)
+def read_conditions(where: exp.Expression, scope: Scope) -> tuple[Condition, ...]:
+    """What WHERE says of a row: the operands of its AND, or the whole of it."""
+    if any(is_aggregate(part) for part in where.walk()):
+        raise QueryRefused("an aggregate cannot stand in WHERE; use HAVING.", part="WHERE")
+    return tuple(map(scope.condition, chain(where) if isinstance(where, exp.And) else (where,)))
 
 
 def _distinct(weights: list[Typed]) -> list[Typed]:

@@ -6,30 +6,44 @@ Everything follows from the request, the card and public tables; no row is looke
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
 
 from discreet.data.card import Card, Column, Kind, Labels
 from discreet.data.workspace import Dataset, Workspace
 from discreet.errors import QueryRefused
 from discreet.guarantees.numbers import text
-from discreet.plan.algebra import Plan, Total
+from discreet.plan.algebra import (
+    Case,
+    Condition,
+    Filter,
+    IsNull,
+    Not,
+    Nothing,
+    Or,
+    Plan,
+    Rows,
+    Total,
+    Whole,
+    all_of,
+)
 from discreet.plan.calculus import facts_of, span_of
+from discreet.plan.grouping import Grouping
 from discreet.plan.outputs import Column as OutputColumn
-from discreet.plan.outputs import KeyShown, Mean, Noted, Output
-from discreet.plan.parsing import reads
-from discreet.plan.slips import find_commas, find_words
-from discreet.plan.statement import KeyFace, Statement
-from discreet.release.reading import Shelf
+from discreet.plan.outputs import KeyShown, Mean, Noted, Output, Presentation
+from discreet.plan.parsing import parse_condition
+from discreet.plan.scopes import Scope, among
+from discreet.plan.slips import read_mended
+from discreet.plan.statement import Statement
+from discreet.plan.tables import From, read_conditions
+from discreet.plan.typed import Domain, Sort, Typed, compare_numbers, constant, multiply, require_number
+from discreet.plan.vocabulary import Identities, card_table
 from discreet.tables.layout import Layout
-from discreet.tables.request import TableRequest
+from discreet.tables.request import Aggregate, Band, TableRequest
 from discreet.tables.table import Heading
 
-__all__ = ["Formed", "form_table", "may_be_negative", "tell_left_out"]
-
-_SINGLE: Final = "the condition of a table is a single condition, as after WHERE in SQL."
+__all__ = ["Formed", "form_table", "may_be_negative", "plan_table", "tell_left_out"]
 
 
 @dataclass(frozen=True)
@@ -98,27 +112,93 @@ class Formed:
 
 def form_table(request: TableRequest, workspace: Workspace) -> Formed:
     """The plan of a table, or a refusal that names the next step; nothing is charged and no row is looked at."""
-    shelf = Shelf(workspace)
-    card = _card(request.dataset, shelf)
-    for name in request.by:
-        _require_key(card.column(name), request)
-    request.kept()
-    _require_condition(request)
-    statement, datasets = shelf.read(request.to_sql(card))
-    _require_form(statement, request)
-    formed = Formed(
+    dataset = _dataset(request.dataset, workspace)
+    card = dataset.card
+    statement = plan_table(request, card)
+    return Formed(
         request=request,
-        statement=_faced(statement, request, card),
-        datasets=datasets,
-        headings=tuple(
-            Heading(name, card.column(name).label, _face(face, request, card, name))
-            for name, face in zip(request.by, statement.keys, strict=True)
-        ),
+        statement=statement,
+        datasets={card.dataset: dataset},
+        headings=tuple(Heading(face.name, card.column(face.name).label, face) for face in statement.keys),
         title=_title(request, card),
         statistic=_statistic(request, card),
         step=_step(statement, request),
     )
-    return formed
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def plan_table(request: TableRequest, card: Card) -> Statement:
+    """The statement of a table's cells: the one that the request's SQL is read as, keys and columns named apart.
+
+    Only the condition is text, and is parsed once; all else is built of the card's columns.
+    """
+    for name in request.by:
+        _require_key(card.column(name), request)
+    request.kept()
+    if request.where is None:
+        return _plan(request, card, None)
+    return read_mended(request.where, lambda where: _plan(request, card, where))
+
+
+def _plan(request: TableRequest, card: Card, where: str | None) -> Statement:
+    parsed = None if where is None else parse_condition(where)
+    identities = Identities()
+    scan, table = card_table(card, card.dataset, version=0, identities=identities)
+    scope = Scope([table])
+    columns = [card.column(name) for name in request.by]
+    keys = [_key(scope.find(column.name), request.bands(column)) for column in columns]
+    kept = [part for column, key in zip(columns, keys, strict=True) for part in _kept(request, column, key)]
+    aggregates = request.aggregates(card)
+    if parsed is not None:
+        kept = [*read_conditions(parsed, scope), *kept]
+    source = From(Filter(scan, all_of(kept)) if kept else scan, (table,))
+    grouping = Grouping(source, {card.dataset: card}, identities)
+    for key in keys:
+        grouping.group_by(key)
+    shown = [*map(KeyShown, range(len(keys))), *(_measured(one, grouping) for one in aggregates)]
+    names = [*request.by, *(f"figure {place}" for place in range(1, len(aggregates) + 1))]
+    statement = grouping.plan(Presentation(tuple(map(OutputColumn, names, shown))))
+    if statement.plan.open:
+        raise QueryRefused("a table needs keys whose values the card lists.", part="by")
+    return statement
+
+
+def _key(column: Typed, bands: Sequence[Band]) -> Typed:
+    """The column as it is, or which of its bands a value lies in; what has no value lies in none."""
+    if not bands:
+        return column
+    below = [compare_numbers(column, "<", constant(Fraction(band.high), "")) for band in bands[:-1]]
+    branches = zip((*below, Not(IsNull(column.value))), map(Whole, range(len(bands))), strict=True)
+    return Typed(
+        Case(tuple(branches), Nothing()),
+        Sort.CATEGORY,
+        column.text,
+        codes=tuple(band.code for band in bands),
+        labels=tuple(band.label for band in bands),
+        domain=Domain(0, len(bands) - 1, nullable=True),
+    )
+
+
+def _kept(request: TableRequest, column: Column, key: Typed) -> Iterator[Condition]:
+    """That a key is there, and what it is not."""
+    absent = IsNull(key.value)
+    if request.no_missing:
+        yield Not(absent)
+    if left := request.left_out(column):
+        others = Not(among(key, [code.constant for code in left]))
+        yield others if request.no_missing else Or((others, absent))
+
+
+def _measured(aggregate: Aggregate, grouping: Grouping) -> Output:
+    factors = [grouping.scope.find(name) for name in aggregate.factors]
+    if not factors:
+        return grouping.aggregates.count(Rows(None), str(aggregate))
+    value = factors[0]
+    for factor in factors[1:]:
+        value = multiply(require_number(value, "*"), require_number(factor, "*"), aggregate.product)
+    return grouping.aggregates.take(aggregate.function, value, str(aggregate))
 
 
 def _require_key(column: Column, request: TableRequest) -> None:
@@ -138,56 +218,15 @@ def _require_key(column: Column, request: TableRequest) -> None:
         )
 
 
-def _card(name: str, shelf: Shelf) -> Card:
-    found = shelf.find(name)
-    if not isinstance(found, Dataset):
+def _dataset(name: str, workspace: Workspace) -> Dataset:
+    if name in workspace.public_names():
         raise QueryRefused(
             f"'{name}' is a public table: it holds nothing confidential and needs no protection.", part="dataset"
         )
-    return found.card
+    return workspace.dataset(name)
 
 
-def _require_condition(request: TableRequest) -> None:
-    """Read with brackets and without: what closes its bracket, or goes on after the condition, fails in one of them."""
-    if request.where is None:
-        return
-
-    def holds(where: str) -> bool:
-        return all(reads(f"SELECT 1 FROM t WHERE {written}") for written in (where, f"({where}\n)"))
-
-    if not holds(request.where):
-        slip = find_words(request.where, holds) or find_commas(request.where, holds)
-        raise QueryRefused(f"{_SINGLE}{slip}", part="where")
-
-
-def _require_form(statement: Statement, request: TableRequest) -> None:
-    """A condition that closes its bracket and goes on would ask for something else than a table."""
-    shown = statement.presentation
-    plain = shown.having is None and shown.limit is None and not shown.offset and not shown.order
-    if (
-        len(statement.plan.keys) != len(request.by)
-        or len(shown.columns) != len(request.by) + 1 + (request.sampling is not None)
-        or not plain
-    ):
-        raise QueryRefused(_SINGLE, part="where")
-    if statement.plan.open:
-        raise QueryRefused("a table needs keys whose values the card lists.", part="by")
-
-
-def _faced(statement: Statement, request: TableRequest, card: Card) -> Statement:
-    keys = tuple(_face(face, request, card, name) for name, face in zip(request.by, statement.keys, strict=True))
-    columns = (
-        *(OutputColumn(name, KeyShown(place)) for place, name in enumerate(request.by)),
-        *statement.presentation.columns[len(request.by) :],
-    )
-    return replace(statement, keys=keys, presentation=replace(statement.presentation, columns=columns))
-
-
-def _face(face: KeyFace, request: TableRequest, card: Card, name: str) -> KeyFace:
-    bands = request.bands(card.column(name))
-    if not bands:
-        return KeyFace(name, face.codes, face.labels, face.step)
-    return KeyFace(name, tuple(band.code for band in bands), tuple(band.label for band in bands))
+# --- its words --------------------------------------------------------------------------------------------------------
 
 
 def _step(statement: Statement, request: TableRequest) -> Fraction | None:

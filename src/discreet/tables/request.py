@@ -1,6 +1,6 @@
-"""What a table is asked for, in words of the card, and the SQL that says the same.
+"""What a table is asked for, in words of the card, and the SQL that says the same to readers.
 
-A table is a plan: its SQL goes through the same reading as any other, so it is refused, priced and replayed alike.
+The plan is made without that SQL (`forming`), and is the one that it would be read as.
 """
 
 from __future__ import annotations
@@ -19,10 +19,23 @@ from discreet.data.columns import canonical_code, edge_fault
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.guarantees.numbers import ExactLike, text
 from discreet.guarantees.parameters import came
+from discreet.plan.parsing import Literal
 from discreet.tables.layout import Margin, every_margin
 
-__all__ = ["MOST_KEYS", "TOTAL", "Band", "Code", "TableRequest", "read_codes", "read_edges", "table_request"]
+__all__ = [
+    "MOST_BANDS",
+    "MOST_KEYS",
+    "TOTAL",
+    "Aggregate",
+    "Band",
+    "Code",
+    "TableRequest",
+    "read_codes",
+    "read_edges",
+    "table_request",
+]
 
+MOST_BANDS: Final = 1_000
 MOST_KEYS: Final = 6
 TOTAL: Final = "total"
 _EDGE: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,9})?", re.ASCII)
@@ -40,10 +53,25 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A code of a key as SQL writes it, and as readers know it."""
+    """A code of a key as a condition compares with it, and as readers know it."""
 
-    written: str
+    constant: Literal
     label: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """What is shown of a cell: COUNT of its rows, or another function of the product of some columns."""
+
+    function: str
+    factors: tuple[str, ...] = ()
+
+    @property
+    def product(self) -> str:
+        return " * ".join(f'"{name}"' for name in self.factors)
+
+    def __str__(self) -> str:
+        return f"{self.function}({self.product or '*'})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +142,7 @@ class TableRequest:
         conditions = self._conditions(card)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         places = ", ".join(str(place) for place in range(1, len(self.by) + 1))
-        figures = ", ".join(f'{one} AS "figure {place}"' for place, one in enumerate(self._aggregates(card), start=1))
+        figures = ", ".join(f'{one} AS "figure {place}"' for place, one in enumerate(self.aggregates(card), start=1))
         return f'SELECT {keys}, {figures} FROM "{card.dataset}"{where} GROUP BY {places}'
 
     def _conditions(self, card: Card) -> list[str]:
@@ -125,7 +153,7 @@ class TableRequest:
             if self.no_missing:
                 found.append(f"{key} IS NOT NULL")
             if left := self.left_out(column):
-                listed = f"{key} NOT IN ({', '.join(code.written for code in left)})"
+                listed = f"{key} NOT IN ({', '.join(_written(code.constant) for code in left)})"
                 found.append(listed if self.no_missing else f"({listed} OR {key} IS NULL)")
         return found
 
@@ -145,7 +173,7 @@ class TableRequest:
         known = [(one.code, one.label) for one in bands or column.categories]
         for code, label in known:
             if canonical_code(code) == canonical_code(given):
-                return Code("'" + code.replace("'", "''") + "'", label)
+                return Code(Literal(code, quoted=True), label)
         where = f"the {'bands' if bands else 'categories'} of '{column.name}'"
         raise unknown_code(given, [code for code, _ in known], [label for _, label in known], where=where)
 
@@ -169,6 +197,12 @@ class TableRequest:
         if fault := edge_fault(column, edges):
             given = ", ".join(text(edge) for edge in edges)
             raise ParameterInvalid(parameter=f"edges of '{column.name}'", rule=fault, came=given)
+        if len(edges) > MOST_BANDS + 1:
+            raise ParameterInvalid(
+                parameter=f"edges of '{column.name}'",
+                rule=f"make at most {MOST_BANDS:,} bands",
+                came=f"{len(edges) - 1:,} bands",
+            )
         bounds = column.bounds
         assert bounds is not None
         ends = [(max(low, bounds[0]), min(high, bounds[1])) for low, high in pairwise(edges)]
@@ -176,19 +210,18 @@ class TableRequest:
             _band(column, low, high, last=place == len(ends)) for place, (low, high) in enumerate(ends, start=1)
         )
 
-    def _aggregates(self, card: Card) -> list[str]:
+    def aggregates(self, card: Card) -> tuple[Aggregate, ...]:
         """What is shown of a cell; then, with replicate weights, the variance that sampling gives it."""
         if self.sampling is None:
-            return [self._aggregate(card)]
-        spread = f'SUM("{card.column(self.sampling).name}"'
-        if self.value is not None:
-            spread += f' * "{self.value}" * "{self.value}"'
-        return [self._aggregate(card), f"{spread})"]
+            return (self._aggregate(card),)
+        squared = () if self.value is None else (self.value, self.value)
+        spread = Aggregate("SUM", (card.column(self.sampling).name, *squared))
+        return self._aggregate(card), spread
 
-    def _aggregate(self, card: Card) -> str:
-        weight = self._weight(card)
+    def _aggregate(self, card: Card) -> Aggregate:
+        weights = self._weights(card)
         if self.value is None:
-            return "COUNT(*)" if weight is None else f'SUM("{weight}")'
+            return Aggregate("SUM", weights) if weights else Aggregate("COUNT")
         column = card.column(self.value)
         if not column.numeric:
             raise QueryRefused(
@@ -197,19 +230,19 @@ class TableRequest:
                 part="value",
             )
         if self.mean:
-            return f'AVG("{column.name}")' if weight is None else f'WAVG("{column.name}")'
-        return f'SUM("{column.name}")' if weight is None else f'SUM("{weight}" * "{column.name}")'
+            return Aggregate("WAVG" if weights else "AVG", (column.name,))
+        return Aggregate("SUM", (*weights, column.name))
 
-    def _weight(self, card: Card) -> str | None:
+    def _weights(self, card: Card) -> tuple[str, ...]:
         if not self.weighted:
-            return None
+            return ()
         if card.weight is None:
             raise QueryRefused(
                 f"'{card.dataset}' has no weight: its card declares none. Leave out --weighted, or let the custodian "
                 "add `weight: {column: …, cap: …}` to the card.",
                 part="weighted",
             )
-        return card.weight.column
+        return (card.weight.column,)
 
 
 def _band(column: Column, low: Decimal, high: Decimal, *, last: bool) -> Band:
@@ -238,7 +271,11 @@ def _number_code(column: Column, given: str) -> Code:
             rule=f"must be one it can take: a multiple of {text(step)}{span}",
             came=f"'{given[:20]}'",
         )
-    return Code(text(number), Labels(text(number), text(number)))
+    return Code(Literal(text(number), quoted=False), Labels(text(number), text(number)))
+
+
+def _written(constant: Literal) -> str:
+    return "'" + constant.text.replace("'", "''") + "'" if constant.quoted else constant.text
 
 
 def table_request(

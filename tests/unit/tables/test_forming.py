@@ -85,6 +85,7 @@ REFUSED: dict[str, tuple[type[DiscreetError], str, dict[str, Any]]] = {
     "unknown column of edges": (ParameterInvalid, "region", {"edges": {"aeg": [0, 99]}}),
     "edges of a category": (ParameterInvalid, "region", {"edges": {"region": [0, 99]}}),
     "edges that miss the bounds": (ParameterInvalid, "age", {"edges": {"age": [0, 50]}}),
+    "more bands than are cut": (ParameterInvalid, "serial", {"edges": {"serial": [*range(1001), 999_999]}}),
     "edges off the grid": (ParameterInvalid, "height", {"edges": {"height": ["1", "1.005", "2.5"]}}),
     "unknown column in the condition": (UnknownName, "region", {"where": "hieght > 1"}),
     "open text": (QueryRefused, "town", {}),
@@ -115,6 +116,10 @@ def test_what_the_card_does_not_allow_is_refused(reading_room: Office, case: str
         "age > 3) LIMIT 1 --",
         "age > 3)) AS t --",
         "age > 3; SELECT 1",
+        "age > 3;",
+        "; age > 3",
+        "age > 3 AS grown",
+        "-- nothing",
         "age > 3 GROUP BY 1",
         "age > 3 ORDER BY 1",
         "age > 3 /*",
@@ -132,6 +137,33 @@ def test_brackets_of_a_condition_may_be_its_own(reading_room: Office) -> None:
     assert plan_hash(plain.plan) == plan_hash(
         form(reading_room, "region", where="(age > 3) AND ((smokes = '1') OR town = ')') -- so").plan
     )
+
+
+def test_a_condition_beyond_the_limits_is_told_so(reading_room: Office) -> None:
+    with pytest.raises(QueryRefused, match="nest deeper than 50"):
+        form(reading_room, "region", where=f"{'(' * 51}age > 3{')' * 51}")
+    with pytest.raises(QueryRefused, match="at most 10,000"):
+        form(reading_room, "region", where="age > 3 OR " * 1000 + "age < 2")
+    with pytest.raises(QueryRefused, match="more than 2,000 parts"):
+        form(reading_room, "region", where="age>3 OR " * 1000 + "age<2")
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("age > 3 ADN age < 5", "single condition.* Did you mean AND for 'ADN'"),
+        ("height > 1,65", r"single condition.* Use a point: write 1\.65"),
+        ("CLAMP(height, 1,5, 2) > 1", r"three arguments.* Use a point: write 1\.5"),
+    ],
+)
+def test_a_slip_in_a_condition_is_named(reading_room: Office, where: str, told: str) -> None:
+    with pytest.raises(QueryRefused, match=told):
+        form(reading_room, "region", where=where)
+
+
+def test_a_band_without_people_is_named_by_its_column(reading_room: Office) -> None:
+    with pytest.raises(QueryRefused, match="leave no value of 'age'"):
+        form(reading_room, "age", no_missing=True, leave_out={"age": ["0-17", "18-64", "65-99"]})
 
 
 def test_a_public_table_needs_no_protection(reading_room: Office) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
-from discreet.plan import questions
+from discreet.plan import grouping
 from discreet.plan.algebra import Key, Relation
 from discreet.tables.table import Table
 from tests.unit.tables.office import CARD, PEOPLE, Office, open_office
@@ -191,7 +191,7 @@ def as_before() -> Iterator[None]:
         return source, tuple(keys)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(questions, "close_keys", close_nothing)
+        patch.setattr(grouping, "close_keys", close_nothing)
         yield
 
 
