@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from discreet.data.card import Card
+from discreet.plan.statement import Statement
+from discreet.tables import forming
+from discreet.tables.request import TableRequest
 from tests.cli.clinic import Run
 
 CARD = """
@@ -54,6 +58,20 @@ def test_a_release_stands_in_the_budget_for_good(run: Run, farms: Path) -> None:
     damaged = run("budget", "-w", "w").out
     assert "line 1 of 'bootstrap.jsonl' cannot be read" in damaged
     assert "an unproven release of farms" in damaged
+
+
+@pytest.mark.parametrize("method", ["dp", "bootstrap"])
+def test_a_request_is_planned_once(run: Run, farms: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    planned: list[TableRequest] = []
+    plan = forming.plan_table
+
+    def note(request: TableRequest, card: Card) -> Statement:
+        planned.append(request)
+        return plan(request, card)
+
+    monkeypatch.setattr(forming, "plan_table", note)
+    run(*TABLE, "--method", method, "--epsilon", "1", "--out", "table.csv")
+    assert len(planned) == 1
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,9 @@ from discreet.cli.screen import on_terminal, show_banner, show_estimates, show_j
 from discreet.errors import Refused, UsageError
 
 if TYPE_CHECKING:
-    from discreet.session import Session
     from discreet.tables.bootstrap.examining import Examination
     from discreet.tables.explaining import TableExplanation
-    from discreet.tables.request import TableRequest
+    from discreet.tables.forming import Formed
     from discreet.tables.table import Table
 
 __all__ = ["register"]
@@ -248,11 +247,12 @@ def table(
         raise UsageError("say what the table may cost with --epsilon E.")
     chosen = _format(output, out)
     if method is MethodName.BOOTSTRAP:
-        _check_files(session, request, chosen, out, heat_map, bars)
+        formed = session.tables.form(request)
+        _check_files(formed, chosen, out, heat_map, bars)
         if on_terminal() and not yes and not typer.confirm(_NOT_PRIVATE, default=False, err=True):
             raise Refused("Not asked. Nothing was released or marked.")
         released = session.tables.bootstrap(
-            request,
+            formed,
             epsilon=epsilon,
             method=split,
             membership_public=membership_public,
@@ -274,7 +274,7 @@ def table(
         if explain:
             _explain(session.tables.explain(asked, fresh=fresh), output)
             return
-        _check_files(session, request, chosen, out, heat_map, bars)
+        _check_files(asked.formed, chosen, out, heat_map, bars)
         confirm = _confirm if on_terminal() and not yes else None
         released = session.tables.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
     _deliver(released, chosen, out, heat_map, bars, lang)
@@ -297,19 +297,12 @@ def _format(given: TableFormat | None, out: Path | None) -> TableFormat:
 
 
 def _check_files(
-    session: "Session",
-    request: "TableRequest",
-    chosen: TableFormat,
-    out: Path | None,
-    heat_map: Path | None,
-    bars: Path | None,
+    formed: "Formed", chosen: TableFormat, out: Path | None, heat_map: Path | None, bars: Path | None
 ) -> None:
     """What would stop a file from being written is said before anything is charged."""
     from discreet.tables.files import check_output
-    from discreet.tables.forming import form_table
     from discreet.tables.pictures import check_picture
 
-    formed = form_table(request, session.workspace)
     check_output(out, format=chosen, layout=formed.layout(), headings=formed.headings)
     pictures = [path for path in (heat_map, bars) if path is not None]
     for path in pictures:

@@ -41,6 +41,11 @@ class TableDesk:
         self._analyst = analyst
 
     @checked
+    def form(self, request: TableRequest) -> Formed:
+        """The plan of a table and its shape. Nothing is charged and no row looked at."""
+        return form_table(request, self._workspace)
+
+    @checked
     def read(
         self,
         request: TableRequest,
@@ -105,7 +110,7 @@ class TableDesk:
     @checked
     def bootstrap(
         self,
-        request: TableRequest,
+        request: TableRequest | Formed,
         *,
         epsilon: ExactLike,
         method: str = "i",
@@ -118,7 +123,7 @@ class TableDesk:
         """A table with bootstrap differential privacy: opt-in in the card, and a permanent marker on the ledger."""
         from discreet.tables.bootstrap.releasing import release_bootstrap, require_opt_in
 
-        formed = form_table(request, self._workspace)
+        formed = self.form(request) if isinstance(request, TableRequest) else request
         require_opt_in(formed.card)
         drawn = self._pool(formed, pool, pool_kind)
         return release_bootstrap(
@@ -161,7 +166,7 @@ class TableDesk:
             raise CustodianOnly(view="the examination of a table")
         from discreet.tables.bootstrap.examining import examine
 
-        formed = form_table(request, self._workspace)
+        formed = self.form(request)
         return examine(
             formed,
             self._open_engine(formed.datasets),
