@@ -22,7 +22,7 @@ class SeededEntropy(Entropy):
     Block i of 16,384 bytes is SHAKE-128 of the domain text, the seed's length and bytes, and i.
     """
 
-    __slots__ = ("_block", "_left", "_prefix")
+    __slots__ = ("_at", "_block", "_held", "_prefix")
 
     def __init__(self, seed: int) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -30,15 +30,16 @@ class SeededEntropy(Entropy):
         written = str(seed).encode()
         self._prefix = _DOMAIN + len(written).to_bytes(4, "big") + written
         self._block = 0
-        self._left = b""
+        self._held = b""
+        self._at = 0
 
     def read(self, n: int) -> bytes:
-        pieces, have = [self._left], len(self._left)
-        while have < n:
-            piece = hashlib.shake_128(self._prefix + self._block.to_bytes(8, "big")).digest(_BLOCK)
-            self._block += 1
-            pieces.append(piece)
-            have += _BLOCK
-        joined = b"".join(pieces) if len(pieces) > 1 else self._left
-        self._left = joined[n:]
-        return joined[:n]
+        end = self._at + n
+        if end > len(self._held):
+            pieces = [self._held[self._at :]]
+            for _ in range(-(-(end - len(self._held)) // _BLOCK)):
+                pieces.append(hashlib.shake_128(self._prefix + self._block.to_bytes(8, "big")).digest(_BLOCK))
+                self._block += 1
+            self._held, self._at, end = b"".join(pieces), 0, n
+        start, self._at = self._at, end
+        return self._held[start:end]

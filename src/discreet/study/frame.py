@@ -6,12 +6,12 @@ every release. Answers are positions: of a category in its list, or of a number 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,10 +27,15 @@ __all__ = ["ABSENT", "Answers", "Frame", "load_frame"]
 
 ABSENT = -1
 
+Made = TypeVar("Made")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """One column: its card, every respondent's position, and whether a study leaves it as it is."""
+    """One column: its card, every respondent's position, and whether a study leaves it as it is.
+
+    Only the very same object is equal: comparing rows would cost more than it saves.
+    """
 
     column: Column
     positions: NDArray[int64]
@@ -80,10 +85,18 @@ class Frame:
     weights: NDArray[int64]
     weight_step: float
     caps: NDArray[int64]
+    _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def size(self) -> int:
         return int(self.cells.size)
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made once for each key: for what every run of every model asks of the same rows."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
 
     def column(self, name: str) -> Answers:
         if name not in self.columns:

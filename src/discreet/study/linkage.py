@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -58,14 +59,15 @@ def linkage_attack(
     the best guess is that for the group. Reports that are not one answer each (sets of categories, hashes) are linked
     too, but the outcome does not hold them: their success is nan, for it is not known.
     """
-    sizes = count_cells(frame, static)
+    sizes = frame.once(("cells", *static), lambda: count_cells(frame, static))
     # an attacker holds the reports where they travel, also beside an estimate that was made of them
     protected = {one.column: one for one in sorted(outcome.protected, key=lambda one: one.basis == "reports")}
     mechanisms = {one.query.column: one.mechanism for one in outcome.answered}
     rows = []
     for name in columns:
         seen = protected.get(name)
-        target = _Target.of(frame.column(name), frame, sizes)
+        answers = frame.column(name)
+        target = frame.once(("target", answers, *static), partial(_Target.of, answers, frame, sizes))
         baseline = target.success(target.guess_by_group())
         after = baseline
         if seen is not None and not shuffled and _is_reported(seen):

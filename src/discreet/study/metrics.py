@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -92,7 +91,7 @@ def measure(frame: Frame, outcome: Outcome, *, detailed: bool, variant: str = ""
 
     Rows that speak of several columns, each with a mechanism of its own, name the variant in its place.
     """
-    original = _original(_Same(frame))
+    original = frame.once("correlations", lambda: _original(frame))
     quality: list[QualityRow] = []
     shapes: list[ShapeRow] = []
     correlations: list[CorrelationRow] = []
@@ -139,15 +138,35 @@ def _compare(frame: Frame, protected: Protected) -> _Compared:
     answers = frame.column(protected.column)
     if protected.shares is not None:
         bins = Bins.of_shares(answers, protected.shares.size)
-        there = answers.present() & (frame.cells != ABSENT)
-        before = bins.shares(answers.positions[there], frame.weights[there])
+        before = frame.once(("weighted shares", answers, bins), lambda: _weighted_shares(frame, answers, bins))
         return _Compared(bins, before, bins.with_ends(protected.shares))
     assert protected.values is not None
     bins = Bins.of_column(answers)
-    positions, values = answers.positions[answers.present()], _reported(answers, protected.values)
-    before, after = bins.shares(positions), bins.shares(values)
-    exact = None if answers.categorical else _ks_of_positions(positions, values)
-    return _Compared(bins, before, after, exact)
+    given = frame.once(("given", answers), lambda: _Given.of(answers, bins))
+    values = _reported(answers, protected.values)
+    exact = None if answers.categorical else _ks_of_positions(given, values)
+    return _Compared(bins, given.shares, bins.shares(values), exact)
+
+
+def _weighted_shares(frame: Frame, answers: Answers, bins: Bins) -> NDArray[float64]:
+    there = answers.present() & (frame.cells != ABSENT)
+    return bins.shares(answers.positions[there], frame.weights[there])
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The answers of a column as they were given: the share of each bin, and of all up to each position that occurs."""
+
+    shares: NDArray[float64]
+    points: NDArray[Any]
+    upto: NDArray[float64]
+
+    @classmethod
+    def of(cls, answers: Answers, bins: Bins) -> _Given:
+        positions = answers.positions[answers.present()]
+        counts = np.bincount(positions)
+        points = np.flatnonzero(counts)
+        return cls(bins.shares(positions), points, np.cumsum(counts[points]) / max(positions.size, 1))
 
 
 def _reported(answers: Answers, values: NDArray[Any]) -> NDArray[Any]:
@@ -157,13 +176,11 @@ def _reported(answers: Answers, values: NDArray[Any]) -> NDArray[Any]:
     return values[np.isfinite(values)] if values.dtype.kind == "f" else values
 
 
-def _ks_of_positions(positions: NDArray[Any], values: NDArray[Any]) -> float:
+def _ks_of_positions(given: _Given, values: NDArray[Any]) -> float:
     """KSComplement where the original side takes few whole values: only those and their left limits can be widest."""
-    if not positions.size or not values.size:
+    points, before = given.points, given.upto
+    if not points.size or not values.size:
         return float("nan")
-    counts = np.bincount(positions)
-    points = np.flatnonzero(counts)
-    before = np.cumsum(counts[points]) / positions.size
     ordered = np.sort(present(values))
     upto = np.searchsorted(ordered, points, side="right") / ordered.size
     below = np.searchsorted(ordered, points, side="left") / ordered.size
@@ -235,19 +252,6 @@ def _mean(values: NDArray[Any]) -> float:
     return float(there.mean()) if there.size else float("nan")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Same:
-    """A frame as a key: the very same object, since comparing its rows would cost more than it saves."""
-
-    frame: Frame
-
-    def __hash__(self) -> int:
-        return id(self.frame)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.frame is self.frame
-
-
 @dataclass(frozen=True, slots=True)
 class _Original:
     """The correlations of the true answers, computed once for a frame."""
@@ -261,8 +265,7 @@ class _Original:
         return picked
 
 
-@lru_cache(maxsize=2)
-def _original(same: _Same) -> _Original:
-    columns = same.frame.columns
+def _original(frame: Frame) -> _Original:
+    columns = frame.columns
     values = [np.where(one.present(), one.positions, np.nan) for one in columns.values()]
     return _Original({name: place for place, name in enumerate(columns)}, correlate(values))

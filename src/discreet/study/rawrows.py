@@ -29,7 +29,7 @@ _ONE_ROW: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RawRows:
     """Numbers as written, nan where there is none; positions of categories; uncapped weights times the multiplier."""
 

@@ -7,7 +7,7 @@ Proof:     docs/proofs/local-categories.md, docs/proofs/local-numbers.md, docs/p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -67,11 +67,11 @@ _RATIO: Final = "ratio"
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """The reports on one column: who reported, with what, what is estimated of it, and their debiased worth."""
+    """The reports on one column: who reported, with what, what is estimated of it; their debiased worth when asked."""
 
     rows: NDArray[Any]
     shown: Protected
-    debiased: Scores
+    debiased: Callable[[], Scores]
     estimated: Protected | None = None
 
 
@@ -359,7 +359,10 @@ class LocalModel:
         whole = counts.estimates[:, : answers.size].sum(axis=0, keepdims=True)
         shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
         estimated = Protected(answers.name, told, "estimate", shares=shares / max(shares.sum(), 1e-300))
-        scores = score_categories(oracle, reports, missing=absent).placed(rows, respondents=frame.size)
+
+        def scores() -> Scores:
+            return score_categories(oracle, reports, missing=absent).placed(rows, respondents=frame.size)
+
         if names_one_category(oracle) and absent is None:
             return _Heard(rows, Protected(answers.name, told, "reports", values=reports, rows=rows), scores, estimated)
         return _Heard(rows, estimated, scores)
@@ -369,21 +372,22 @@ class LocalModel:
     ) -> _Heard:
         values = randomiser.values(reports)
         shown = Protected(answers.name, self.told(randomiser.name), "reports", values=values, rows=rows)
-        return _Heard(rows, shown, score_numbers(randomiser, reports).placed(rows, respondents=frame.size))
+        return _Heard(rows, shown, lambda: score_numbers(randomiser, reports).placed(rows, respondents=frame.size))
 
     def _hear_pairs(
         self, frame: Frame, answers: Answers, pairing: NumberOrMissing, reports: NDArray[Any], rows: NDArray[Any]
     ) -> _Heard:
         shown = Protected(answers.name, self.told(pairing.name), "none")
-        scores = score_numbers_or_missing(pairing, reports)
-        return _Heard(rows, shown, scores.placed(rows, respondents=frame.size))
+        return _Heard(
+            rows, shown, lambda: score_numbers_or_missing(pairing, reports).placed(rows, respondents=frame.size)
+        )
 
     def _correlate(self, frame: Frame, heard: dict[str, _Heard], plan: Plan) -> tuple[Correlations, ...]:
         """Correlations of reports as they are, and corrected; the same people must have answered both columns."""
         if plan.columns < 2 or not plan.pair_inclusion:
             return ()
         ones, names = np.ones(frame.size, dtype=np.int64), tuple(heard)
-        corrected = correlation_matrix([one.debiased for one in heard.values()], weights=ones).matrix
+        corrected = correlation_matrix([one.debiased() for one in heard.values()], weights=ones).matrix
         found = [Correlations(names, corrected, "corrected")]
         if all(one.shown.values is not None for one in heard.values()):
             plain = correlation_matrix([_as_truths(one, frame.size) for one in heard.values()], weights=ones).matrix

@@ -119,15 +119,11 @@ class NaiveModel:
 
     def _read(self, frame: Frame, answers: Answers, queries: Sequence[Query], reports: NDArray[Any]) -> list[Answered]:
         """Reports counted and averaged as if they were answers."""
-        written = self._written(answers)
+        truths, read = self._truths(frame, answers), self._statistics(frame, answers, reports)
+        places = [_place(answers, query) for query in queries]
         return [
-            _without_interval(
-                query,
-                self.mechanism,
-                self._statistic(frame, answers, query, written),
-                self._statistic(frame, answers, query, reports),
-            )
-            for query in queries
+            _without_interval(query, self.mechanism, truths[:, place], read[:, place])
+            for query, place in zip(queries, places, strict=True)
         ]
 
     def _centrally(
@@ -145,21 +141,27 @@ class NaiveModel:
             reach = (high - low) / max(int(np.isfinite(written).sum()), 1)
         answered = []
         for query in queries:
-            truth = self._statistic(frame, answers, query, written)
+            truth = self._truths(frame, answers)[:, _place(answers, query)]
             noisy = truth + generator.laplace(0.0, reach / epsilon, truth.size)
             answered.append(_without_interval(query, self.mechanism, truth, noisy))
         return answered
 
-    def _statistic(self, frame: Frame, answers: Answers, query: Query, values: NDArray[Any]) -> NDArray[float64]:
-        there = (frame.cells != ABSENT) & ~np.isnan(values)
-        cells, weights, number = frame.cells[there], self.raw.weights[there], len(frame.groups)
-        amounts = values[there] == category_place(answers, query) if answers.categorical else values[there]
-        totals = np.bincount(cells, weights=weights * amounts, minlength=number).astype(np.float64)
+    def _truths(self, frame: Frame, answers: Answers) -> NDArray[float64]:
+        """The statistics of what was written, the same in every run."""
+        return frame.once((self.raw, answers), lambda: self._statistics(frame, answers, self._written(answers)))
+
+    def _statistics(self, frame: Frame, answers: Answers, values: NDArray[Any]) -> NDArray[float64]:
+        """Groups × categories, the weight of each; for a number a column of one, its weighted mean."""
+        known = values >= 0 if answers.categorical else ~np.isnan(values)
+        there = known & (frame.cells != ABSENT)
+        cells, weights, given, number = frame.cells[there], self.raw.weights[there], values[there], len(frame.groups)
         if answers.categorical:
-            return totals
+            size = answers.size
+            return np.bincount(cells * size + given, weights=weights, minlength=number * size).reshape(number, size)
+        totals = np.bincount(cells, weights=weights * given, minlength=number)
         with np.errstate(invalid="ignore", divide="ignore"):
             means: NDArray[float64] = totals / np.bincount(cells, weights=weights, minlength=number)
-        return means
+        return means[:, None]
 
     def _shown(self, answers: Answers, reports: NDArray[Any]) -> Protected:
         rows = np.flatnonzero(~np.isnan(reports))
@@ -189,6 +191,10 @@ def _all_but_last(answers: Answers) -> NDArray[int64]:
     """The places of the categories in the order of their English labels, without the last unless it is alone."""
     labels = [category.label.en for category in answers.column.categories]
     return np.array(sorted(range(len(labels)), key=labels.__getitem__)[: max(len(labels) - 1, 1)], dtype=np.int64)
+
+
+def _place(answers: Answers, query: Query) -> int:
+    return category_place(answers, query) if answers.categorical else 0
 
 
 def _range(written: NDArray[float64]) -> tuple[float, float]:

@@ -96,7 +96,7 @@ def multiply(first: NDArray[int64], second: NDArray[int64]) -> NDArray[int64]:
 
 def counted(frame: Frame, answers: Answers) -> NDArray[int64]:
     """Groups × categories: the weight of those who gave each answer."""
-    return _by_category(frame, answers, frame.weights)
+    return frame.once(("counted", answers), lambda: _by_category(frame, answers, frame.weights))
 
 
 def count_squares(frame: Frame, answers: Answers) -> NDArray[int64]:
@@ -106,6 +106,10 @@ def count_squares(frame: Frame, answers: Answers) -> NDArray[int64]:
 
 def sum_centred(frame: Frame, answers: Answers) -> tuple[NDArray[int64], NDArray[int64]]:
     """By group: the sum of weight × (2·position − last position), in half steps from the middle, and of the weight."""
+    return frame.once(("centred", answers), lambda: _sum_centred(frame, answers))
+
+
+def _sum_centred(frame: Frame, answers: Answers) -> tuple[NDArray[int64], NDArray[int64]]:
     there = reporting(frame, answers)
     cells, weights = frame.cells[there], frame.weights[there]
     centred = 2 * answers.positions[there] - answers.size
