@@ -7,7 +7,7 @@ never in doubt. How many bytes a coin reads depends on ties alone, not on which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -29,6 +29,7 @@ class Chance:
     times: int = 1
     plus: int = 1
     whole: int = 1
+    _digits: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         shaped = self.whole >= 1 and self.plus >= 0 and 1 <= self.times <= self.whole + self.plus
@@ -37,7 +38,11 @@ class Chance:
 
     def digit(self, place: int) -> int:
         """The byte at a place of the binary expansion, counted from 0 after the point."""
-        return _leading(self, place // _WORD + 1) >> 8 * (_WORD - 1 - place % _WORD) & 255
+        digit = self._digits.get(place)
+        if digit is None:
+            digit = _leading(self, place // _WORD + 1) >> 8 * (_WORD - 1 - place % _WORD) & 255
+            self._digits[place] = digit
+        return digit
 
 
 @lru_cache(maxsize=4096)

@@ -33,19 +33,26 @@ def uniform_array_below(entropy: Entropy, n: int, *, count: int) -> NDArray[int6
 
     if not 1 <= n <= 1 << 32:
         raise ValueError("uniform_array_below needs 1 <= n <= 2**32")
-    drawn = np.zeros(count, dtype=np.int64)
     if n == 1:
-        return drawn
+        return np.zeros(count, dtype=np.int64)
     bits = (n - 1).bit_length()
-    size, mask = (bits + 7) // 8, (1 << bits) - 1
-    pending: NDArray[Any] = np.arange(count)
+    drawn = _draw_words(entropy, bits, count=count)
+    pending: NDArray[Any] = np.flatnonzero(drawn >= n)
     while pending.size:
-        raw = np.frombuffer(entropy.read(size * pending.size), dtype=np.uint8).reshape(-1, size)
-        words = np.zeros(pending.size, dtype=np.int64)
-        for column in range(size):
-            words = (words << 8) | raw[:, column]
-        words &= mask
-        accepted = words < n
-        drawn[pending[accepted]] = words[accepted]
-        pending = pending[~accepted]
+        again = _draw_words(entropy, bits, count=pending.size)
+        drawn[pending] = again
+        pending = pending[again >= n]
     return drawn
+
+
+def _draw_words(entropy: Entropy, bits: int, *, count: int) -> NDArray[int64]:
+    """Uniform integers of so many bits, each from whole bytes, the highest first."""
+    import numpy as np
+
+    size = (bits + 7) // 8
+    raw = np.frombuffer(entropy.read(size * count), dtype=np.uint8).reshape(-1, size)
+    words = (raw[:, 0] & (1 << bits - 8 * (size - 1)) - 1).astype(np.int64)
+    for column in range(1, size):
+        words <<= 8
+        words |= raw[:, column]
+    return words
