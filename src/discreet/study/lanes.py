@@ -15,9 +15,9 @@ from decimal import Decimal
 from multiprocessing import get_context
 
 from discreet.study.parts import Task
-from discreet.study.worker import ONE_THREAD, Assignment, perform, start_worker
+from discreet.study.worker import ONE_THREAD, load, perform, start_worker
 
-__all__ = ["Queue", "open_lanes", "run_in_lanes"]
+__all__ = ["Lane", "Queue", "open_lanes", "run_in_lanes"]
 
 Lane = ProcessPoolExecutor
 _Group = tuple[int, Decimal]
@@ -47,17 +47,31 @@ class Queue:
 
 
 @contextmanager
-def open_lanes(assignment: Assignment, number: int) -> Iterator[list[Lane]]:
-    """That many processes. At the end, however it comes, tasks under way are finished and their parts kept."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
+def open_lanes(number: int) -> Iterator[list[Lane]]:
+    """That many processes, which load what they need while their first task is made ready.
+
+    At the end, however it comes, tasks under way are finished and their parts kept.
+    """
     context = get_context("spawn")
-    lanes = [Lane(1, context, initializer=start_worker, initargs=(assignment,)) for _ in range(number)]
+    lanes = [Lane(1, context, initializer=start_worker) for _ in range(number)]
     try:
+        with _one_thread():
+            for lane in lanes:
+                lane.submit(load)
         yield lanes
     finally:
         for lane in lanes:
             lane.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """What processes that start here inherit."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)

@@ -22,12 +22,12 @@ from discreet.files import write_whole
 from discreet.guarantees.numbers import text as plain_text
 from discreet.study.config import StudyConfig
 from discreet.study.frames import StudyRows, digest_data, prepare_rows, study_card
-from discreet.study.lanes import open_lanes, run_in_lanes
+from discreet.study.lanes import Lane, open_lanes, run_in_lanes
 from discreet.study.parts import Task, has_part, read_part
 from discreet.study.queries import Design, design_study
 from discreet.study.studyfolder import SCHEMA, StudyFolder, hold_folder
 from discreet.study.tables import NOTICE, SIZES, TABLES, empty, write_table
-from discreet.study.worker import Assignment, describe
+from discreet.study.worker import Assignment, accept, describe
 
 __all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
 
@@ -79,10 +79,10 @@ def run_study(
             return Finished(out, len(tasks), 0, time.monotonic() - began)
         open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
         told("preparing rows", len(tasks) - len(open_tasks), len(tasks))
-        with folder.rows() as scratch:
+        with folder.rows() as scratch, open_lanes(max(1, min(jobs, len(open_tasks)))) as lanes:
             rows = prepare_rows(config, base, scratch)
             assignment = _assign(config, rows, folder, build)
-            facts = _run(assignment, _longest_first(open_tasks, config), jobs, len(tasks), told)
+            facts = _run(lanes, assignment, _longest_first(open_tasks, config), len(tasks), told)
         told("writing tables", len(tasks), len(tasks))
         facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
         _write(config, design, folder, tasks, facts)
@@ -117,7 +117,9 @@ def _assign(config: StudyConfig, rows: StudyRows, folder: StudyFolder, build: st
     return Assignment(config.text, config.file, rows.card.text, str(rows.data), raw, str(folder.parts), build)
 
 
-def _run(assignment: Assignment, tasks: Sequence[Task], jobs: int, total: int, told: Progress) -> dict[str, Any]:
+def _run(
+    lanes: Sequence[Lane], assignment: Assignment, tasks: Sequence[Task], total: int, told: Progress
+) -> dict[str, Any]:
     """Run the tasks in processes of their own; give what one of them says about the study."""
     done = total - len(tasks)
 
@@ -129,11 +131,12 @@ def _run(assignment: Assignment, tasks: Sequence[Task], jobs: int, total: int, t
         told("running", done, total)
 
     try:
-        with open_lanes(assignment, max(1, min(jobs, len(tasks)))) as lanes:
-            facts = lanes[0].submit(describe)
-            told("running", done, total)
-            run_in_lanes(lanes, tasks, finished)
-            described = facts.result()
+        for lane in lanes:
+            lane.submit(accept, assignment)
+        facts = lanes[0].submit(describe)
+        told("running", done, total)
+        run_in_lanes(lanes, tasks, finished)
+        described = facts.result()
     except BrokenProcessPool:
         raise Refused(
             "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "

@@ -12,6 +12,7 @@ import signal
 import threading
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.study.bench import Bench
     from discreet.study.parts import Task
 
-__all__ = ["ONE_THREAD", "Assignment", "describe", "leave_with_parent", "perform", "start_worker"]
+__all__ = ["ONE_THREAD", "Assignment", "accept", "describe", "leave_with_parent", "load", "perform", "start_worker"]
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ONE_THREAD: Final = dict.fromkeys(_THREADS, "1")
@@ -49,11 +50,24 @@ class _Desk:
 _DESK: Final = _Desk()
 
 
-def start_worker(assignment: Assignment) -> None:
+def start_worker() -> None:
     """Called once in a new process. Interruptions are the parent's affair: a task under way is finished and kept."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     leave_with_parent()
     os.environ.update(ONE_THREAD)
+
+
+def load() -> None:
+    """Import what tasks need, while their rows are still being prepared."""
+    for name in ("pyarrow.compute", "pyarrow.parquet", "discreet.study.bench", "discreet.study.variants"):
+        import_module(name)
+    import_module("pyarrow").array(())  # where pandas is installed, the first array loads it
+    if find_spec("scipy") is not None:
+        import_module("discreet.shuffle.divergence")
+
+
+def accept(assignment: Assignment) -> None:
+    """The study to work on: said once, before its first task."""
     _DESK.assignment = assignment
 
 
