@@ -19,7 +19,7 @@ from discreet.local.estimates import Estimated
 from discreet.local.frequencies import Moments, inclusion_chance, widen
 from discreet.local.randomiser import Channel, FrequencyOracle
 from discreet.local.scores import Scores, names_one_category, supported
-from discreet.local.sums import multiply_columns, split_weights, sum_cells
+from discreet.local.sums import multiply_columns, split_weights, sum_terms
 from discreet.local.tallies import WeightedCells
 
 if TYPE_CHECKING:
@@ -209,11 +209,8 @@ def _moments(
 
 def _centred(column: Scores, scale: NDArray[float64]) -> tuple[list[NDArray[float64]], list[float]]:
     """Presence, values and squares around about the mean, and their sums; any centre gives the same correlations."""
-    cells = np.zeros(len(scale), dtype=np.int64)
     unbiased = np.zeros(len(scale)) if column.squares is None else column.squares
-    presence, values, squares = (
-        float(sum_cells(scale * part, cells, 1)[0]) for part in (column.presence, column.values, unbiased)
-    )
+    presence, values, squares = (sum_terms(scale * part) for part in (column.presence, column.values, unbiased))
     centre = values / presence if presence > 0 else 0.0
     parts = [
         column.presence,

@@ -7,6 +7,7 @@ then added without any rounding. The error is that of rounding each term: relati
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-__all__ = ["LARGEST_ROWS", "multiply_columns", "split_weights", "sum_cells"]
+__all__ = ["LARGEST_ROWS", "multiply_columns", "split_weights", "sum_cells", "sum_terms"]
 
 LARGEST_ROWS: Final = 1 << 26
 _HALF: Final = 26
@@ -25,14 +26,16 @@ _CHUNK: Final = 1 << 15
 
 def sum_cells(terms: NDArray[float64], cells: NDArray[int64], number: int) -> NDArray[float64]:
     """The sum of the terms of each cell, from cell 0 to `number` - 1."""
-    _check_rows(terms.shape[0])
-    steps, exponent = _to_steps(terms, bits=2 * _HALF)
-    high = np.floor(steps * 2.0**-_HALF)
-    low = steps - high * 2.0**_HALF
-    # either part is below 2**26 and there are at most 2**26 rows, so floats add them exactly
+    high, low, exponent = _halves(terms)
     whole = np.bincount(cells, weights=high, minlength=number)
     rest = np.bincount(cells, weights=low, minlength=number)
     return np.asarray(np.ldexp(np.ldexp(whole, _HALF) + rest, exponent - 2 * _HALF), dtype=np.float64)
+
+
+def sum_terms(terms: NDArray[float64]) -> float:
+    """The sum of all terms: `sum_cells` of a single cell, to the last bit."""
+    high, low, exponent = _halves(terms)
+    return math.ldexp(math.ldexp(float(high.sum()), _HALF) + float(low.sum()), exponent - 2 * _HALF)
 
 
 def multiply_columns(left: NDArray[float64], right: NDArray[float64]) -> NDArray[float64]:
@@ -72,9 +75,16 @@ def _two_parts(matrix: NDArray[float64], exponents: NDArray[int64]) -> tuple[NDA
     return high, steps - high * 2.0**_PART
 
 
-def _to_steps(terms: NDArray[float64], *, bits: int) -> tuple[NDArray[float64], int]:
+def _halves(terms: NDArray[float64]) -> tuple[NDArray[float64], NDArray[float64], int]:
+    """Whole numbers of steps as high and low halves, and the power of two above the largest term.
+
+    Either half is below 2**26 and there are at most 2**26 rows, so floats add them exactly.
+    """
+    _check_rows(terms.shape[0])
     exponent = int(_exponents(terms.reshape(-1, 1))[0])
-    return np.rint(terms * 2.0 ** (bits - exponent)), exponent
+    steps = np.rint(terms * 2.0 ** (2 * _HALF - exponent))
+    high = np.floor(steps * 2.0**-_HALF)
+    return high, steps - high * 2.0**_HALF, exponent
 
 
 def _exponents(matrix: NDArray[float64]) -> NDArray[int64]:

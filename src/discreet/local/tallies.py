@@ -52,7 +52,12 @@ class WeightedCells:
             index = start + reports[:, column]
             np.add.at(support, index, weights)
             np.add.at(squares, index, weight_squares)
-        return self.complete(support.reshape(-1, categories), squares.reshape(-1, categories))
+        named, named_squares = support.reshape(-1, categories), squares.reshape(-1, categories)
+        if reports.shape[1] != 1:
+            return self.complete(named, named_squares)
+        # Whoever names one category is counted once among all of them.
+        people = np.bincount(self.cells, minlength=self.number)
+        return Tally(named, named_squares, named.sum(axis=1), named_squares.sum(axis=1), people)
 
     def tally_masks(self, masks: Iterable[NDArray[bool_]], *, categories: int) -> Tally:
         """For one mask per category, in order: which reports support it."""

@@ -27,16 +27,20 @@ _DIRECT: Final = np.array(
 
 def at_least(least: ArrayLike, trials: ArrayLike, chance: float) -> Floats:
     """P(X ≥ least) for X ~ Bin(trials, chance), accurate also where it is tiny."""
-    x, n = np.broadcast_arrays(np.asarray(least, dtype=float), np.asarray(trials, dtype=float))
+    x, n = np.asarray(least, dtype=float), np.asarray(trials, dtype=float)
     inside = (x >= 1) & (x <= n)
+    if inside.all():
+        return _floats(betainc(x, n - x + 1, chance))
     tail = betainc(np.where(inside, x, 1.0), np.where(inside, n - x + 1, 1.0), chance)
     return _floats(np.where(inside, tail, np.where(x <= n, 1.0, 0.0)))
 
 
 def below(limit: ArrayLike, trials: ArrayLike, chance: float) -> Floats:
     """P(X < limit) for X ~ Bin(trials, chance), accurate also where it is tiny."""
-    x, n = np.broadcast_arrays(np.asarray(limit, dtype=float), np.asarray(trials, dtype=float))
+    x, n = np.asarray(limit, dtype=float), np.asarray(trials, dtype=float)
     inside = (x >= 1) & (x <= n)
+    if inside.all():
+        return _floats(betainc(n - x + 1, x, 1 - chance))
     tail = betainc(np.where(inside, n - x + 1, 1.0), np.where(inside, x, 1.0), 1 - chance)
     return _floats(np.where(inside, tail, np.where(x <= n, 0.0, 1.0)))
 
@@ -45,12 +49,15 @@ def point(value: ArrayLike, trials: ArrayLike, chance: float) -> Floats:
     """P(X = value) for X ~ Bin(trials, chance), 0 < chance < 1, by Loader's saddle-point form."""
     x, n = np.asarray(value, dtype=float), np.asarray(trials, dtype=float)
     inside = (x > 0) & (x < n)
+    everywhere = bool(inside.all())
     # What depends on the trials alone is computed before it is spread over all values.
-    hits, total = np.where(inside, x, 1.0), np.maximum(n, 2.0)
+    hits, total = x if everywhere else np.where(inside, x, 1.0), np.maximum(n, 2.0)
     misses = total - hits
     exponent = _stirling(total) - _stirling(hits) - _stirling(misses)
-    exponent = exponent - (_deviance(hits, total * chance) + _deviance(misses, total * (1 - chance)))
+    exponent -= _deviance(hits, total * chance) + _deviance(misses, total * (1 - chance))
     middle = np.exp(exponent) * np.sqrt(total / (2 * math.pi * hits * misses))
+    if everywhere:
+        return _floats(middle)
     none, all_hits = np.exp(n * math.log1p(-chance)), np.exp(n * math.log(chance))
     edge = np.where(x == 0, none, np.where(x == n, all_hits, 0.0))
     return _floats(np.where(inside, middle, edge))
@@ -67,7 +74,10 @@ def _stirling(x: Floats) -> Floats:
     inverse = 1 / x
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
-    return _floats(np.where(x < _SERIES_FROM, _DIRECT[np.minimum(x, _SERIES_FROM).astype(np.intp)], series))
+    few = x < _SERIES_FROM
+    if few.any():
+        series = np.where(few, _DIRECT[np.minimum(x, _SERIES_FROM).astype(np.intp)], series)
+    return _floats(series)
 
 
 def _floats(values: Any) -> Floats:

@@ -174,11 +174,10 @@ def _best_ends(ordered: NDArray[int64], cuts: NDArray[int64], costs: _Costs) -> 
     values = ordered.astype(np.float64)
     sums = np.append(0.0, np.cumsum(values))[cuts]
     squares = np.append(0.0, np.cumsum(values**2))[cuts]
+    prices = costs.price(*(np.subtract.outer(part, part) for part in (cuts, sums, squares)))
     least, back = np.zeros(len(cuts)), np.zeros(len(cuts), dtype=np.int64)
     for end in range(1, len(cuts)):
-        start = slice(0, end)
-        prices = costs.price(cuts[end] - cuts[start], sums[end] - sums[start], squares[end] - squares[start])
-        whole = least[start] + prices
+        whole = least[:end] + prices[end, :end]
         back[end] = int(np.argmin(whole))
         least[end] = whole[back[end]]
     ends = [len(cuts) - 1]

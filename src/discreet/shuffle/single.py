@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -23,7 +23,7 @@ from discreet.local.estimates import Estimated
 from discreet.local.frequencies import expected_absolute_error
 from discreet.local.oracle import CategoryOracle
 from discreet.local.randomiser import NumberRandomiser, Randomiser
-from discreet.local.sums import sum_cells
+from discreet.local.sums import sum_cells, sum_terms
 from discreet.noise.entropy import SystemEntropy
 from discreet.shuffle.allowance import rung_below
 from discreet.shuffle.classes import BLUR_PRICE, WeightClass, WeightClasses, choose_classes
@@ -54,6 +54,14 @@ class Batch:
         """The same in a fresh uniform order, each report beside its weight where weights travel: what leaves."""
         order = draw_permutation(SystemEntropy(), len(self.reports))
         return Batch(self.reports[order], None if self.weights is None else self.weights[order])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """The true answers of one class; `weights` only where the class is open."""
+
+    answers: NDArray[Any]
+    weights: NDArray[int64] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,14 +100,24 @@ class SingleMessage(ABC, Generic[R]):
             anonymity=min(one.anonymity for one in self.classes.classes),
         )
 
+    def place(self, answers: NDArray[Any], weights: NDArray[int64]) -> list[Placed]:
+        """The respondents by class; ParameterInvalid unless the weights are those the classes were made for."""
+        members = self._members(answers, weights)
+        return [
+            Placed(np.asarray(answers)[those], weights[those] if one.open else None)
+            for one, those in zip(self.classes.classes, members, strict=True)
+        ]
+
     def encode(self, entropy: Entropy, answers: NDArray[Any], weights: NDArray[int64]) -> list[Batch]:
         """One report for each respondent, class by class; `Batch.shuffle` stands between them and the analyst."""
-        placed = self._members(answers, weights)
-        batches = []
-        for one, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
-            reports = randomiser.randomise(entropy, np.asarray(answers)[members])
-            batches.append(Batch(reports, weights[members] if one.open else None))
-        return batches
+        return self.encode_placed(entropy, self.place(answers, weights))
+
+    def encode_placed(self, entropy: Entropy, placed: Sequence[Placed]) -> list[Batch]:
+        """The same where the respondents stand in their classes already: for studies, which repeat it."""
+        return [
+            Batch(randomiser.randomise(entropy, one.answers), one.weights)
+            for randomiser, one in zip(self.randomisers, placed, strict=True)
+        ]
 
     @abstractmethod
     def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> Estimated:
@@ -126,6 +144,36 @@ class SingleMessage(ABC, Generic[R]):
         return list(zip(self.classes.classes, self.randomisers, batches, strict=True))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Laws:
+    """What the reports of each class are worth, as columns with one row for each class."""
+
+    p: NDArray[float64]
+    q: NDArray[float64]
+    other: NDArray[float64]
+    own: NDArray[float64]
+    scale: NDArray[float64]
+    scale_squares: NDArray[float64]
+    blur: NDArray[float64]
+
+    @classmethod
+    def of(cls, classes: Sequence[WeightClass], oracles: Sequence[CategoryOracle]) -> _Laws:
+        """The channels, variances of a report by whether it is of the category, weights of a report, and blurs."""
+        rows = []
+        for one, oracle in zip(classes, oracles, strict=True):
+            channel, scale = oracle.channel(), 1.0 if one.open else one.mean
+            noises = oracle.expected_variance(), oracle.expected_variance(share=1.0)
+            rows.append((channel.p, channel.q, *noises, scale, scale**2, one.blur))
+        return cls(*np.array(rows).T[:, :, None])
+
+    def noise(self, weight_squares: NDArray[Any], category_squares: NDArray[Any]) -> NDArray[float64]:
+        """The variance of each count, from the sums of w² over all reports of a class and over each category."""
+        noise: NDArray[float64] = np.maximum(
+            self.other * weight_squares + (self.own - self.other) * category_squares, 0.0
+        )
+        return noise
+
+
 @dataclass(frozen=True, slots=True)
 class SingleCategory(SingleMessage[CategoryOracle]):
     """Weighted counts of all categories, in steps of the weights."""
@@ -135,36 +183,35 @@ class SingleCategory(SingleMessage[CategoryOracle]):
     delta: Decimal
     classes: WeightClasses
     randomisers: tuple[CategoryOracle, ...]
+    _laws: _Laws = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_laws", _Laws.of(self.classes.classes, self.randomisers))
 
     def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> Estimated:
         """The weighted count of each category."""
-        estimates, variances = np.zeros(self.question.categories), np.zeros(self.question.categories)
-        for one, oracle, batch in self._complete(batches):
-            people = np.ones(one.people, dtype=np.int64) if batch.weights is None else batch.weights
-            tally = oracle.tally(batch.reports, cells=np.zeros(one.people, dtype=np.int64), weights=people, number=1)
-            channel, scale = oracle.channel(), 1.0 if one.open else one.mean
-            contrast = channel.p - channel.q
-            counts = (tally.support[0] - channel.q * tally.weights[0]) / contrast
-            squares = (tally.support_squares[0] - channel.q * tally.weight_squares[0]) / contrast
-            squares = np.clip(squares, 0.0, float(tally.weight_squares[0]))
-            shares = np.clip(counts / max(float(tally.weights[0]), 1.0), 0.0, 1.0)
-            noise = _noise(oracle, float(tally.weight_squares[0]), squares)
-            estimates += scale * counts
-            variances += scale**2 * noise + BLUR_PRICE * shares * (1 - shares) * one.blur
-        return Estimated(estimates=estimates, variances=variances, level=level)
+        tallies = [_tally(*part) for part in self._complete(batches)]
+        # one row for each class, in every array
+        support, support_squares, weights, weight_squares = (np.stack(rows) for rows in zip(*tallies, strict=True))
+        contrast = self._laws.p - self._laws.q
+        counts = (support - self._laws.q * weights) / contrast
+        squares = np.clip((support_squares - self._laws.q * weight_squares) / contrast, 0.0, weight_squares)
+        shares = np.clip(counts / np.maximum(weights, 1), 0.0, 1.0)
+        noise = self._laws.noise(weight_squares, squares)
+        variances = self._laws.scale_squares * noise + BLUR_PRICE * shares * (1 - shares) * self._laws.blur
+        return Estimated((self._laws.scale * counts).sum(axis=0), variances.sum(axis=0), level)
 
     def expected(self, answers: NDArray[Any], weights: NDArray[int64]) -> Expected:
         """One value for each category."""
         number = self.question.categories
-        bias, variance = np.zeros(number), np.zeros(number)
-        placed = self._members(answers, weights)
-        for one, oracle, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
+        bias, rows = np.zeros(number), []
+        for one, members in zip(self.classes.classes, self._members(answers, weights), strict=True):
             given, own = np.asarray(answers)[members], weights[members].astype(np.float64)
             used = own if one.open else np.full(one.people, one.mean)
             bias += sum_cells(used - own, given, number)
-            squares = sum_cells(used**2, given, number)
-            variance += _noise(oracle, float(squares.sum()), squares)
-        return Expected(bias, variance)
+            rows.append(sum_cells(used**2, given, number))
+        squares = np.stack(rows)
+        return Expected(bias, self._laws.noise(squares.sum(axis=1, keepdims=True), squares).sum(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +230,10 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
         for one, randomiser, batch in self._complete(batches):
             values, noises = randomiser.values(batch.reports), randomiser.variances(batch.reports)
             used = np.full(one.people, one.mean) if batch.weights is None else batch.weights.astype(np.float64)
-            total += _sum(used * values)
-            variance += max(0.0, _sum(used**2 * noises))
-            centre = _sum(values) / one.people
-            spread = max(0.0, (_sum((values - centre) ** 2) - _sum(noises)) / one.people)
+            total += sum_terms(used * values)
+            variance += max(0.0, sum_terms(used**2 * noises))
+            centre = sum_terms(values) / one.people
+            spread = max(0.0, (sum_terms((values - centre) ** 2) - sum_terms(noises)) / one.people)
             # a bias of at most correlation · √(people · spread · blur), by Cauchy's inequality, class by class
             variance += spread * one.blur * (1 + one.people * _CORRELATION**2)
         divisor = float(self.classes.total)
@@ -203,8 +250,8 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
         for one, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
             given, own = np.asarray(answers)[members].astype(np.float64), weights[members].astype(np.float64)
             used = own if one.open else np.full(one.people, one.mean)
-            bias += _sum((used - own) * given)
-            variance += _sum(used**2 * randomiser.variance(given))
+            bias += sum_terms((used - own) * given)
+            variance += sum_terms(used**2 * randomiser.variance(given))
         divisor = float(self.classes.total) or np.nan
         return Expected(np.array([bias / divisor]), np.array([variance / divisor**2]))
 
@@ -224,12 +271,8 @@ def single_message(
     return SingleNumber(question, target, share, classes, numbers)
 
 
-def _noise(oracle: CategoryOracle, weight_squares: float, category_squares: NDArray[float64]) -> NDArray[float64]:
-    """The variance of each count, from the sums of w² over all reports and over each category."""
-    other, own = oracle.expected_variance(), oracle.expected_variance(share=1.0)
-    return np.maximum(other * weight_squares + (own - other) * category_squares, 0.0)
-
-
-def _sum(terms: NDArray[float64]) -> float:
-    """The same in whatever order the reports stand."""
-    return float(sum_cells(terms, np.zeros(len(terms), dtype=np.int64), 1)[0])
+def _tally(one: WeightClass, oracle: CategoryOracle, batch: Batch) -> tuple[NDArray[int64], ...]:
+    """Sums of w and w² over the reports that support each category, and over all of them."""
+    weights = np.ones(one.people, dtype=np.int64) if batch.weights is None else batch.weights
+    tally = oracle.tally(batch.reports, cells=np.zeros(one.people, dtype=np.int64), weights=weights, number=1)
+    return tally.support[0], tally.support_squares[0], tally.weights, tally.weight_squares

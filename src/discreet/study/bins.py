@@ -63,8 +63,11 @@ class Bins:
         return found
 
     def shares(self, values: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[float64]:
-        """The share of each bin, both ends included; nan when there are no values."""
-        counts = np.bincount(self.places(values), weights=weights, minlength=self.number + 2)
+        """The share of each bin, both ends included; nan when there are no values. Weights are whole."""
+        whole = values if values.dtype.kind in "iu" else np.rint(np.clip(values, -1, self.positions)).astype(np.int64)
+        each = np.bincount(np.clip(whole, -1, self.positions) + 1, weights=weights, minlength=self.positions + 2)
+        # bins of few positions instead of many values: whole numbers, so the sums are the same
+        counts = np.bincount(self.places(np.arange(-1, self.positions + 1)), weights=each, minlength=self.number + 2)
         total = counts.sum()
         shares: NDArray[float64] = counts / total if total > 0 else np.full(counts.size, np.nan)
         return shares

@@ -31,7 +31,7 @@ from discreet.noise.entropy import Entropy
 from discreet.noise.uniform import uniform_array_below
 from discreet.shuffle.multimessage import FEWEST_SENDERS, MultiMessageSum
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion
-from discreet.shuffle.single import SingleCategory, SingleNumber, single_message
+from discreet.shuffle.single import Placed, SingleCategory, SingleNumber, single_message
 from discreet.shuffle.vectorsum import VectorSum
 from discreet.study.frame import Answers, Frame
 from discreet.study.models.central import SUM_SHARE, NoisyTotals
@@ -110,6 +110,17 @@ def _single_of(answers: Answers, weights: NDArray[int64], terms: _Terms) -> Sing
     return _made[key]
 
 
+def _place_all(
+    frame: Frame, answers: Answers, terms: _Terms
+) -> list[tuple[int, SingleCategory | SingleNumber, list[Placed]]]:
+    """By group its protocol, and its people in their classes: the same in every run."""
+    found = []
+    for group, rows in _batches(frame, answers):
+        protocol = _single_of(answers, frame.weights[rows], terms)
+        found.append((group, protocol, protocol.place(answers.positions[rows], frame.weights[rows])))
+    return found
+
+
 class _SingleMessage(_Protocol):
     """A randomised answer and the class of one's weight."""
 
@@ -117,10 +128,8 @@ class _SingleMessage(_Protocol):
 
     def estimate(self, frame: Frame, answers: Answers, terms: _Terms, entropy: Entropy) -> _Estimates:
         found = _Estimates.unknown(_shape(frame, answers))
-        for group, rows in _batches(frame, answers):
-            protocol = _single_of(answers, frame.weights[rows], terms)
-            batches = protocol.encode(entropy, answers.positions[rows], frame.weights[rows])
-            estimated = protocol.estimate(batches, level=float(terms.level))
+        for group, protocol, placed in frame.once((answers, terms), lambda: _place_all(frame, answers, terms)):
+            estimated = protocol.estimate(protocol.encode_placed(entropy, placed), level=float(terms.level))
             for side, values in zip(
                 (found.middle, found.low, found.high),
                 (estimated.estimates, estimated.low, estimated.high),
