@@ -156,8 +156,9 @@ class NaiveModel:
         there = known & (frame.cells != ABSENT)
         cells, weights, given, number = frame.cells[there], self.raw.weights[there], values[there], len(frame.groups)
         if answers.categorical:
-            size = answers.size
-            return np.bincount(cells * size + given, weights=weights, minlength=number * size).reshape(number, size)
+            places, shape = cells * answers.size + given, (number, answers.size)
+            counts = np.bincount(places, weights=weights, minlength=shape[0] * shape[1])
+            return counts.astype(np.float64, copy=False).reshape(shape)
         totals = np.bincount(cells, weights=weights * given, minlength=number)
         with np.errstate(invalid="ignore", divide="ignore"):
             means: NDArray[float64] = totals / np.bincount(cells, weights=weights, minlength=number)
