@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
-from discreet.pages.spreadsheets import needs_quotes, neutralise, quote
+from discreet.pages.spreadsheets import csv_columns
 from discreet.plan.outputs import KeyShown, Mean, Spread
 from discreet.plan.statement import KeyFace
 from discreet.release.answers import Answer
@@ -44,34 +44,31 @@ def csv_parts(answer: Answer, language: str = "en") -> Iterator[str]:
     first = {"notice": answer.notice} if answer.notice else {}
     last = {} if guarantee.differentially_private else {"guarantee": str(guarantee)}
     columns = list(_text_columns(answer, language))
-    yield _lines([[neutralise(name)] for name in (*first, *(name for name, _, _ in columns), *last)])
-    for parts in zip(*(parts_of(column) for _, column, _ in columns), strict=True):
-        texts = [list(map(written, part)) for part, (_, _, written) in zip(parts, columns, strict=True)]
-        before, after = ([[fact] * len(parts[0]) for fact in said.values()] for said in (first, last))
-        yield _lines([*before, *texts, *after])
+    head = [*first, *(name for name, _, _ in columns), *last]
+
+    def listed() -> Iterator[list[Sequence[object]]]:
+        for parts in zip(*(parts_of(column) for _, column, _ in columns), strict=True):
+            told = [list(map(tell, part)) if tell else part for part, (_, _, tell) in zip(parts, columns, strict=True)]
+            before, after = ([[fact] * len(parts[0]) for fact in said.values()] for said in (first, last))
+            yield [*before, *told, *after]
+
+    return csv_columns(head, listed())
 
 
-def _lines(columns: Sequence[Sequence[str]]) -> str:
-    # A line of one empty field would be read as no line at all.
-    quoted = [list(map(quote, column)) if needs_quotes("".join(column)) else column for column in columns]
-    return "".join((",".join(line) or '""') + "\n" for line in zip(*quoted, strict=True))
-
-
-def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, Sequence[Any], Callable[[Any], str]]]:
-    """Names, columns, and how a value of each is written."""
+def _text_columns(answer: Answer, language: str) -> Iterator[tuple[str, Sequence[Any], Callable[[Any], str] | None]]:
+    """Names, columns, and what is told of each value where it is not the value itself."""
     labels = answer.labels(language)
     for column in answer.statement.presentation.columns:
         name, values = column.name, answer.listed_rows.columns[column.name]
-        if not isinstance(column.shows, KeyShown):
-            yield name, values, _number
-            for side, ends in zip(("low", "high"), ends_of(answer.listed_intervals.columns[name]), strict=True):
-                yield f"{name}_{side}", ends, _number
-            if isinstance(column.shows, Mean | Spread):
-                yield f"{name}_status", values, _status
+        yield name, values, None
+        if isinstance(column.shows, KeyShown):
+            if name in labels:
+                yield f"{name}_label", values, partial(_label, labels[name])
             continue
-        yield name, values, _key
-        if name in labels:
-            yield f"{name}_label", values, partial(_label, labels[name])
+        for side, ends in zip(("low", "high"), ends_of(answer.listed_intervals.columns[name]), strict=True):
+            yield f"{name}_{side}", ends, None
+        if isinstance(column.shows, Mean | Spread):
+            yield f"{name}_status", values, _status
 
 
 def _status(value: object) -> str:
@@ -79,16 +76,8 @@ def _status(value: object) -> str:
     return CODE if value is None else ""
 
 
-def _number(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def _key(value: object) -> str:
-    return neutralise(_number(value))
-
-
 def _label(labels: Mapping[str, str], value: object) -> str:
-    return neutralise(labels.get(_number(value), ""))
+    return labels.get("" if value is None else str(value), "")
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

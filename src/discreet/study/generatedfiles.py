@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ParameterInvalid, PathInvalid
 from discreet.files import check_path, replace_file
-from discreet.pages.spreadsheets import neutralise
+from discreet.pages.spreadsheets import csv_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from discreet.generator.rows import Rows
     from discreet.guarantees.types import Guarantee
@@ -25,6 +25,7 @@ _SUFFIXES: Final = (".csv", ".parquet")
 _GUARANTEE: Final = "guarantee"
 # No column of a card can have this name.
 _GUARANTEE_APART: Final = "_discreet_guarantee"
+_PART: Final = 16_384
 
 
 def check_file(path: Path, *, overwrite: bool) -> None:
@@ -42,8 +43,8 @@ def write_rows(rows: Rows, path: Path, *, guarantee: Guarantee, facts: Mapping[s
     table = rows.to_arrow()
     if not guarantee.differentially_private:
         table = _say(table, guarantee)
-    content = _to_csv(table) if path.suffix.lower() == ".csv" else _to_parquet(table, guarantee, facts)
-    replace_file(path, content)
+    csv = path.suffix.lower() == ".csv"
+    replace_file(path, _csv_parts(table) if csv else _to_parquet(table, guarantee, facts))
 
 
 def _say(table: Any, guarantee: Guarantee) -> Any:
@@ -56,30 +57,15 @@ def _say(table: Any, guarantee: Guarantee) -> Any:
     return table.append_column(name, words.cast(pa.string()))
 
 
-def _to_csv(table: Any) -> bytes:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    for place, name in enumerate(table.column_names):
-        if table.schema.field(name).type == pa.string():
-            table = table.set_column(place, name, _neutralised(table.column(name)))
-    sink = pa.BufferOutputStream()
-    # Names of columns never need quotation marks, which pyarrow would give them.
-    sink.write((",".join(table.column_names) + "\n").encode("ascii"))
-    csv.write_csv(table, sink, csv.WriteOptions(include_header=False, quoting_style="needed"))
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _neutralised(column: Any) -> Any:
-    """Each distinct code is looked at once, however many rows have it."""
+def _csv_parts(table: Any) -> Iterator[str]:
+    """Lines of some ten thousand rows at a time."""
     import pyarrow as pa
 
-    coded = column.combine_chunks().dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.combine_chunks()
-    codes = pa.array([neutralise(code) for code in coded.dictionary.to_pylist()], pa.string())
-    return codes.take(coded.indices)
+    # Decimals as text: an object for each would take longer than all the rest.
+    types = [pa.string() if pa.types.is_decimal(field.type) else field.type for field in table.schema]
+    told = table.cast(pa.schema(zip(table.column_names, types, strict=True)))
+    batches = told.to_batches(max_chunksize=_PART)
+    return csv_columns(told.column_names, ([one.to_pylist() for one in batch.columns] for batch in batches))
 
 
 def _to_parquet(table: Any, guarantee: Guarantee, facts: Mapping[str, str]) -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.files import check_path, replace_file
 from discreet.pages.lettering import clean, screen_width
-from discreet.pages.spreadsheets import cell, csv_line, quote
+from discreet.pages.spreadsheets import csv_columns
 from discreet.tables.crosstab import arrange, name_stand
 from discreet.tables.figurewords import Writing, tell_marks
 from discreet.tables.layout import Layout
@@ -134,15 +134,7 @@ def _file_needed(format: str) -> ParameterInvalid:
 
 def _render_csv(table: Table, language: str) -> str:
     columns = list_columns(table, language)
-    texts = [_csv_cells(column) for column in columns]
-    head = csv_line(column.name for column in columns)
-    return head + "".join(f"{','.join(line)}\n" for line in zip(*texts, strict=True))
-
-
-def _csv_cells(column: Column) -> list[str]:
-    if column.sort in (Sort.CODE, Sort.WORDS):
-        return [quote(cell(value)) for value in column.values]
-    return ["" if value is None else str(value) for value in column.values]
+    return "".join(csv_columns((column.name for column in columns), [[column.values for column in columns]]))
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------------------

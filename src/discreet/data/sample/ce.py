@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.data.sample.destination import check_seed, claim
 from discreet.files import write_whole
+from discreet.pages.spreadsheets import csv_columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,9 +65,9 @@ def write_ce(directory: Path, *, seed: int = 1, overwrite: bool = False) -> tupl
     from discreet.data.sample.cards import ce_card
 
     columns = _draw_units(seed)
-    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
-    for path, text in ((data, "".join(f"{line}\n" for line in lines)), (card, ce_card(seed=seed))):
-        write_whole(path, text, durable=False)
+    lines = csv_columns(columns, [[values.tolist() for values in columns.values()]])
+    write_whole(data, lines, durable=False)
+    write_whole(card, ce_card(seed=seed), durable=False)
     return data, card
 
 

@@ -24,6 +24,7 @@ from discreet.data.ingest import add_file
 from discreet.data.workspace import Workspace, WorkspaceSettings
 from discreet.engines.choice import engine_for
 from discreet.files import write_whole
+from discreet.pages.spreadsheets import csv_columns
 from discreet.sensitivity.generated import Generated, calculate_sensitivity
 from discreet.sensitivity.subject import Aggregate, Strategy, hold
 from discreet.study.comparing import Bench, Query
@@ -210,7 +211,7 @@ def _house(pair: Pair, folder: Path) -> Workspace:
     workspace = Workspace.create(folder / "workspace", settings=settings)
     for side, values in zip(_SIDES, (pair.first, pair.second), strict=True):
         file = folder / f"{side}.csv"
-        write_whole(file, "\n".join([pair.column, *map(str, values)]) + "\n", durable=False)
+        write_whole(file, csv_columns([pair.column], [[values]]), durable=False)
         for bounds in ("public", "private"):
             name = f"{side}_{bounds}"
             card = parse_card(pair.card(name, private=bounds == "private"), file=f"{name}.yaml")

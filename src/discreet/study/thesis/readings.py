@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from discreet.data.paths import open_regular
 from discreet.errors import ExtraMissing, FileRefused, PathInvalid
+from discreet.files import write_whole
+from discreet.pages.spreadsheets import csv_columns
 from discreet.study.thesis.arff import KidneyReading, canonical_names, read_arff
 from discreet.study.thesis.queries import QUERIES
 
@@ -96,9 +98,8 @@ class Table:
 
     def write(self, file: Path) -> None:
         """The table as a CSV file that a workspace takes in."""
-        from pyarrow import csv
-
-        csv.write_csv(self.arrow, str(file))
+        columns = [column.to_pylist() for column in self.arrow.columns]
+        write_whole(file, csv_columns(self.arrow.column_names, [columns], verbatim=True), durable=False)
 
 
 @dataclass(frozen=True, slots=True)
