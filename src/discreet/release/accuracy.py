@@ -289,7 +289,7 @@ class _Gauge:
         off = weighed.half_width * mean.size_step
         left = max(size - off, mean.floor)
         width = (total.half_width * mean.total_step + (size - left) * far) / left
-        expected = total.expected * float(mean.total_step) + weighed.expected * float(mean.size_step * far)
+        expected = _together(total.expected * float(mean.total_step), weighed.expected * float(mean.size_step * far))
         widest = mean.high - mean.low
         return Reach(value, min(width, widest), min(expected / float(size), float(widest)))
 
@@ -321,6 +321,14 @@ class _Gauge:
         text = self._statement.measures[place].text
         named = (c.name for c in columns if isinstance(c.shows, Noted) and c.shows.measure == place)
         return Depends(f'depends on {text}: add --assume "{next(named, text)}=…"')
+
+
+def _together(one: float, two: float) -> float:
+    """The mean size of two independent noises together, from that of each: exact for the continuous Laplace law.
+
+    Of normal noises it is at most 6% too much.
+    """
+    return one + two - one * two / (one + two) if one and two else one + two
 
 
 def _scaled(reach: Reach, factor: Fraction) -> Reach:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.guarantees.numbers import from_units, to_units
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.outputs import KeyShown, Mean, Output, Spread
 from discreet.plan.questions import read_statement
 from discreet.plan.statement import Statement
@@ -72,6 +76,31 @@ def test_expected_errors_of_single_measures_are_exact() -> None:
     assert single.exact
     assert single.expected[0] == pytest.approx(0.8509181282393216)  # 1/sinh(1)
     assert not figures("SELECT COUNT(*) + SUM(age) AS n FROM survey")["n"].exact
+
+
+def test_the_expected_error_of_a_mean_is_that_of_both_noises_together() -> None:
+    """Held against the law itself: |total noise − distance · size noise| over the size, added up over both."""
+    sql = "SELECT AVG(age) AS a FROM survey"
+    statement, cards = read_statement(sql, shelf())
+    mean = output_of(statement)
+    assert isinstance(mean, Mean)
+    priced = price(statement, cards, epsilon=Decimal(1)).measures
+    total, size = (priced[place].mechanisms[0] for place in (mean.total, mean.size))
+    assert isinstance(total, DiscreteLaplace)
+    assert isinstance(size, DiscreteLaplace)
+    for age in (40, 60, 100):
+        distance = float((age - mean.centre) / mean.total_step)
+        laws = [_law(one) for one in (total, size)]
+        noise = np.abs(laws[0][0][:, None] - distance * laws[1][0][None, :])
+        expected = float(laws[0][1] @ noise @ laws[1][1] * float(mean.total_step)) / 1000
+        assert figures(sql, n=1000, a=age)["a"].expected[0] == pytest.approx(expected, rel=0.01)
+
+
+def _law(mechanism: DiscreteLaplace) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The values of the noise up to thirty scales, and how likely each is."""
+    values = np.arange(-math.ceil(30 * mechanism.scale), math.ceil(30 * mechanism.scale) + 1, dtype=np.float64)
+    weights = np.exp(-np.abs(values) / float(mechanism.scale))
+    return values, weights / weights.sum()
 
 
 def test_weights_capped_by_region_have_their_own_widths() -> None:
