@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
@@ -21,7 +22,13 @@ def laplace_half_width(*, scale: Fraction, level: Fraction) -> int:
 
     P(|Z| > t) = 2*exp(-(t+1)/scale) / (1 + exp(-1/scale)), compared with 1 - level by enclosures.
     """
-    return _smallest(lambda t: _laplace_covers(t, scale, 1 - level))
+    return _smallest(lambda t: _laplace_covers(t, scale, 1 - level), near=_laplace_guess(scale, 1 - level))
+
+
+def _laplace_guess(scale: Fraction, missing: Fraction) -> int:
+    """About where P(|Z| > t) = missing, in floating point: where to look first."""
+    size = float(scale)
+    return max(0, math.floor(size * (math.log(2 / float(missing)) - math.log1p(math.exp(-1 / size)))))
 
 
 def laplace_threshold(*, scale: Fraction, probability: Fraction) -> int:
@@ -126,14 +133,17 @@ def _first_covering(inner: list[int], outer: list[int], level: Fraction) -> int:
     return len(inner) - 1
 
 
-def _smallest(covers: Callable[[int], bool]) -> int:
-    """The smallest t >= 0 for which a monotone condition holds."""
-    if covers(0):
-        return 0
-    high = 1
-    while not covers(high):
-        high *= 2
-    low = high // 2
+def _smallest(covers: Callable[[int], bool], near: int = 0) -> int:
+    """The smallest t >= 0 for which a monotone condition holds; it is looked for from `near` outwards."""
+    low, high, step = near - 1, near, 1
+    if covers(near):
+        while low >= 0 and covers(low):
+            low, high, step = low - 2 * step, low, 2 * step
+        low = max(low, -1)
+    else:
+        low, high = near, near + 1
+        while not covers(high):
+            low, high, step = high, high + 2 * step, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if covers(middle) else (middle, high)
