@@ -19,11 +19,12 @@ from discreet.data.card import parse_card
 from discreet.guarantees.types import Neighbours
 from discreet.study.config import Selection
 from discreet.study.frame import Answers, Frame
+from discreet.study.inquiry import Inquiry
 from discreet.study.models.central import CentralModel
 from discreet.study.models.hybrid import HybridModel
 from discreet.study.models.local import LocalModel
 from discreet.study.outcomes import Query, Streams
-from tests.unit.study.conftest import CARD
+from tests.unit.study.conftest import WEIGHTED
 
 pytestmark = [pytest.mark.statistical, pytest.mark.long]
 
@@ -33,7 +34,7 @@ TOTAL = Query("sum", "size", None, "Sum of Size")
 
 
 def make_people(size: int) -> Frame:
-    card = parse_card(CARD, file="people.yaml")
+    card = parse_card(WEIGHTED, file="people.yaml")
     rng = np.random.default_rng(1)
     columns = {
         "region": rng.integers(0, 2, size),
@@ -41,7 +42,8 @@ def make_people(size: int) -> Frame:
         "size": rng.integers(0, 201, size),
     }
     answers = {name: Answers(card.column(name), values, name == "region") for name, values in columns.items()}
-    return Frame(card, answers, ("Alpha", "Beta"), columns["region"], rng.integers(1, 6, size), 1.0, np.array([5, 5]))
+    weights, inquiry = rng.integers(1, 6, size), Inquiry(card, ("region",), ((0,), (1,)), ("region",))
+    return Frame(inquiry, answers, ("Alpha", "Beta"), columns["region"], weights, 1.0, np.array([5, 5]))
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])

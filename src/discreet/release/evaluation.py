@@ -27,6 +27,7 @@ __all__ = [
     "Interval",
     "enclose",
     "evaluate",
+    "half_width",
     "is_whole",
     "joint_level",
     "measures_with_noise",
@@ -118,12 +119,14 @@ def joint_level(level: Decimal, count: int) -> Decimal | None:
 
 
 @lru_cache(maxsize=4096)
-def reach(mechanism: DiscreteLaplace | DiscreteGaussian, level: Decimal) -> int:
-    """How far a noisy value may be off at this level: a step at least, since no noisy figure is told to be exact.
+def half_width(mechanism: DiscreteLaplace | DiscreteGaussian, level: Decimal) -> int:
+    """The half-width of a mechanism; kept, because a statement asks for few and a table for many."""
+    return mechanism.half_width(level)
 
-    Kept, because a statement asks for few and a table for many.
-    """
-    return max(mechanism.half_width(level), 1)
+
+def reach(mechanism: DiscreteLaplace | DiscreteGaussian, level: Decimal) -> int:
+    """How far a noisy value may be off at this level: a step at least, since no noisy figure is told to be exact."""
+    return max(half_width(mechanism, level), 1)
 
 
 def measures_with_noise(used: Collection[int], mechanisms: Sequence[Sequence[UsedMechanism | None]]) -> list[int]:

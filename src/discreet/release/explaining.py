@@ -37,7 +37,7 @@ from discreet.release.pricing import MeasurePrice, Pricing, UsedMechanism, price
 from discreet.release.ranking import depth
 from discreet.sensitivity.privatebounds import rows_needed
 
-__all__ = ["explain", "figure_outputs"]
+__all__ = ["explain", "figure_outputs", "noise_of"]
 
 
 def explain(
@@ -116,7 +116,7 @@ def _figure_output(
         reaches = [
             reach_of(
                 output,
-                {place: _noise(pricing.measures[place], number, joint) for place in used},
+                {place: noise_of(pricing.measures[place], number, joint) for place in used},
                 statement,
                 assumptions,
                 name=name,
@@ -182,7 +182,7 @@ def _slices(statement: Statement, pricing: Pricing, place: int, level: Decimal) 
     names = _slice_names(statement, [priced])
     found = []
     for number, (cell, moved) in enumerate(zip(names, priced.sensitivities.each, strict=True)):
-        mechanism, noise = priced.mechanisms[number], _noise(priced, number, level)
+        mechanism, noise = priced.mechanisms[number], noise_of(priced, number, level)
         ranked = isinstance(mechanism, NoisyMax)
         unit = Fraction(1) if ranked else step
         found.append(
@@ -199,7 +199,7 @@ def _slices(statement: Statement, pricing: Pricing, place: int, level: Decimal) 
     return tuple(found)
 
 
-def _noise(priced: MeasurePrice, number: int, level: Decimal) -> Noise:
+def noise_of(priced: MeasurePrice, number: int, level: Decimal) -> Noise:
     """The noise in one slice; a measure without slices of its own is the same in all."""
     mechanism = priced.mechanisms[number if len(priced.mechanisms) > 1 else 0]
     if mechanism is None:

@@ -32,7 +32,7 @@ def mean_intervals(
     """
     at = np.asarray(places, dtype=np.int64)
     totals, sizes = (np.array(one.values, dtype=np.float64)[at] for one in noisy)
-    which = [np.zeros(len(at), dtype=np.int64) if one is None else np.asarray(one)[at] for one in slices]
+    which = [_alike(one, part)[at] for one, part in zip(noisy, slices, strict=True)]
     low, high = np.empty(len(at)), np.empty(len(at))
     pairs = which[0] * len(noisy[1].mechanisms) + which[1]
     for pair in np.unique(pairs).tolist():
@@ -43,6 +43,14 @@ def mean_intervals(
     if not gone.any():
         return Pairs(low, high)  # type: ignore[arg-type]
     return Pairs(*(_with_gaps(end, gone) for end in (low, high)))
+
+
+def _alike(noisy: NoisyMeasure, slices: Sequence[int] | None) -> NDArray[np.int64]:
+    """For every cell the first mechanism that is its own: cells whose noise has one law are worked out together."""
+    if slices is None:
+        return np.zeros(len(noisy.values), dtype=np.int64)
+    first = np.array([noisy.mechanisms.index(one) for one in noisy.mechanisms], dtype=np.int64)
+    return np.asarray(first[np.asarray(slices)])
 
 
 def _with_gaps(ends: Floats, gone: NDArray[np.bool_]) -> Sequence[Number]:

@@ -19,7 +19,7 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.outputs import KeyShown, Mean, Output, measures_used
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin, Number, show_intervals, show_values
-from discreet.release.evaluation import joint_level, measures_with_noise, reach
+from discreet.release.evaluation import half_width, joint_level, measures_with_noise, reach
 from discreet.release.noising import NoisyMeasure, slices_of
 from discreet.release.presence import find_thin, presence_level, sizes_in
 from discreet.release.presenting import arrange
@@ -57,7 +57,7 @@ class NoisyCells:
         """What the size of a group must exceed for a mean of it to be shown."""
         sizes = sizes_in(self.statement.presentation)
         level = presence_level(self._count * len(sizes))
-        return {size: self._margin(size, lambda mechanism: mechanism.half_width(level)) for size in sizes}
+        return {size: self._margin(size, partial(half_width, level=level)) for size in sizes}
 
     def column(self, shows: KeyShown | Output) -> Sequence[Shown]:
         """What is shown of the cells: keys as codes, None for the NULL key and where there is no figure."""

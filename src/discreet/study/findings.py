@@ -106,20 +106,23 @@ class Panel:
         return self.measured() if self.expected is None else self.expected
 
     def relative(self) -> NDArray[float64]:
-        """The error of each group as a share of its true value; nan where that is zero or unknown.
-
-        A group that has a true value but no answer, because it is too small for a protocol, is infinitely off.
-        """
-        error = np.where(np.isnan(self.error()), np.inf, self.error())
+        """The error of each group as a share of its true value; nan where that is zero or unknown."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares: NDArray[float64] = np.where(self.truth != 0, error / np.abs(self.truth), np.nan)
+            shares: NDArray[float64] = np.where(self.truth != 0, self._reckoned() / np.abs(self.truth), np.nan)
         return shares
 
     def separates(self) -> bool:
         """Whether the error of the group in the middle is smaller than the spread between groups."""
         known = np.isfinite(self.truth)
-        error = np.where(np.isnan(self.error()), np.inf, self.error())[known]
-        return bool(np.median(error) < np.std(self.truth[known])) if known.sum() > 1 else True
+        return bool(np.median(self._reckoned()[known]) < np.std(self.truth[known])) if known.sum() > 1 else True
+
+    def _reckoned(self) -> NDArray[float64]:
+        """The error of each group, infinite where it has no answer in most runs.
+
+        A protocol may not serve so small a group, and a release shows no mean where it could be one of nobody.
+        """
+        hidden = np.isnan(self.estimates).mean(axis=1) > 0.5
+        return np.where(np.isnan(self.error()) | hidden, np.inf, self.error())
 
     def typical(self) -> float:
         """The relative error of the group in the middle."""

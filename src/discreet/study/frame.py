@@ -7,9 +7,8 @@ every release. Answers are positions: of a category in its list, or of a number 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +17,7 @@ import numpy as np
 from discreet.data.card import Card, Column, Kind
 from discreet.data.prepare import ORDER_COLUMN
 from discreet.errors import Refused, UnknownName
+from discreet.study.inquiry import Inquiry
 
 if TYPE_CHECKING:
     from numpy import bool_, int64
@@ -74,11 +74,11 @@ class Answers:
 class Frame:
     """The respondents: columns, the group of each (ABSENT where a stratum is), and weights in whole steps.
 
-    `weights` are capped; `caps` is the cap of each group in the same steps, and one step is worth `weight_step`,
-    the study's multiplier included.
+    `inquiry` says what may be asked of them. `weights` are capped; `caps` is the cap of each group in the same steps,
+    and one step is worth `weight_step`, the study's multiplier included.
     """
 
-    card: Card
+    inquiry: Inquiry
     columns: Mapping[str, Answers]
     groups: tuple[str, ...]
     cells: NDArray[int64]
@@ -107,7 +107,14 @@ class Frame:
         """These respondents alone, who then stand for everyone: their weights are worth so much more."""
         columns = {name: Answers(one.column, one.positions[rows], one.static) for name, one in self.columns.items()}
         step = self.weight_step * self.size / max(rows.size, 1)
-        return Frame(self.card, columns, self.groups, self.cells[rows], self.weights[rows], step, self.caps)
+        return replace(self, columns=columns, cells=self.cells[rows], weights=self.weights[rows], weight_step=step)
+
+    @property
+    def raised(self) -> float:
+        """How many times a weight counts: the study's multiplier, and more where few stand for everyone."""
+        weight = self.inquiry.card.weight
+        step = self.inquiry.card.column(weight.column).step if weight else None
+        return self.weight_step / float(step or 1)
 
     def members(self, group: int) -> NDArray[Any]:
         """The respondents of a group, as row numbers."""
@@ -140,10 +147,11 @@ def load_frame(
     table = table.filter(pc.equal(table.column(ORDER_COLUMN), 1)).sort_by(card.unit.column)
     read = {name: _positions(table.column(name), card.column(name)) for name in wanted}
     answers = {name: Answers(card.column(name), values, name in {*static, *strata}) for name, values in read.items()}
-    groups, cells, keys = _group([answers[name] for name in strata], table.num_rows)
+    groups, cells, places = _group([answers[name] for name in strata], table.num_rows)
     weights, step = _weights(table, card)
-    caps = np.array([_cap(card, strata, key, step) for key in keys], dtype=np.int64)
-    return Frame(card, answers, groups, cells, weights, float(step * multiplier), caps)
+    caps = np.array([_cap(card, strata, place, step) for place in places], dtype=np.int64)
+    inquiry = Inquiry(card, tuple(strata), places, tuple(static))
+    return Frame(inquiry, answers, groups, cells, weights, float(step * multiplier), caps)
 
 
 def _positions(values: Any, column: Column) -> NDArray[int64]:
@@ -165,21 +173,24 @@ def _weights(table: Any, card: Card) -> tuple[NDArray[int64], Fraction]:
     return stored, Fraction(column.step or 1)
 
 
-def _cap(card: Card, strata: Sequence[str], key: Mapping[str, str], step: Fraction) -> int:
+def _cap(card: Card, strata: Sequence[str], place: tuple[int, ...], step: Fraction) -> int:
     """The cap that holds in a group, in steps: of its category where caps go by a stratum, else the largest."""
-    if card.weight is None:
+    weight = card.weight
+    if weight is None:
         return 1
-    fixed = card.weight.by if card.weight.by in strata else None
-    return int(Fraction(card.weight.cap_for(key[fixed] if fixed else None)) / step)
+    code = None
+    if weight.by in strata:
+        code = card.column(weight.by or "").categories[place[strata.index(weight.by or "")]].code
+    return int(Fraction(weight.cap_for(code)) / step)
 
 
-def _group(strata: Sequence[Answers], size: int) -> tuple[tuple[str, ...], NDArray[int64], list[dict[str, str]]]:
-    """Labels, each respondent's cell, and codes by stratum, for the combinations that occur; in the card's order."""
+def _group(strata: Sequence[Answers], size: int) -> tuple[tuple[str, ...], NDArray[int64], tuple[tuple[int, ...], ...]]:
+    """Labels, everybody's cell, and positions by stratum, for the combinations that occur, in the card's order."""
     for stratum in strata:
         if not stratum.categorical:
             raise Refused(f"Stratum '{stratum.name}' must be a category column.")
     if not strata:
-        return ("All",), np.zeros(size, dtype=np.int64), [{}]
+        return ("All",), np.zeros(size, dtype=np.int64), ((),)
     shape = tuple(stratum.size for stratum in strata)
     absent = np.zeros(size, dtype=bool)
     for stratum in strata:
@@ -187,11 +198,10 @@ def _group(strata: Sequence[Answers], size: int) -> tuple[tuple[str, ...], NDArr
     flat = np.ravel_multi_index([np.where(absent, 0, stratum.positions) for stratum in strata], shape)
     occurring = np.unique(flat[~absent])
     cells = np.where(absent, ABSENT, np.searchsorted(occurring, flat)).astype(np.int64)
-    every = list(product(*(stratum.column.categories for stratum in strata)))
-    chosen = [every[index] for index in occurring]
+    places = tuple(tuple(int(axis) for axis in np.unravel_index(index, shape)) for index in occurring)
+    chosen = [[s.column.categories[at] for s, at in zip(strata, place, strict=True)] for place in places]
     labels = tuple(" · ".join(category.label.en for category in one) for one in chosen)
     if len(set(labels)) < len(labels):
         # Results know groups by their labels; where two are alike, codes tell them apart.
         labels = tuple(" · ".join(f"{category.label.en} ({category.code})" for category in one) for one in chosen)
-    keys = [{s.name: category.code for s, category in zip(strata, one, strict=True)} for one in chosen]
-    return labels, cells, keys
+    return labels, cells, places

@@ -17,34 +17,18 @@ from discreet.data.codes import unknown_code
 from discreet.errors import StudyInvalid, nearest
 from discreet.study.config import Custom, Named, StudyConfig
 from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.inquiry import COUNT, MEAN, SUM, Derived
 from discreet.study.outcomes import Query
 
 if TYPE_CHECKING:
     from numpy import bool_
     from numpy.typing import NDArray
 
-__all__ = ["COUNT", "MEAN", "SUM", "Derived", "Design", "derive", "design_study", "varies"]
+__all__ = ["Design", "derive", "design_study", "varies"]
 
-COUNT: Final = "count"
-MEAN: Final = "mean"
-SUM: Final = "sum"
 _FIGURES: Final = 6
 _YES: Final = Category("yes", Labels("Yes", "Oui"))
 _NO: Final = Category("no", Labels("No", "Non"))
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A column made from others. `where` gives positions; `source` is the number whose mean or sum is asked, if any."""
-
-    column: Column
-    where: tuple[tuple[str, tuple[int, ...]], ...]
-    source: str | None
-    statistic: str
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return (*(name for name, _ in self.where), *([self.source] if self.source else []))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +76,8 @@ def derive(frame: Frame, design: Design) -> Frame:
             positions = np.where(meets, frame.column(one.source).positions, ABSENT)
         columns[one.column.name] = Answers(one.column, positions, static=False)
     kept = (*design.every_static, *design.columns)
-    return replace(frame, columns={name: columns[name] for name in kept})
+    inquiry = replace(frame.inquiry, derived=design.derived)
+    return replace(frame, inquiry=inquiry, columns={name: columns[name] for name in kept})
 
 
 def _meets(frame: Frame, derived: Derived) -> NDArray[bool_]:

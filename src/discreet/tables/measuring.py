@@ -26,7 +26,17 @@ from discreet.tables.forming import Formed
 from discreet.tables.layout import Layout, Margin
 from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies
 
-__all__ = ["NOISES", "Component", "Design", "NoiseChoice", "as_drawn", "design_table", "widened", "with_laplace"]
+__all__ = [
+    "NOISES",
+    "Component",
+    "Design",
+    "NoiseChoice",
+    "as_drawn",
+    "design_table",
+    "gaussian_weight",
+    "widened",
+    "with_laplace",
+]
 
 NoiseChoice = Literal["auto", "laplace", "gaussian"]
 NOISES: Final[tuple[NoiseChoice, ...]] = ("auto", "laplace", "gaussian")
@@ -78,7 +88,7 @@ def design_table(formed: Formed, *, epsilon: Decimal, budget: Budget, noise: Noi
     of the budget's rho which epsilon is of its epsilon.
     """
     _require_noise(formed, epsilon)
-    rho = _gaussian_weight(epsilon, budget, noise)
+    rho = gaussian_weight(epsilon, budget, noise)
     parts = _parts(formed)
     offers = [_offer(formed, place, part, epsilon, rho) for place, part in enumerate(parts)]
     return _choose(formed, parts, offers, epsilon=epsilon, rho=rho, kinds=NOISES[1:] if noise == "auto" else (noise,))
@@ -171,7 +181,11 @@ def _parts(formed: Formed) -> tuple[Fraction, ...]:
     return (first, 1 - first)
 
 
-def _gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Decimal | None:
+def gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Decimal | None:
+    """The rho of Gaussian noise for no more of the budget than a pure answer at epsilon takes; None for Laplace noise.
+
+    Refused where Gaussian noise was asked for and the budget or epsilon has no room for it.
+    """
     if noise == "laplace":
         return None
     if budget.pure:

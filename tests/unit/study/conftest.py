@@ -10,6 +10,7 @@ import pytest
 
 from discreet.data.card import Card, parse_card
 from discreet.study.frame import Answers, Frame
+from discreet.study.inquiry import Inquiry
 
 CARD = """
 dataset: people
@@ -35,6 +36,10 @@ columns:
     bounds: [1, 3]
     step: 0.01
 """
+WEIGHTED = (
+    CARD.replace("columns:\n", "weight: {column: weight, cap: 5}\ncolumns:\n")
+    + "  weight: {kind: integer, bounds: [0, 5]}\n"
+)
 
 
 @pytest.fixture
@@ -44,7 +49,7 @@ def card() -> Card:
 
 @pytest.fixture
 def make_frame(card: Card) -> Callable[..., Frame]:
-    """A frame of the card's columns from positions; region is static and the only stratum."""
+    """A frame of the card's columns from positions; region is static and the only stratum. Weights go up to 5."""
 
     def build(columns: Mapping[str, Any], weights: Any = None) -> Frame:
         answers = {
@@ -53,6 +58,8 @@ def make_frame(card: Card) -> Callable[..., Frame]:
         }
         cells = answers["region"].positions
         held = np.ones(cells.size, dtype=np.int64) if weights is None else np.asarray(weights, dtype=np.int64)
-        return Frame(card, answers, ("Alpha", "Beta"), cells, held, 1.0, np.array([held.max()] * 2))
+        taken, cap = (card, 1) if weights is None else (parse_card(WEIGHTED, file="people.yaml"), 5)
+        inquiry = Inquiry(taken, ("region",), ((0,), (1,)), ("region",))
+        return Frame(inquiry, answers, ("Alpha", "Beta"), cells, held, 1.0, np.array([cap] * 2))
 
     return build

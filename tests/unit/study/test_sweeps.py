@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -15,19 +14,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.data.card import Card, parse_card
-from discreet.errors import Refused, StudyInvalid
-from discreet.guarantees.budget import Budget
+from discreet.errors import ParameterInvalid, Refused, StudyInvalid
 from discreet.guarantees.types import Neighbours
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.release.pricing import MeasurePrice
 from discreet.study.bench import Bench, set_up
 from discreet.study.config import Selection
 from discreet.study.configreader import parse_study, read_study
 from discreet.study.findings import read_findings
 from discreet.study.frame import Frame
 from discreet.study.frames import prepare_rows
-from discreet.study.models.central import CentralModel, NoisyTotals
-from discreet.study.models.gaussian import GaussianTotals, gaussian_rho
+from discreet.study.inquiry import Inquiry
+from discreet.study.models.central import CentralModel, normal_weight
 from discreet.study.models.hybrid import HybridModel, chances_in_clear
 from discreet.study.models.local import LocalModel
+from discreet.study.models.released import price_laplace, price_normal
 from discreet.study.models.shuffle import ShuffleModel
 from discreet.study.models.truth import sum_values
 from discreet.study.outcomes import Model, Query, Streams
@@ -40,6 +41,7 @@ from discreet.study.tables import SIZES
 from discreet.study.variants import build_models
 from discreet.study.verdicts import summarise
 from discreet.study.worker import Assignment
+from tests.unit.study.conftest import WEIGHTED
 from tests.unit.study.honest import CARD, PEOPLE, STUDY, write
 
 LEVEL, DELTA = Decimal("0.95"), Decimal("0.000001")
@@ -129,32 +131,13 @@ def test_a_sum_alone_has_the_whole_epsilon_of_its_column(frame: Frame) -> None:
 @pytest.mark.parametrize(
     ("bounds", "add_remove", "replace_one"), [("[1, 3]", 300, 300), ("[-1, 3]", 300, 400), ("[-3, -1]", 300, 300)]
 )
-def test_the_reach_of_a_sum_is_that_of_one_respondent(
-    bounds: str, add_remove: int, replace_one: int, frame: Frame, card: Card
-) -> None:
+def test_the_reach_of_a_sum_is_that_of_one_respondent(bounds: str, add_remove: int, replace_one: int) -> None:
     """Steps of 0.01 times a cap of 5; who changes the answer may also have had none."""
-    from tests.unit.study.conftest import CARD as PLAIN
-
-    column = parse_card(PLAIN.replace("[1, 3]", bounds), file="p.yaml").column("size")
-    answers = replace(frame.column("size"), column=column)
+    card = parse_card(WEIGHTED.replace("[1, 3]", bounds), file="p.yaml")
     for neighbours, reach in ((Neighbours.ADD_REMOVE, add_remove), (Neighbours.REPLACE_ONE, replace_one)):
-        scales = NoisyTotals(neighbours, LEVEL, "laplace").sum_scales(frame, answers, Fraction(1, 2))
-        assert scales == [Fraction(5 * reach * 2)] * 2
-
-
-@pytest.mark.slow
-def test_scales_of_sums_are_those_that_releases_derive(tmp_path: Path) -> None:
-    from discreet.session import Session
-
-    bench = bench_of(tmp_path, FOUR)
-    house = Session.create(tmp_path / "house")
-    house.add(tmp_path / "clinic.csv", card=tmp_path / "clinic.yaml", confirm=lambda _: True)
-    told = house.explain("SELECT town, SUM(weight * age) FROM clinic GROUP BY town", epsilon="0.5")
-    (released,) = {part.scale for part in told.measures[0].slices}
-    totals = NoisyTotals(Neighbours.ADD_REMOVE, LEVEL, "laplace")
-    scales = totals.sum_scales(bench.frame, bench.frame.column("age"), Fraction(1, 2))
-    step = Fraction(bench.frame.weight_step).limit_denominator(1000)
-    assert [scale * step for scale in scales] == [released] * 2
+        question = Inquiry(card, ("region",), ((0,), (1,))).question("size", "sum", neighbours=neighbours)
+        (priced,) = price_laplace(question, Decimal("0.5")).measures
+        assert [one.l1 for one in priced.sensitivities.each] == [5 * reach]
 
 
 def test_custom_sums_take_static_conditions(card: Card) -> None:
@@ -201,41 +184,39 @@ def test_counts_by_ratio_err_as_expected_and_less_where_columns_are_sampled(
 
 
 @pytest.mark.parametrize(("epsilon", "budget"), [("0.5", "3"), ("1", "1"), ("0.02", "3")])
-def test_gaussian_noise_costs_what_a_table_would_pay(epsilon: str, budget: str) -> None:
-    from discreet.tables.measuring import _gaussian_weight
-
-    paid = _gaussian_weight(Decimal(epsilon), Budget(epsilon=budget, delta="1e-6"), "gaussian")
-    rho = gaussian_rho(Fraction(epsilon), budget=Decimal(budget), delta=Decimal("1e-6"))
-    assert paid is not None
-    assert 0 <= rho - Fraction(paid) < Fraction(1, 10**9)
+def test_gaussian_noise_costs_no_more_than_laplace_noise_however_it_is_accounted(epsilon: str, budget: str) -> None:
+    rho = Fraction(normal_weight(Decimal(epsilon), budget=Decimal(budget), delta=DELTA))
+    whole = Fraction(normal_weight(Decimal(budget), budget=Decimal(budget), delta=DELTA))
+    assert 0 < rho <= Fraction(epsilon) ** 2 / 2
+    assert rho <= whole * Fraction(epsilon) / Fraction(budget) + Fraction(1, 10**9)
 
 
 def test_gaussian_scales_follow_from_rho_and_squared_reaches(frame: Frame) -> None:
-    answers, epsilon = frame.column("answer"), Fraction(1, 2)
-    rho = float(gaussian_rho(epsilon, budget=Decimal(2), delta=Decimal("1e-6")))
+    rho = Decimal("0.01")
     for neighbours, moved in ((Neighbours.ADD_REMOVE, 1), (Neighbours.REPLACE_ONE, 2)):
-        totals = GaussianTotals(neighbours, LEVEL, "gaussian", Decimal(2), Decimal("1e-6"))
-        scales = [float(scale) for scale in totals.histogram_scales(frame, answers, epsilon)]
-        assert np.allclose(scales, [5 * (moved / (2 * rho)) ** 0.5] * 2)
-        sums, weights = totals.mean_scales(frame, frame.column("size"), epsilon)
-        spent = [
-            (moved * 5 * 200) ** 2 / (2 * float(s) ** 2) + 25 / (2 * float(w) ** 2)
-            for s, w in zip(sums, weights, strict=True)
-        ]
-        assert np.allclose(spent, rho)
+        asked = frame.inquiry.question("answer", "count", neighbours=neighbours)
+        (counts,) = price_normal(asked, rho).measures
+        (scale,) = _scales(counts)
+        assert scale == pytest.approx(5 * (moved / (2 * 0.01)) ** 0.5)
+        total, size = price_normal(frame.inquiry.question("size", "mean", neighbours=neighbours), rho).measures
+        spent = (moved * 5 * 100) ** 2 / (2 * _scales(total)[0] ** 2) + 25 / (2 * _scales(size)[0] ** 2)
+        assert spent == pytest.approx(0.01)
+        assert (total.rho, size.rho) == (Decimal("0.0075"), Decimal("0.0025"))
 
 
-def test_gaussian_noise_needs_some_of_the_budget(frame: Frame) -> None:
-    totals = GaussianTotals(Neighbours.ADD_REMOVE, LEVEL, "gaussian", Decimal("0.000001"), Decimal("1e-6"))
-    with pytest.raises(Refused, match="larger ε or δ"):
-        totals.histogram_scales(frame, frame.column("answer"), Fraction(1, 10**6))
+def _scales(priced: MeasurePrice) -> list[float]:
+    return [float(one.scale) for one in priced.mechanisms if isinstance(one, DiscreteGaussian)]
+
+
+def test_gaussian_noise_needs_some_of_the_budget() -> None:
+    with pytest.raises(ParameterInvalid, match="epsilon must be at least"):
+        normal_weight(Decimal("0.000001"), budget=Decimal("0.000001"), delta=DELTA)
 
 
 def test_gaussian_errs_less_where_many_columns_share_the_budget() -> None:
     """The reason to have it: at 40 columns its noise grows with their root, not with their number."""
     few, many = (
-        (float(gaussian_rho(Fraction(3, columns), budget=Decimal(3), delta=Decimal("1e-6"))), 3 / columns)
-        for columns in (1, 40)
+        (float(normal_weight(Decimal(3) / columns, budget=Decimal(3), delta=DELTA)), 3 / columns) for columns in (1, 40)
     )
     gaussian = [(1 / (2 * rho)) ** 0.5 for rho, _ in (few, many)]
     laplace = [2**0.5 / epsilon for _, epsilon in (few, many)]

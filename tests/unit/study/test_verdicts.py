@@ -248,6 +248,18 @@ def test_groups_too_small_for_a_protocol_are_not_taken_for_exact() -> None:
     assert choose([_asked({(SHUFFLE, 1.0): small})], epsilon=1.0).series is None
 
 
+def test_means_that_are_not_shown_are_not_taken_for_good_ones() -> None:
+    """Theory tells how far a mean of so small a group would be off; most releases show none."""
+    panel = _panel(1.0)
+    estimates = panel.estimates.copy()
+    estimates[:4, 0] = math.nan
+    assert math.isfinite(Panel(TRUTH, estimates, panel.low, panel.high, panel.expected).typical())
+    estimates[:4] = math.nan
+    hidden = Panel(TRUTH, estimates, panel.low, panel.high, panel.expected)
+    assert math.isinf(hidden.typical())
+    assert choose([_asked({(CENTRAL, 1.0): hidden})], epsilon=1.0).series is None
+
+
 def test_groups_that_hardly_differ_are_told_so() -> None:
     truth = np.array([170.0, 170.1, 170.2, 170.3, 170.4, 170.5])
     asked = _asked({(CENTRAL, 1.0): _panel(1.7, truth=truth)}, statistic="mean")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -29,21 +29,26 @@ from discreet.local.consistency import norm_sub
 from discreet.local.frequencies import expected_absolute_error
 from discreet.noise.entropy import Entropy
 from discreet.noise.uniform import uniform_array_below
+from discreet.plan.algebra import Total
+from discreet.plan.calculus import ends_of, facts_of, span_of
+from discreet.plan.sensitivity import sensitivities
+from discreet.release.noising import NoisyMeasure
+from discreet.release.pricing import Pricing, UsedMechanism
 from discreet.shuffle.multimessage import FEWEST_SENDERS, MultiMessageSum
 from discreet.shuffle.question import CategoryQuestion, NumberQuestion
 from discreet.shuffle.single import Placed, SingleCategory, SingleNumber, single_message
 from discreet.shuffle.vectorsum import VectorSum
-from discreet.study.frame import Answers, Frame
-from discreet.study.models.central import SUM_SHARE, NoisyTotals
+from discreet.study.frame import ABSENT, Answers, Frame
+from discreet.study.inquiry import Question
+from discreet.study.models.central import answer_figures, ask, shape_of
+from discreet.study.models.released import draw, expect, measure, price_laplace, read
 from discreet.study.models.truth import (
     by_column,
     by_statistic,
     category_place,
-    counted,
-    mean_values,
     present_weight,
     reporting,
-    sum_values,
+    true_values,
 )
 from discreet.study.outcomes import Answered, Expected, Outcome, Protected, Query, Streams
 
@@ -222,64 +227,63 @@ def _reach(frame: Frame, answers: Answers, group: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _MessageTotals(NoisyTotals):
-    """Totals under the noise that the shares of all senders add up to: the scales are those of the protocol."""
+class _Messages:
+    """Totals under the noise that the shares of all senders add up to.
 
-    delta: Decimal
+    It is that of a central release of the same question, so pricing and evaluation are a release's; the protocol of
+    each total is made, so that what it cannot do is refused, and draws the noise.
+    """
 
-    def histogram_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> list[Fraction]:
-        return [
-            self._scale(frame, group, epsilon, largest=int(cap), lowest=0, cells=answers.size, share=Fraction(1))
-            for group, cap in enumerate(frame.caps)
-        ]
+    question: Question
+    pricing: Pricing
+    protocols: Mapping[UsedMechanism, MultiMessageSum]
 
-    def mean_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> tuple[list[Fraction], list[Fraction]]:
-        sums, weights = [], []
-        for group, cap in enumerate(frame.caps):
-            reach = int(cap) * answers.size
-            half = Fraction(1, 2)
-            of_sum = epsilon * SUM_SHARE
-            sums.append(self._scale(frame, group, of_sum, largest=reach, lowest=-reach, cells=1, share=half))
-            weights.append(self._scale(frame, group, epsilon - of_sum, largest=int(cap), lowest=0, cells=1, share=half))
-        return sums, weights
+    @classmethod
+    def of(cls, frame: Frame, question: Question, epsilon: Decimal, delta: Decimal) -> _Messages:
+        """The protocols of a question; the parts of a mean share δ evenly."""
+        pricing = price_laplace(question, epsilon)
+        people = int(np.bincount(frame.cells[frame.cells != ABSENT], minlength=1).max())
+        each = floor_to_grid(Fraction(delta) / len(pricing.measures))
+        protocols = {
+            mechanism: _protocol(question, place, number, priced.epsilon, each, people)
+            for place, priced in enumerate(pricing.measures)
+            for number, mechanism in enumerate(priced.mechanisms)
+            if mechanism is not None
+        }
+        return cls(question, pricing, protocols)
 
-    def sum_scales(self, frame: Frame, answers: Answers, epsilon: Fraction) -> list[Fraction]:
-        low, high = min(answers.column.low_units, 0), max(answers.column.high_units, 0)
-        return [
-            self._scale(
-                frame, group, epsilon, largest=int(cap) * high, lowest=int(cap) * low, cells=1, share=Fraction(1)
-            )
-            for group, cap in enumerate(frame.caps)
-        ]
+    def draw(self, frame: Frame, entropy: Entropy) -> list[NoisyMeasure]:
+        def sample(mechanism: UsedMechanism, count: int) -> Sequence[int]:
+            return self.protocols[mechanism].draw_total_noise(entropy, count)
 
-    def _scale(
-        self, frame: Frame, group: int, epsilon: Fraction, *, largest: int, lowest: int, cells: int, share: Fraction
-    ) -> Fraction:
-        people = max(int((frame.cells == group).sum()), FEWEST_SENDERS)
-        return _message_scale(
-            floor_to_grid(epsilon),
-            floor_to_grid(Fraction(self.delta) * share),
-            people,
-            largest,
-            lowest,
-            cells,
-            self.neighbours,
-        )
+        return draw(self.question.plan, self.pricing, measure(frame, self.question), sample)
 
 
 @lru_cache(maxsize=4096)
-def _message_scale(
-    epsilon: Decimal, delta: Decimal, people: int, largest: int, lowest: int, cells: int, neighbours: Neighbours
-) -> Fraction:
+def _protocol(
+    question: Question, place: int, number: int, epsilon: Decimal, delta: Decimal, people: int
+) -> MultiMessageSum:
+    """The protocol of one measure in one slice of its key, for what one person can add to a cell there."""
+    plan, cards = question.plan, question.cards
+    asked, facts = plan.measures[place], facts_of(plan.source, cards)
+    key = sensitivities(plan, asked, cards, facts=facts).key
+    if key is not None:
+        facts = facts.given(plan.keys[key].field.column, _category((plan.keys[key].cells or ())[number]))
+    low, high = ends_of(span_of(asked.value, facts)) if isinstance(asked, Total) else (0, 1)
     return MultiMessageSum(
         epsilon=epsilon,
         delta=delta,
-        clients=people,
-        largest=largest,
-        lowest=lowest,
-        cells=cells,
-        neighbours=neighbours,
-    ).scale
+        clients=max(people, FEWEST_SENDERS),
+        largest=max(high, 0),
+        lowest=min(low, 0),
+        cells=len(plan.keys[-1].cells or ()) if question.histogram else 1,
+        neighbours=cards[plan.dataset].neighbours,
+    )
+
+
+def _category(cell: int | str | None) -> int | None:
+    assert not isinstance(cell, str), "keys of a study are categories"
+    return cell
 
 
 SHUFFLE_MECHANISMS: Final = ("single-message", "multi-message", "vector-sum")
@@ -315,13 +319,14 @@ class ShuffleModel:
         for name, wanted in asked.items():
             answers, entropy = frame.column(name), streams.stream(name)
             if self.mechanism == "multi-message":
-                totals = self._totals(terms, wanted)
-                found, shape = totals.answer(frame, answers, wanted, Fraction(terms.epsilon), entropy)
+                for question, parts, messages in self._ask(frame, name, wanted, terms):
+                    figures = read(frame, question, messages.draw(frame, entropy), self.level)
+                    answered += answer_figures(frame, parts, figures, self.mechanism)
+                    protected += shape_of(answers, question, figures.values, self.mechanism)
             else:
                 estimates = _PROTOCOLS[self.mechanism].estimate(frame, answers, terms, entropy)
-                found, shape = self._read(frame, answers, wanted, estimates), self._shape_of(answers, estimates)
-            answered += found
-            protected += [shape] if shape else []
+                answered += self._read(frame, answers, wanted, estimates)
+                protected += self._shape_of(answers, estimates)
         notes = {"epsilon of a column": f"{terms.epsilon:f}", "delta of a column": f"{terms.delta:f}"}
         return Outcome(tuple(answered), tuple(protected), notes=notes)
 
@@ -332,11 +337,13 @@ class ShuffleModel:
         for name, wanted in asked.items():
             answers = frame.column(name)
             if self.mechanism == "multi-message":
-                found = self._totals(terms, wanted).expect(frame, answers, wanted, Fraction(terms.epsilon))
+                for question, parts, messages in self._ask(frame, name, wanted, terms):
+                    error = expect(frame, question, messages.pricing, self.level)
+                    expected += [Expected(query, self.mechanism, error) for query in parts]
             else:
                 errors = _PROTOCOLS[self.mechanism].expect(frame, answers, terms)
                 found = [errors[:, _place(answers, q)] * _times(frame, answers, q) for q in wanted]
-            expected += [Expected(query, self.mechanism, error) for query, error in zip(wanted, found, strict=True)]
+                expected += [Expected(query, self.mechanism, error) for query, error in zip(wanted, found, strict=True)]
         return tuple(expected)
 
     def _terms(self, epsilon: Decimal, columns: int) -> _Terms:
@@ -344,31 +351,28 @@ class ShuffleModel:
         each, delta = (floor_to_grid(Fraction(amount) * share) for amount in (epsilon, self.delta))
         return _Terms(each, delta, self.neighbours, self.level)
 
-    def _totals(self, terms: _Terms, queries: Sequence[Query]) -> _MessageTotals:
-        """The protocol of a column; its mean and its sum, where both are asked, share δ as they share ε."""
+    def _ask(
+        self, frame: Frame, column: str, queries: Sequence[Query], terms: _Terms
+    ) -> Iterator[tuple[Question, list[Query], _Messages]]:
+        """The questions of a column with their protocols; mean and sum, where both are asked, share δ as they do ε."""
         delta = floor_to_grid(Fraction(terms.delta) / len(by_statistic(queries)))
-        return _MessageTotals(terms.neighbours, terms.level, self.mechanism, delta)
+        for question, parts, share in ask(frame, column, queries, terms.epsilon, self.neighbours):
+            yield question, parts, _Messages.of(frame, question, share, delta)
 
     def _read(self, frame: Frame, answers: Answers, queries: Sequence[Query], estimates: _Estimates) -> list[Answered]:
-        truths = (
-            counted(frame, answers) * np.float64(frame.weight_step)
-            if answers.categorical
-            else mean_values(frame, answers)[:, None]
-        )
         answered = []
         for query in queries:
             place, times = _place(answers, query), _times(frame, answers, query)
-            truth = sum_values(frame, answers) if query.statistic == "sum" else truths[:, place]
             sides = (side[:, place] * times for side in (estimates.middle, estimates.low, estimates.high))
-            answered.append(Answered(query, self.mechanism, truth, *sides))
+            answered.append(Answered(query, self.mechanism, true_values(frame, query), *sides))
         return answered
 
-    def _shape_of(self, answers: Answers, estimates: _Estimates) -> Protected | None:
+    def _shape_of(self, answers: Answers, estimates: _Estimates) -> list[Protected]:
         if not answers.categorical:
-            return None
+            return []
         whole = np.nansum(estimates.middle, axis=0, keepdims=True)
         shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
-        return Protected(answers.name, self.mechanism, "estimate", shares=shares / max(float(shares.sum()), 1e-300))
+        return [Protected(answers.name, self.mechanism, "estimate", shares=shares / max(float(shares.sum()), 1e-300))]
 
 
 def _times(frame: Frame, answers: Answers, query: Query) -> NDArray[float64]:
