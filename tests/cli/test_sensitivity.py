@@ -60,6 +60,12 @@ def test_bad_words_are_refused(run: Run, words: tuple[str, ...], code: int, told
     assert told in " ".join(done.err.split())
 
 
+def test_a_typical_value_goes_with_the_bounds_that_nobody_knows(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "clinic.yaml").write_text(CARD.replace("bounds: [0, 110]", "bounds: [0, 110], typical: 40"))
+    run("add", "-w", "w", "clinic.csv", "--replace")
+    assert "private-bounds" in run("sensitivity", "-w", "w", MEAN, "--epsilon", "1").out
+
+
 def test_with_leave_the_unproven_are_drawn_and_marked(run: Run, tmp_path: Path) -> None:
     (tmp_path / "clinic.yaml").write_text(CARD.replace("columns:", "allow: [generated]\ncolumns:", 1), encoding="utf-8")
     run("add", "-w", "w", "clinic.csv", "--replace")

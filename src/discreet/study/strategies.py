@@ -76,7 +76,7 @@ class PrivateCatalogue:
     def _kept(self, card: Card, column: Column) -> Column:
         if (card.dataset, column.name) not in self._columns or column.bounds is None:
             return column
-        return replace(column, bounds=None, edges=(), from_rows=False, private_bounds=True)
+        return replace(column, bounds=None, edges=(), typical=None, from_rows=False, private_bounds=True)
 
 
 def public_strategy(
