@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from discreet import errors
+from discreet.cli.app import root
 from tests.golden.outputs.recording import Scene, record, still
-from tests.golden.outputs.scenes import list_scenes
+from tests.golden.outputs.refusals import LEFT_OUT_ERRORS, REFUSALS
+from tests.golden.outputs.scenes import LEFT_OUT, SCENES, list_scenes
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "outputs"
 
@@ -31,6 +36,45 @@ def test_the_output_is_the_golden_one(scene: Scene, tmp_path: Path) -> None:
     changed = "\n".join(unified_diff(kept, now, golden.name, "now", n=1, lineterm=""))
     if changed:
         pytest.fail(changed, pytrace=False)
+
+
+def list_commands() -> dict[str, Any]:
+    """Every command by the words that call it."""
+
+    def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+        if not hasattr(command, "commands"):
+            yield path.strip(), command
+        for name, child in getattr(command, "commands", {}).items():
+            yield from walk(child, f"{path} {name}")
+
+    return dict(walk(root(), ""))
+
+
+def test_every_command_has_a_scene_or_a_reason() -> None:
+    assert set(SCENES) | set(LEFT_OUT) == set(list_commands())
+    assert not set(SCENES) & set(LEFT_OUT)
+    for command, scenes in SCENES.items():
+        assert scenes, command
+        assert all(any(shown.startswith(f"{command} ") for shown in scene.shown) for scene in scenes), command
+
+
+@pytest.mark.parametrize("option", ["--format", "--lang"])
+def test_every_format_and_language_that_a_command_offers_is_shown(option: str) -> None:
+    for command, scenes in SCENES.items():
+        choices = [one.type.choices for one in list_commands()[command].params if option in one.opts]
+        shown = " ".join(line for scene in scenes for line in scene.shown) + " "
+        for choice in choices[0] if choices else ():
+            word = str(getattr(choice, "value", choice))
+            given = f"{option} {word} " in shown or f"--out t.{word} " in shown
+            assert given or word in ("table", "en"), (command, option, word)
+
+
+def test_every_error_is_shown_or_has_a_reason() -> None:
+    known = {name for name in errors.__all__ if isinstance(getattr(errors, name), type)}
+    golden = "\n".join((GOLDEN / f"{scene.name}.txt").read_text(encoding="utf-8") for scene in REFUSALS)
+    shown = {name for name in known if re.search(rf"^{name}: ", golden, re.MULTILINE)}
+    assert shown | set(LEFT_OUT_ERRORS) == known
+    assert not shown & set(LEFT_OUT_ERRORS)
 
 
 def test_every_golden_file_belongs_to_a_scene() -> None:

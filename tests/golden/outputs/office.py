@@ -120,6 +120,18 @@ questions:
   age: {kind: integer, label: {en: Age, fr: Âge}, bounds: [0, 110], missing: public}
 """
 
+STUDY: Final = """\
+study: clinic
+dataset: {card: clinic.yaml, file: clinic.csv}
+strata: [town]
+static: [smokes]
+models: [central]
+epsilon: [1]
+epsilon_is: per-column
+runs: 2
+seed: 7
+"""
+
 
 def _clinic() -> str:
     lines = ["patient,town,smokes,age,income,gain,weight,note"]
@@ -167,6 +179,7 @@ def make_office(folder: Path) -> None:
         "work.yaml": WORKLOAD,
         "shared.yaml": SHARED,
         "survey.yaml": MANIFEST,
+        "study.yaml": STUDY,
         "answers.csv": _answers(),
     }
     for name, text in files.items():

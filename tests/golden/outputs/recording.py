@@ -6,19 +6,25 @@ Noise is fixed where tests fix it, on the mechanisms, and there is no way to it 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
+from discreet.cli.examination import EXTRAS
+from discreet.generator.shelf import Shelved
 from discreet.mechanisms.base import AdditiveMechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.selection import Choice, RunArrays
@@ -26,19 +32,17 @@ from tests.cli.clinic import Result
 from tests.cli.inprocess import call_here
 from tests.golden.outputs.files import show_file, show_json
 from tests.golden.outputs.office import make_office
+from tests.golden.outputs.standin import load_model
 from tests.workspaces import fill
 
-__all__ = ["Scene", "mask", "record", "still"]
+__all__ = ["Scene", "record", "still"]
 
-_TIME: Final = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?"
 _MASKS: Final = {
     "<workspace-id>": r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
     "<request-id>": r"\b[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}\b",
-    "<time>": _TIME,
+    "<time>": r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?",
     "<date>": r"\b20\d\d-\d\d-\d\d\b",
     "<head>": r"(?<=head      )[0-9a-f]{64}\b|(?<=\"head\": \")[0-9a-f]{64}\b",
-    "<public-key>": r"(?<=signed by                 )[0-9a-f]{64}\b|(?<=\"public_key\": \")[0-9a-f]{64}\b"
-    r"|(?<=public_key=')[0-9a-f]{64}\b",
     "<address>": r"\b0x[0-9a-f]{8,}\b",
 }
 
@@ -49,7 +53,7 @@ class Scene:
 
     `before` is run first in every folder and `prepare` then changes it, neither is kept. `files` are shown after a
     command that wrote them. With `terminal` a person seems to sit there, who types `stdin`. `empty` folders have no
-    office in them. `squeezed` text has its columns drawn together, because they are as wide as paths of the machine.
+    office in them. `blurred` text has no numbers and no columns, because they follow from chance, time or the machine.
     """
 
     name: str
@@ -62,7 +66,7 @@ class Scene:
     terminal: bool = False
     stdin: str = ""
     empty: bool = False
-    squeezed: bool = False
+    blurred: bool = False
 
 
 @contextmanager
@@ -76,7 +80,18 @@ def still() -> Iterator[None]:
             patch.delenv(name, raising=False)
         patch.setattr(AdditiveMechanism, "release", _drift)
         patch.setattr(NoisyMax, "release", _take_best)
+        patch.setattr(Shelved, "load", load_model)
+        patch.setattr("discreet.cli.examination.version", _installed)
+        patch.setattr("discreet.cli.progress._SECONDS_APART", 10**9)
+        patch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10**12))
         yield
+
+
+def _installed(package: str) -> str:
+    """A machine on which everything is installed but what trains generators."""
+    if package in EXTRAS["gan"]:
+        raise PackageNotFoundError
+    return "1.0"
 
 
 def _drift(mechanism: Any, values: Sequence[int]) -> list[int]:
@@ -98,14 +113,15 @@ def record(scene: Scene, folder: Path) -> str:
     """The text of a scene, played in an empty folder. Called in `still` surroundings."""
     _set_up(scene, folder)
     if scene.python is not None:
-        return mask(scene.python(folder), folder)
+        return _mask(scene.python(folder), folder)
     start, sections = _Snapshot(folder), []
+    os.environ["COLUMNS"] = "1000" if scene.blurred else "120"
     for command in scene.shown:
         if not scene.together:
             start.restore()
         done = call_here(folder, shlex.split(command), scene.stdin, terminal=scene.terminal)
-        text = mask(_section(command, done, [folder / name for name in scene.files]), folder)
-        sections.append(re.sub("  +", "  ", text).replace("─" * 9, "") if scene.squeezed else text)
+        text = _mask(_tell(done, [folder / name for name in scene.files]), folder)
+        sections.append(f"$ discreet {command}\n{_blur(text) if scene.blurred else text}")
     return "\n".join(sections)
 
 
@@ -119,19 +135,28 @@ def _set_up(scene: Scene, folder: Path) -> None:
         scene.prepare(folder)
 
 
+def _blur(text: str) -> str:
+    text = re.sub(r"(?:(?<!\w)-)?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?|(?<=\"additive\": )\w+", "#", text)
+    return re.sub("─+", "─", re.sub(r"(?<=\S) {2,}", "  ", text))
+
+
 class _Snapshot:
     """All files of a folder and of its keys, to be put back as they were: quicker than another copy of the folder."""
 
     def __init__(self, folder: Path) -> None:
         self._places = (folder, Path(os.environ["DISCREET_KEYS"]))
-        self._files = {path: (path.stat(), path.read_bytes()) for path in self._list()}
+        found = self._list()
+        self._files = {path: (path.stat(), path.read_bytes()) for path in found if path.is_file()}
+        self._folders = {path for path in found if path.is_dir()}
 
     def _list(self) -> list[Path]:
-        return [path for place in self._places for path in place.rglob("*") if path.is_file()]
+        return [path for place in self._places for path in sorted(place.rglob("*"))]
 
     def restore(self) -> None:
-        for path in self._list():
-            if path not in self._files:
+        for path in reversed(self._list()):
+            if path.is_dir() and path not in self._folders:
+                path.rmdir()
+            elif path.is_file() and path not in self._files:
                 path.unlink()
         for path, (seen, content) in self._files.items():
             now = path.stat() if path.exists() else None
@@ -140,9 +165,8 @@ class _Snapshot:
                 path.write_bytes(content)
 
 
-def _section(command: str, done: Result, files: Sequence[Path]) -> str:
-    parts = [f"$ discreet {command}\n"]
-    parts += [f"[exit {done.code}]\n"] if done.code else []
+def _tell(done: Result, files: Sequence[Path]) -> str:
+    parts = [f"[exit {done.code}]\n"] if done.code else []
     parts += [_ended(show_json(done.out))] if done.out else []
     parts += [f"[standard error]\n{_ended(show_json(done.err))}"] if done.err else []
     parts += [f"[{path.name}]\n{_ended(show_file(path))}" for path in files if path.exists()]
@@ -153,10 +177,12 @@ def _ended(text: str) -> str:
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def mask(text: str, folder: Path) -> str:
+def _mask(text: str, folder: Path) -> str:
     """The text with a name in the place of whatever differs from run to run."""
     text = re.sub(rf"{re.escape(os.environ['DISCREET_KEYS'])}(?:/[0-9a-f]{{32}})?", "<keys>", text)
     text = text.replace(str(folder), "<folder>")
+    if (signed := folder / "survey.json").exists():
+        text = text.replace(json.loads(signed.read_text("utf-8"))["signature"]["public_key"], "<public-key>")
     for name, pattern in _MASKS.items():
         text = re.sub(pattern, name, text)
     return text

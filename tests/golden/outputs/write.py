@@ -17,11 +17,9 @@ HERE = Path(__file__).parent
 
 def write(names: list[str]) -> None:
     scenes = {scene.name: scene for scene in list_scenes()}
-    with still(), tempfile.TemporaryDirectory() as folder:
-        for name in names or scenes:
-            place = Path(folder) / name
-            place.mkdir()
-            (HERE / f"{name}.txt").write_bytes(record(scenes[name], place).encode())
+    for name in names or scenes:
+        with still(), tempfile.TemporaryDirectory() as folder:
+            (HERE / f"{name}.txt").write_bytes(record(scenes[name], Path(folder)).encode())
     for file in HERE.glob("*.txt"):
         if file.stem not in scenes:
             file.unlink()
