@@ -35,7 +35,7 @@ LARGEST_TOTAL: Final = 10
 _NAMED: Final = 3
 # What a command can release or collect, from the model that asks for least trust to the one that asks for most. No
 # command runs a protocol of the shuffle, and who answers in clear (hybrid) has no ε: those are compared, not advised.
-RUN_BY: Final = {"local": "discreet local", "central": "discreet query or discreet table"}
+RUN_BY: Final = {"local": "discreet local", "central": "discreet query", "table": "discreet table"}
 
 
 def percent(share: float) -> str:
@@ -189,7 +189,9 @@ def _tell_reason(model: str, worst: _Scores, refused: Sequence[str], *, attacked
     office = "it needs an office that may hold the true answers"
     if refused:
         return f"it is accurate enough, and {office}; {'; '.join(refused)}"
-    alone = any(its == "local" for its, _ in worst)
+    alone = any(its == "local" for its, _ in worst) and not any(
+        score.fits for (its, _), score in worst.items() if its not in {"local", model}
+    )
     return f"it {'alone ' if alone else ''}is accurate enough; {office}"
 
 

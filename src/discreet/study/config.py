@@ -15,7 +15,7 @@ from typing import Any, Final
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import text as plain_text
 from discreet.guarantees.types import Neighbours
-from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, METRICS, MISSING, MODELS, RELATIONS
+from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, CALIBRATIONS, METRICS, MISSING, MODELS, RELATIONS
 
 __all__ = [
     "DEFAULT_MODELS",
@@ -97,6 +97,7 @@ class ModelChoice:
     selection: Selection | None = None
     relation: str | None = None
     counts: str | None = None
+    calibrate: str | None = None
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -105,6 +106,8 @@ class ModelChoice:
         if self.model in {"local", "hybrid"}:
             defaults |= dict.fromkeys(("categories", "numbers"), AUTOMATIC)
             defaults |= {"allocation": ALLOCATIONS[0], "missing": MISSING[0]}
+        if self.model == "table":
+            defaults |= {"calibrate": CALIBRATIONS[0]}
         if self.model == "hybrid":
             defaults |= {"share": DEFAULT_SHARES[0], "relation": RELATIONS[0]}
         for name, value in defaults.items():

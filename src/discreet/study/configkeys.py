@@ -12,6 +12,7 @@ from discreet.data.cardkeys import Key
 __all__ = [
     "ALLOCATIONS",
     "AUTOMATIC",
+    "CALIBRATIONS",
     "CATEGORY_RANDOMISERS",
     "COUNTS",
     "CUSTOM_KEYS",
@@ -35,6 +36,7 @@ ALLOCATIONS: Final = ("sampling", "split")
 MISSING: Final = ("public", "category")
 RELATIONS: Final = ("samples", "strata")
 COUNTS: Final = ("total", "ratio")
+CALIBRATIONS: Final = ("none", "card")
 METRICS: Final = ("ks-complement", "correlation-similarity", "coverage", "linkage")
 
 # The names under which local/choice.py and local/numberchoice.py know the randomisers; a test compares them.
@@ -54,6 +56,7 @@ NUMBER_RANDOMISERS: Final = (
 # What each model may be told, and the mechanisms it knows; the first is taken when none is named.
 MODELS: Final = {
     "central": ("laplace", "gaussian"),
+    "table": ("laplace", "gaussian"),
     "local": (),
     "hybrid": (),
     "shuffle": ("single-message", "multi-message", "vector-sum"),
@@ -84,13 +87,18 @@ SELECTION_KEYS: Final = (
 )
 
 MODEL_KEYS: Final = (
-    Key("model", "How answers are protected.", "central | local | hybrid | shuffle | naive", required=True),
+    Key("model", "How answers are protected.", "central | table | local | hybrid | shuffle | naive", required=True),
     Key(
         "mechanism",
-        "shuffle: single-message, multi-message, vector-sum. naive: central, local, shuffle, all. central: as noise.",
+        "shuffle: single-message, multi-message, vector-sum. naive: central, local, shuffle, all. Else: as noise.",
         "name or [name, ...]",
     ),
-    Key("noise", "central: the noise; gaussian is drawn for (ε, δ) as tables do.", "laplace | gaussian, or a list"),
+    Key("noise", "central and table: the noise; gaussian is drawn for (ε, δ).", "laplace | gaussian, or a list"),
+    Key(
+        "calibrate",
+        "table: weighted counts meet the totals of the card, or are left as they are; none when absent.",
+        "none | card, or a list",
+    ),
     Key(
         "categories",
         "local and hybrid: the randomiser of categories; automatic takes the smallest expected variance.",
@@ -172,10 +180,14 @@ STUDY_KEYS: Final = (
     Key("epsilon", "The privacy parameters to compare.", "[number, ...]", required=True),
     Key("epsilon_is", "Whether ε is spent on each column or on all together.", "per-column | total", required=True),
     Key("delta", "δ of the shuffle models and of Gaussian noise; 1e-6 when absent.", "number below 1"),
-    Key("noise", "The noise of central models that name none; laplace when absent.", "laplace | gaussian, or a list"),
+    Key(
+        "noise",
+        "The noise of central models and tables that name none; laplace when absent.",
+        "laplace | gaussian, or a list",
+    ),
     Key(
         "neighbours",
-        "For central and multi-message; the others are replace-one. add-remove when absent.",
+        "For central, table and multi-message; the others are replace-one. add-remove when absent.",
         "add-remove | replace-one",
     ),
     Key("runs", "Runs at each ε; 5 when absent.", "integer from 1 to 10,000"),

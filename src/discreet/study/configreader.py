@@ -36,6 +36,7 @@ from discreet.study.config import (
 from discreet.study.configkeys import (
     ALLOCATIONS,
     AUTOMATIC,
+    CALIBRATIONS,
     CATEGORY_RANDOMISERS,
     COUNTS,
     CUSTOM_KEYS,
@@ -62,11 +63,14 @@ _LARGEST_SEED: Final = 2**63 - 1
 # Which keys beside `model` go with which model; the values that lists of each may hold.
 _KEYS_OF: Final = {
     "central": ("noise", "mechanism"),
+    "table": ("noise", "calibrate", "mechanism"),
     "local": ("categories", "numbers", "allocation", "missing", "counts"),
     "hybrid": ("share", "selection", "relation", "categories", "numbers", "allocation"),
     "shuffle": ("mechanism",),
     "naive": ("mechanism",),
 }
+# Whose mechanism is the noise that a custodian adds.
+_NOISY: Final = ("central", "table")
 _NAIVE: Final = tuple(name for name in MODELS["naive"] if name != "all")
 
 
@@ -174,8 +178,8 @@ class _StudyReader(NodeReader):
                 if choice in found:
                     self.note(item.line, f"model '{choice.model}' is listed twice with the same choices")
                 found[choice] = None
-        if self._noise and not any(choice.model == "central" for choice in found):
-            self.note(node.line, "noise is for model central, which is not among the models")
+        if self._noise and not any(choice.model in _NOISY for choice in found):
+            self.note(node.line, "noise is for models central and table, which are not among the models")
         return tuple(found)
 
     def _default_models(self) -> tuple[ModelChoice, ...]:
@@ -197,6 +201,7 @@ class _StudyReader(NodeReader):
             "noise": MODELS[name],
             "relation": RELATIONS,
             "counts": COUNTS,
+            "calibrate": CALIBRATIONS,
             "categories": (AUTOMATIC, *CATEGORY_RANDOMISERS),
             "numbers": (AUTOMATIC, *NUMBER_RANDOMISERS),
             "allocation": ALLOCATIONS,
@@ -211,12 +216,12 @@ class _StudyReader(NodeReader):
             elif key == "selection":
                 lists[key] = self._selections(part)
             elif key == "noise" and "mechanism" in fields:
-                self.note(part.line, "noise and mechanism of central are the same thing; give one of them")
+                self.note(part.line, f"noise and mechanism of {name} are the same thing; give one of them")
             elif key != "model":
                 lists["mechanism" if key == "noise" else key] = self._several(part, f"{key} of {name}", allowed[key])
         if name == "naive" and lists.get("mechanism", ("all",)) == ("all",):
             lists["mechanism"] = _NAIVE
-        if name == "central" and self._noise:
+        if name in _NOISY and self._noise:
             lists.setdefault("mechanism", self._noise)
         if name == "hybrid":
             lists.setdefault("share", DEFAULT_SHARES)

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 # In the order in which they are shown; the last is kept for comparison only.
-MODELS: Final = ("central", "shuffle", "local", "hybrid", "naive")
+MODELS: Final = ("central", "table", "shuffle", "local", "hybrid", "naive")
 # Variants of these models are told apart by their mechanisms.
 TOLD_BY_MECHANISM: Final = ("shuffle", "naive")
 # Local randomisers of numbers that are biased: to compare with, never to choose.
@@ -64,7 +64,8 @@ class Series:
     def order(self) -> tuple[int, str, str]:
         place = MODELS.index(self.family) if self.family in MODELS else len(MODELS)
         # Laplace noise is what others run along: it is drawn first
-        return (place, self.model, "" if self.mechanism == "laplace" and self.family == "central" else self.mechanism)
+        first = self.mechanism == "laplace" and self.family in {"central", "table"}
+        return (place, self.model, "" if first else self.mechanism)
 
     @property
     def label(self) -> str:

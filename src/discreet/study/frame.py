@@ -75,7 +75,8 @@ class Frame:
     """The respondents: columns, the group of each (ABSENT where a stratum is), and weights in whole steps.
 
     `inquiry` says what may be asked of them. `weights` are capped; `caps` is the cap of each group in the same steps,
-    and one step is worth `weight_step`, the study's multiplier included.
+    and one step is worth `weight_step`, the study's multiplier included. Where few were drawn from all, each `stands`
+    for so many.
     """
 
     inquiry: Inquiry
@@ -85,6 +86,7 @@ class Frame:
     weights: NDArray[int64]
     weight_step: float
     caps: NDArray[int64]
+    stands: float = 1.0
     _made: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -106,8 +108,10 @@ class Frame:
     def sample(self, rows: NDArray[int64]) -> Frame:
         """These respondents alone, who then stand for everyone: their weights are worth so much more."""
         columns = {name: Answers(one.column, one.positions[rows], one.static) for name, one in self.columns.items()}
-        step = self.weight_step * self.size / max(rows.size, 1)
-        return replace(self, columns=columns, cells=self.cells[rows], weights=self.weights[rows], weight_step=step)
+        stands = self.size / max(rows.size, 1)
+        step = self.weight_step * stands
+        chosen = replace(self, columns=columns, cells=self.cells[rows], weights=self.weights[rows])
+        return replace(chosen, weight_step=step, stands=stands)
 
     @property
     def raised(self) -> float:

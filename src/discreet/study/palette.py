@@ -19,12 +19,13 @@ INK: Final = "#1f2933"
 DIVERGING: Final = "PuOr_r"
 _COLOURS: Final = {
     "central": "#0072b2",
+    "table": "#56b4e9",
     "shuffle": "#009e73",
     "local": "#d55e00",
     "hybrid": "#e69f00",
     "naive": "#cc79a7",
 }
-_OTHERS: Final = ("#56b4e9", "#f0e442", "#000000")
+_OTHERS: Final = ("#f0e442", "#000000")
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 
 # Settings of matplotlib while figures are drawn; text stays text, and files do not depend on the day.

@@ -77,7 +77,8 @@ def _tell_neighbours(findings: Findings) -> str:
     neighbours = str(findings.fact("neighbours") or "add-remove")
     taken = "whether a person took part" if neighbours == "add-remove" else "what a person answered"
     others = "; under the others what a person answered (replace-one)" if neighbours == "add-remove" else ""
-    return f"under central and multi-message {taken} ({neighbours}){others}"
+    tables = any(one.get("model") == "table" for one in findings.info.get("variants") or [])
+    return f"under central{', table' if tables else ''} and multi-message {taken} ({neighbours}){others}"
 
 
 def choice_table(findings: Findings) -> Markup:

@@ -73,13 +73,15 @@ def tell_protected(findings: Findings) -> list[str]:
     }.get(neighbours, "one respondent's answers")
     variants = [str(one.get("variant")) for one in findings.info.get("variants") or []]
     gaussian = "Gaussian noise keeps ε but for a chance of δ; Laplace noise keeps it always."
+    tables = any(one.startswith("table") for one in variants)
     return [
-        f"The unit is one respondent. Central and multi-message figures hide {moves} (neighbours: {neighbours}).",
+        f"The unit is one respondent. Central{', table' if tables else ''} and multi-message figures hide {moves} "
+        f"(neighbours: {neighbours}).",
         "Local, single-message and vector-sum reports hide what one respondent answered, never that they took part "
         "(neighbours: replace-one). Under replace-one the central model needs up to twice the noise.",
-        "Central: the office that holds the data is trusted. Local: nobody is. Shuffle: the mixing service is trusted "
-        "to mix and not to tell who sent what.",
-        *([gaussian] if "central gaussian" in variants else []),
+        f"Central{' and table' if tables else ''}: the office that holds the data is trusted. Local: nobody is. "
+        "Shuffle: the mixing service is trusted to mix and not to tell who sent what.",
+        *([gaussian] if any(one.startswith(("central gaussian", "table gaussian")) for one in variants) else []),
         _tell_cost(findings),
     ]
 

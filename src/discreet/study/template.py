@@ -40,7 +40,8 @@ static: {static}
 
 _TAIL: Final = """\
 # The models to compare: names, or mappings with their choices. A list makes one variant of each.
-#   central   {{noise: laplace or gaussian}}: gaussian is drawn for (ε, δ), as tables do under a budget with δ
+#   central   {{noise: laplace or gaussian}}: as discreet query answers; gaussian is drawn for (ε, δ), as tables do
+#   table     {{noise: laplace or gaussian, calibrate: none or card}}: as discreet table publishes, with all margins
 #   local     {{categories: automatic, grr, oue, rappor, olh, subset or hadamard,
 #              numbers: automatic, laplace, duchi, piecewise, piecewise-wide, hybrid or bounded-laplace
 #              (to compare only: clip, modulo, abs),
@@ -65,10 +66,10 @@ epsilon_is: total
 # δ of the shuffle models and of Gaussian noise.
 delta: 1e-6
 
-# The noise of central models: laplace, gaussian or both.
+# The noise of central models and tables: laplace, gaussian or both.
 # noise: [laplace, gaussian]
 
-# For central and multi-message: add-remove or replace-one. The others are replace-one by nature.
+# For central, table and multi-message: add-remove or replace-one. The others are replace-one by nature.
 neighbours: add-remove
 
 # Runs at each ε, and the coverage of the intervals.

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from discreet.errors import Refused
-from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, COUNTS, MISSING, RELATIONS
+from discreet.study.configkeys import ALLOCATIONS, AUTOMATIC, CALIBRATIONS, COUNTS, MISSING, RELATIONS
 
 if TYPE_CHECKING:
     from discreet.study.config import ModelChoice, StudyConfig
@@ -51,17 +51,8 @@ def _marks(choice: ModelChoice, rivals: Sequence[ModelChoice]) -> tuple[str, ...
 
 
 def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows]) -> Model:
-    if choice.model == "central":
-        from discreet.study.models.central import LAPLACE, CentralModel
-
-        noise = choice.mechanism or LAPLACE
-        return CentralModel(
-            neighbours=config.neighbours,
-            level=config.level,
-            epsilon_is=config.epsilon_is,
-            noise=noise,
-            delta=Decimal(0) if noise == LAPLACE else config.delta,
-        )
+    if choice.model in {"central", "table"}:
+        return _build_noisy(choice, config)
     if choice.model in {"local", "hybrid"}:
         from discreet.study.models.local import LocalModel
 
@@ -93,3 +84,17 @@ def _build(choice: ModelChoice, config: StudyConfig, raw: Callable[[], RawRows])
     from discreet.study.models.naive import NaiveModel
 
     return NaiveModel(mechanism=choice.mechanism or "", raw=raw())
+
+
+def _build_noisy(choice: ModelChoice, config: StudyConfig) -> Model:
+    """A custodian who adds noise, to answers or to tables."""
+    from discreet.study.models.central import LAPLACE, CentralModel
+
+    noise = choice.mechanism or LAPLACE
+    delta = Decimal(0) if noise == LAPLACE else config.delta
+    if choice.model == "central":
+        return CentralModel(config.neighbours, config.level, config.epsilon_is, noise, delta)
+    from discreet.study.models.table import TableModel
+
+    calibrate = choice.calibrate or CALIBRATIONS[0]
+    return TableModel(config.neighbours, config.level, config.epsilon_is, noise, delta, calibrate)

@@ -235,7 +235,7 @@ def _tell_commands(findings: Findings) -> str:
     every = {series for asked in findings.asked for series in asked.series}
     families = {series.family for series in every}
     told = [f"{command} for {model}" for model, command in RUN_BY.items() if model in families]
-    if any(series.mechanism == "gaussian" for series in every):
+    if any(series.mechanism.startswith("gaussian") for series in every):
         told.append("discreet table --noise gaussian, under a budget with δ, for Gaussian noise")
     sentences = [f"What to run: {join_words(told)}."] if told else []
     if "shuffle" in families:

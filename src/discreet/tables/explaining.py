@@ -26,14 +26,15 @@ from discreet.tables.layout import Margin
 from discreet.tables.measuring import Component, Design
 from discreet.tables.wording import INTERVALS, describe_design, name_margin, strategy_rows, tell_strategy
 
-__all__ = ["TableExplanation", "explain_table"]
+__all__ = ["TableExplanation", "estimate_unseen", "explain_table"]
 
 
 @dataclass(frozen=True)
 class TableExplanation:
     """What asking would do. It depends on the request, the cards and the ledger alone.
 
-    `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest.
+    `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest. `errors`
+    are how far off its figures are on average, one for each of the laws that the noise of a margin has.
     `other` is where the other kind of noise would lead, where both were offered.
     """
 
@@ -41,6 +42,7 @@ class TableExplanation:
     plan: tuple[str, ...]
     level: Decimal
     half_widths: tuple[Mapping[Margin, tuple[float, float]], ...]
+    errors: tuple[Mapping[Margin, tuple[float, ...]], ...]
     outlook: Outlook
     other: Outlook | None
     targets: tuple[Target, ...] = ()
@@ -71,8 +73,16 @@ class TableExplanation:
                         }
                         for margin, (low, high) in widths.items()
                     ],
+                    "expected_errors": [
+                        {
+                            "keeps": [formed.request.by[place] for place in margin],
+                            "least": min(each) * float(component.face.step),
+                            "largest": max(each) * float(component.face.step),
+                        }
+                        for margin, each in errors.items()
+                    ],
                 }
-                for component, widths in zip(self.design.components, self.half_widths, strict=True)
+                for component, widths, errors in zip(self.design.components, self.half_widths, self.errors, strict=True)
             ],
             "charge": self.outlook.cost(),
             "guarantee": str(self.outlook.guarantee),
@@ -177,28 +187,39 @@ def explain_table(
 ) -> TableExplanation:
     """What asking for the table would do; that the budget would be exceeded is a note, not a refusal."""
     pricing = design.price()
+    unseen = estimate_unseen(design, pricing)
     beside = None if other is None or stored is not None else other.price().guarantee
     return TableExplanation(
         design=design,
         plan=word_statement(design.formed.statement, design.formed.cards),
         level=level,
-        half_widths=tuple(_half_widths(design, pricing, level)),
+        half_widths=tuple(_half_widths(one, level) for one in unseen),
+        errors=tuple(
+            {margin: tuple(one.mean_errors(margin).tolist()) for margin in one.layout.margins} for one in unseen
+        ),
         outlook=foresee(pricing.guarantee, standing, analyst, stored),
         other=None if beside is None else foresee(beside, standing, analyst),
         targets=tuple(targets),
     )
 
 
-def _half_widths(design: Design, pricing: Pricing, level: Decimal) -> Sequence[Mapping[Margin, tuple[float, float]]]:
-    """Known before any noise: they follow from the mechanisms alone."""
-    found, place = [], 0
-    for component in design.components:
-        unseen = [
-            NoisyMeasure("", priced.epsilon, priced.sensitivities.key, priced.mechanisms, (), priced.rho)
-            for priced in pricing.measures[place : place + len(component.chosen.measured)]
-        ]
-        place += len(unseen)
-        estimated = Estimated(component.layout, component.chosen.measured, unseen)
-        reach = {margin: estimated.half_widths(margin, level) for margin in component.layout.margins}
-        found.append({margin: (float(one.min()), float(one.max())) for margin, one in reach.items()})
-    return found
+def estimate_unseen(design: Design, pricing: Pricing) -> list[Estimated]:
+    """The measures of a table as they will be estimated, without values: their errors follow from mechanisms alone."""
+    priced = iter(pricing.measures)
+    return [
+        Estimated(
+            component.layout,
+            component.chosen.measured,
+            [
+                NoisyMeasure("", one.epsilon, one.sensitivities.key, one.mechanisms, (), one.rho)
+                for one in (next(priced) for _ in component.chosen.measured)
+            ],
+        )
+        for component in design.components
+    ]
+
+
+def _half_widths(estimated: Estimated, level: Decimal) -> Mapping[Margin, tuple[float, float]]:
+    """The least and the largest of every margin."""
+    reach = {margin: estimated.half_widths(margin, level) for margin in estimated.layout.margins}
+    return {margin: (float(one.min()), float(one.max())) for margin, one in reach.items()}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.release.halfwidths import Part, half_width
+from discreet.release.halfwidths import Part, half_width, mean_size
 from discreet.release.noiselaws import variance
 from discreet.release.noising import NoisyMeasure
 from discreet.tables.consistency import publish, weigh_margins
@@ -111,6 +111,10 @@ class Estimated:
         """How far off the figures of a margin may be at this level, in the margin's shape: a whole step at least."""
         found = [half_width(self.parts(margin, place), level) for place in range(self.slice_count(margin))]
         return self._spread(margin, np.maximum(found, 1.0))
+
+    def mean_errors(self, margin: Margin) -> Floats:
+        """How far off the figures of a margin are on average, one for each law of their noise, in whole steps."""
+        return np.array([mean_size(self.parts(margin, place)) for place in range(self.slice_count(margin))])
 
     def slice_count(self, margin: Margin) -> int:
         """How many laws the noise of a margin's figures has."""

@@ -43,7 +43,7 @@ from discreet.tables.layout import Layout
 from discreet.tables.request import Aggregate, Band, TableRequest
 from discreet.tables.table import Heading
 
-__all__ = ["Formed", "form_table", "may_be_negative", "plan_table", "tell_left_out"]
+__all__ = ["Formed", "form_dataset", "form_table", "may_be_negative", "plan_table", "tell_left_out"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,11 @@ class Formed:
 
 def form_table(request: TableRequest, workspace: Workspace) -> Formed:
     """The plan of a table, or a refusal that names the next step; nothing is charged and no row is looked at."""
-    dataset = _dataset(request.dataset, workspace)
+    return form_dataset(request, _dataset(request.dataset, workspace))
+
+
+def form_dataset(request: TableRequest, dataset: Dataset) -> Formed:
+    """The same for a dataset that was found."""
     card = dataset.card
     statement = plan_table(request, card)
     return Formed(

@@ -30,7 +30,14 @@ from discreet.tables.quality import basis, leave_out, suppress_many
 from discreet.tables.table import Entry, Figures, Number, Quality, Shown, Table
 from discreet.tables.wording import ESTIMATES, describe_design, facts_of_table, notes_of
 
-__all__ = ["estimate_measures", "figure_margins", "read_table"]
+__all__ = [
+    "calibrate_estimated",
+    "estimate_drawn",
+    "estimate_measures",
+    "figure_drawn",
+    "figure_margins",
+    "read_table",
+]
 
 
 def read_table(
@@ -49,7 +56,7 @@ def read_table(
     design, formed = as_drawn(design, drawn), design.formed
     estimated = _estimated(design, drawn)
     figures = _figures(formed, estimated, level)
-    calibrated = _calibrated(formed, estimated[0], targets) if targets else None
+    calibrated = calibrate_estimated(formed, estimated[0], targets) if targets else None
     if calibrated is not None:
         figures = {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
     every_key = tuple(range(len(formed.sizes)))
@@ -90,17 +97,28 @@ def figure_margins(
     design: Design, noisy: Noisy, *, level: Decimal, targets: Sequence[Target] = ()
 ) -> dict[Margin, MarginFigures]:
     """Every figure of a stored answer by margin, before any is left out."""
-    estimated = estimate_measures(design, noisy)
+    return figure_drawn(design, noisy.in_order_of(design.statement), level=level, targets=targets)
+
+
+def figure_drawn(
+    design: Design, drawn: Sequence[NoisyMeasure], *, level: Decimal, targets: Sequence[Target] = ()
+) -> dict[Margin, MarginFigures]:
+    """The same of noisy measures in the order of the design's statement."""
+    estimated = estimate_drawn(design, drawn)
     figures = _figures(design.formed, estimated, level)
     if not targets:
         return figures
-    calibrated = _calibrated(design.formed, estimated[0], targets)
+    calibrated = calibrate_estimated(design.formed, estimated[0], targets)
     return {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
 
 
 def estimate_measures(design: Design, noisy: Noisy) -> list[Estimated]:
     """The measures of a table, each estimated from what was stored of it."""
-    drawn = noisy.in_order_of(design.statement)
+    return estimate_drawn(design, noisy.in_order_of(design.statement))
+
+
+def estimate_drawn(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]:
+    """The same from noisy measures in the order of the design's statement."""
     return _estimated(as_drawn(design, drawn), drawn)
 
 
@@ -243,7 +261,8 @@ def _codes(formed: Formed, margin: Margin) -> Iterator[tuple[Shown, ...]]:
 # --- calibration ----------------------------------------------------------------------------------------------------
 
 
-def _calibrated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> CalibratedTable:
+def calibrate_estimated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> CalibratedTable:
+    """The published cells of counts or totals, brought to public totals."""
     step = formed.step
     assert step is not None, "means are not calibrated"
     published: NDArray[Any] = estimated.published(nonnegative=not may_be_negative(formed), fold=formed.fold)

@@ -18,16 +18,21 @@ from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.tables.calibration import Target, read_totals
 from discreet.tables.forming import Formed, may_be_negative
 
-__all__ = ["CARD", "NONE", "choose_targets"]
+__all__ = ["CARD", "NONE", "card_targets", "choose_targets"]
 
 CARD: Final = "card"
 NONE: Final = "none"
 
 
+def card_targets(formed: Formed) -> tuple[Target, ...]:
+    """The card's totals where they are those of the table, else none: what is taken by default."""
+    return _of_card(formed) if _why_not(formed) is None else ()
+
+
 def choose_targets(calibrate: Sequence[str], formed: Formed, workspace: Workspace) -> tuple[Target, ...]:
-    """The targets of `--calibrate`: by default the card's totals where they are those of the table, or none."""
+    """The targets of `--calibrate`."""
     if not calibrate:
-        return _of_card(formed) if _why_not(formed) is None else ()
+        return card_targets(formed)
     if {CARD, NONE} & set(calibrate):
         if len(calibrate) > 1:
             raise ParameterInvalid(

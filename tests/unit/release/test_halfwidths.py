@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterInvalid
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.halfwidths import Part, half_width
+from discreet.release.halfwidths import Part, half_width, mean_size
 from discreet.release.noiselaws import TailBound, chance_of_noise, log_characteristic, variance
 
 pytestmark = pytest.mark.slow
@@ -228,3 +228,28 @@ def test_tails_are_bounded(parts: list[tuple[int, Mechanism, int]]) -> None:
         assert 1 - chances[max(math.ceil(reach) - 1, 0)] <= tail * (1 + 1e-6)
         if tail < 1e-4 and reach > 12:
             assert 1 - chances[math.floor(reach * 0.6)] > tail
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(1, laplace(30), 1), (2, laplace(12), 1)],
+        [(1, gaussian(25), 1), (1, laplace(25), 2)],
+        [(3, laplace(5), 2), (1, gaussian(40), 1)],
+    ],
+)
+def test_the_mean_size_is_that_of_the_convolution(parts: list[tuple[int, Mechanism, int]]) -> None:
+    combined = np.ones(1)
+    for stretch, mechanism, count in parts:
+        for _ in range(count):
+            combined = np.convolve(combined, law(mechanism, stretch))
+    places = np.abs(np.arange(combined.size) - combined.size // 2)
+    exact = float(places @ combined / combined.sum())
+    assert mean_size([Part(float(c), m, n) for c, m, n in parts]) == pytest.approx(exact, rel=2e-3)
+
+
+def test_the_mean_size_of_one_draw_is_the_mechanisms_own() -> None:
+    assert mean_size([Part(-2.0, laplace(0.5), 1)]) == pytest.approx(2 * laplace(0.5).expected_absolute_error())
+    assert mean_size([]) == 0
+    twice = mean_size([Part(1.0, gaussian(50), 2)])
+    assert twice == pytest.approx(50 * math.sqrt(4 / math.pi), rel=1e-6)

@@ -70,6 +70,15 @@ def test_lists_make_variants() -> None:
         ("piecewise", "category"),
     ]
     assert [one.mechanism for one in models[4:]] == ["single-message", "vector-sum", "central", "local", "shuffle"]
+    tables = parse_study(
+        LEAST + "noise: [laplace, gaussian]\nmodels: [{model: table, calibrate: [none, card]}]\n", file="s"
+    )
+    assert [(one.mechanism, one.calibrate) for one in tables.models] == [
+        ("laplace", "none"),
+        ("gaussian", "none"),
+        ("laplace", "card"),
+        ("gaussian", "card"),
+    ]
     assert models[0].categories == "automatic"
     assert models[4].categories is None
 
@@ -104,9 +113,11 @@ def test_lists_make_variants() -> None:
         ("queries:\n  custom:\n  - {name: a, where: {b: [1]}, mean: c, sum: c}\n", 7, "a mean or a sum, not both"),
         ("queries: {sums: some}\n", 5, "sums must be all or none"),
         ("noise: [laplase]\n", 5, "did you mean 'laplace'?"),
-        ("noise: gaussian\nmodels: [local]\n", 6, "noise is for model central"),
+        ("noise: gaussian\nmodels: [local]\n", 6, "noise is for models central and table"),
         ("models: [{model: central, noise: laplace, mechanism: laplace}]\n", 5, "are the same thing"),
         ("models: [{model: local, noise: laplace}]\n", 5, "'noise' does not go with model local"),
+        ("models: [{model: table, calibrate: totals}]\n", 5, "calibrate of table must be none or card"),
+        ("models: [{model: central, calibrate: card}]\n", 5, "'calibrate' does not go with model central"),
         ("models: [{model: hybrid, share: 1}]\n", 5, "must be below 1"),
         ("models: [{model: hybrid, share: [0.1, 0.10]}]\n", 5, "different numbers"),
         ("models: [{model: hybrid, selection: some}]\n", 5, "selection must be none"),

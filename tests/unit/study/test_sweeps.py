@@ -30,6 +30,7 @@ from discreet.study.models.hybrid import HybridModel, chances_in_clear
 from discreet.study.models.local import LocalModel
 from discreet.study.models.released import price_laplace, price_normal
 from discreet.study.models.shuffle import ShuffleModel
+from discreet.study.models.table import TableModel
 from discreet.study.models.truth import sum_values
 from discreet.study.outcomes import Model, Query, Streams
 from discreet.study.parts import Task
@@ -56,6 +57,7 @@ models:
 - {model: central, noise: [laplace, gaussian]}
 - local
 - {model: shuffle, mechanism: multi-message}
+- table
 - {model: hybrid, share: [0.1, 0.5], relation: [samples, strata], selection: {column: smokes, codes: [1], times: 0.3}}
 epsilon: [4]
 epsilon_is: total
@@ -94,6 +96,8 @@ def bench_of(folder: Path, text: str) -> Bench:
 MODELS: list[Model] = [
     CentralModel(neighbours=Neighbours.ADD_REMOVE, level=LEVEL, epsilon_is="total"),
     CentralModel(neighbours=Neighbours.ADD_REMOVE, level=LEVEL, epsilon_is="total", noise="gaussian", delta=DELTA),
+    TableModel(Neighbours.ADD_REMOVE, LEVEL, "total"),
+    TableModel(Neighbours.REPLACE_ONE, LEVEL, "total", noise="gaussian", delta=DELTA),
     LocalModel(epsilon_is="total"),
     LocalModel(epsilon_is="total", missing="category"),
     HybridModel(LocalModel(epsilon_is="total"), Decimal("0.2"), None, "strata"),
@@ -251,7 +255,7 @@ def test_the_same_people_are_drawn_for_every_model_and_others_in_every_run(tmp_p
     assert again[0] == again[1]
     assert again[0][0]["whole"] != again[0][0]["truth"]
     tasks = list_tasks(bench.config)
-    assert {task.place for task in tasks if task.rows} == {0, 1, 2, 3}  # hybrids are varied by their share
+    assert {task.place for task in tasks if task.rows} == {0, 1, 2, 3, 4}  # hybrids are varied by their share
     assert len({task.file for task in tasks}) == len(tasks)
 
 
@@ -332,12 +336,13 @@ def test_the_selection_is_checked_against_the_card() -> None:
 def test_a_study_with_all_four_from_file_to_report(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = run_study(read_study(write(tmp_path, FOUR)), folder, base=tmp_path, jobs=1)
-    assert done.tasks == 8 * 2 + 4 * 2 * 2
+    assert done.tasks == 9 * 2 + 5 * 2 * 2
     findings = read_findings(folder)
     assert {query["name"] for query in json.loads((folder / "study.json").read_text())["queries"]} > {"sum of age"}
     assert {series.label for asked in findings.asked for series in asked.series} >= {
         "central (laplace)",
         "central (gaussian)",
+        "table (laplace)",
     }
     assert [list(sizes_of(findings, asked)) for asked in findings.asked] == [[150, 300, PEOPLE]] * 2
     smokes = findings.asked[0]
@@ -365,4 +370,4 @@ def test_a_study_with_all_four_from_file_to_report(tmp_path: Path) -> None:
         assert (part in page) is (part != ">nan<"), part
     assert (folder / "figures" / "sizes-smokes-1.svg").is_file()
     assert (folder / "figures" / "hybrid-sum-of-age.png").is_file()
-    assert pq.read_metadata(folder / f"{SIZES}.parquet").num_rows == 4 * 2 * 2 * 4 * 2
+    assert pq.read_metadata(folder / f"{SIZES}.parquet").num_rows == 5 * 2 * 2 * 4 * 2

@@ -41,6 +41,10 @@ def test_every_strategy_tells_its_error_for_every_margin(generous_room: Office) 
     assert chosen["mean_expected_variance"] == min(one["mean_expected_variance"] for one in measure["strategies"])
     assert (chosen["name"], chosen["noise"]) == (measure["chosen"], measure["noise"])
     assert [one["keeps"] for one in measure["half_widths"]] == margins
+    assert [one["keeps"] for one in measure["expected_errors"]] == margins
+    for error, margin in zip(measure["expected_errors"], chosen["margins"], strict=True):
+        # from a normal law, √(2/π) of the standard error, down to a Laplace one
+        assert 0.70 < error["least"] / margin["standard_error"] <= error["largest"] / margin["standard_error"] < 0.80
 
 
 def test_the_cost_is_told_in_the_budgets_own_terms(generous_room: Office, reading_room: Office) -> None:

@@ -26,3 +26,5 @@ def test_each_slice_is_as_uncertain_as_its_own_noise() -> None:
     assert estimated.half_widths((0, 1), LEVEL) == pytest.approx(np.transpose([widths, widths]))
     first, second = estimated.standard_errors((0,)).tolist()
     assert 30 < second / first < 50
+    assert estimated.mean_errors((0, 1)) == pytest.approx([one.expected_absolute_error() for one in (small, large)])
+    assert estimated.mean_errors(()).shape == (1,)

@@ -46,7 +46,16 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["LAPLACE", "CentralModel", "answer_figures", "ask", "normal_weight", "shape_of", "share_epsilon"]
+__all__ = [
+    "LAPLACE",
+    "CentralModel",
+    "answer_figures",
+    "ask",
+    "normal_weight",
+    "shape_of",
+    "share_epsilon",
+    "share_statistics",
+]
 
 LAPLACE: Final = "laplace"
 
@@ -116,20 +125,33 @@ def ask(
     frame: Frame, column: str, queries: Sequence[Query], epsilon: Decimal, neighbours: Neighbours
 ) -> Iterator[tuple[Question, list[Query], Decimal]]:
     """The product's questions behind the queries of a column, each with the queries it answers and its part of ε."""
-    asked = by_statistic(queries)
-    share = floor_to_grid(Fraction(epsilon) / len(asked))
-    for statistic, wanted in asked.items():
+    for statistic, wanted, share in share_statistics(queries, epsilon):
         yield frame.inquiry.question(column, statistic, neighbours=neighbours), wanted, share
 
 
-def answer_figures(frame: Frame, queries: Sequence[Query], figures: Figures, mechanism: str) -> list[Answered]:
-    """Each query beside its truth."""
+def share_statistics(queries: Sequence[Query], epsilon: Decimal) -> Iterator[tuple[str, list[Query], Decimal]]:
+    """What is asked of one column, with the queries of each kind and its part of the column's ε."""
+    asked = by_statistic(queries)
+    share = floor_to_grid(Fraction(epsilon) / len(asked))
+    for statistic, wanted in asked.items():
+        yield statistic, wanted, share
+
+
+def answer_figures(
+    frame: Frame,
+    queries: Sequence[Query],
+    figures: Figures,
+    mechanism: str,
+    *,
+    truths: NDArray[float64] | None = None,
+) -> list[Answered]:
+    """Each query beside its truth, which is that of the rows unless `truths` says what else is estimated."""
     answered = []
     for query in queries:
-        answers = frame.column(query.column)
-        place = category_place(answers, query) if figures.values.shape[1] > 1 else 0
+        place = category_place(frame.column(query.column), query) if figures.values.shape[1] > 1 else 0
+        truth = true_values(frame, query) if truths is None else truths[:, place]
         sides = (side[:, place] for side in (figures.values, figures.low, figures.high))
-        answered.append(Answered(query, mechanism, true_values(frame, query), *sides))
+        answered.append(Answered(query, mechanism, truth, *sides))
     return answered
 
 
@@ -137,5 +159,5 @@ def shape_of(answers: Answers, question: Question, counts: NDArray[float64], mec
     """The shares of the categories that a histogram shows; nothing else shows the shape of its column."""
     if not question.histogram:
         return []
-    whole = np.maximum(counts[:, : answers.size].sum(axis=0), 0)
+    whole = np.maximum(np.nansum(counts[:, : answers.size], axis=0), 0)
     return [Protected(answers.name, mechanism, "estimate", shares=whole / max(1, whole.sum()))]

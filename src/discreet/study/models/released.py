@@ -39,7 +39,18 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-__all__ = ["Figures", "draw", "draw_seeded", "expect", "measure", "price_laplace", "price_normal", "read"]
+__all__ = [
+    "Figures",
+    "Sample",
+    "draw",
+    "draw_seeded",
+    "expect",
+    "known_mean",
+    "measure",
+    "price_laplace",
+    "price_normal",
+    "read",
+]
 
 Sample = Callable[[UsedMechanism, int], Sequence[int]]
 """So many draws of a mechanism's noise."""
@@ -187,7 +198,7 @@ def expect(frame: Frame, question: Question, pricing: Pricing, level: Decimal) -
     mean = isinstance(output, Mean)
     errors = np.full(len(groups), np.nan if mean else 0.0)
     for group, (place, number) in enumerate(zip(places, question.slices(key, groups), strict=True)):
-        assumed = None if place < 0 else _known(question, [_whole(column[place]) for column in columns])
+        assumed = None if place < 0 else known_mean(question, [column[place] for column in columns])
         if assumed is not None:
             noise = {part: noise_of(priced, number, level) for part, priced in enumerate(pricing.measures)}
             told = reach_of(output, noise, question.statement, assumed, name=question.name)
@@ -195,8 +206,8 @@ def expect(frame: Frame, question: Question, pricing: Pricing, level: Decimal) -
     return errors
 
 
-def _known(question: Question, exact: Sequence[int]) -> Assumptions | None:
-    """What an analyst who knew the cell would assume of its mean; None where there is nobody to have one."""
+def known_mean(question: Question, exact: Sequence[Any]) -> Assumptions | None:
+    """What an analyst who knew the measures of a cell would assume; None where there is nobody to have a mean."""
     output = question.output
     if not isinstance(output, Mean):
         return Assumptions()
@@ -205,8 +216,3 @@ def _known(question: Question, exact: Sequence[int]) -> Assumptions | None:
         return None
     value = output.centre + total * output.total_step / (size * output.size_step)
     return Assumptions({output.size: Fraction(size)}, {question.name: value})
-
-
-def _whole(value: Any) -> int:
-    assert isinstance(value, int)
-    return value
