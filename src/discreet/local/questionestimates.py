@@ -38,6 +38,7 @@ __all__ = [
     "poison_reach",
     "pool_clear",
     "pool_counts",
+    "total_numbers",
 ]
 
 
@@ -165,6 +166,23 @@ def _averaged(randomiser: Randomiser, sample: Sample, weights: NDArray[int64]) -
         level=sample.level,
         inclusion=sample.inclusion,
         rounding=sample.rounding,
+    )
+
+
+def total_numbers(pairing: NumberOrMissing, sample: Sample, *, offset: float, step: float) -> Estimated:
+    """Weighted totals by cell of offset + step · position, over respondents who have a number, when that is protected.
+
+    Every report is worth its number, or nothing where there is none, without bias.
+    """
+    pairs, chance = pairing.pairs(sample.reports), sample.inclusion
+    worth = offset * pairs.below + step * pairs.above
+    noise = offset**2 * pairs.below_variances + step**2 * pairs.above_variances + 2 * offset * step * pairs.covariances
+    cells, weights = sample.cells, sample.weights.astype(np.float64)
+    variances = sum_cells(weights**2 * (worth**2 * (1 / chance - 1) + noise), cells, sample.number) / chance
+    return Estimated(
+        estimates=sum_cells(weights * worth, cells, sample.number) / chance,
+        variances=np.maximum(variances, 0.0),
+        level=sample.level,
     )
 
 

@@ -123,7 +123,7 @@ class HybridModel:
         randomiser = self._randomiser(answers, plan)
         if not answers.categorical:
             combined = self._combine(randomiser, average_numbers(randomiser, sample), sample, opened)
-            return read_numbers(frame, answers, queries, self.mechanism, _in_unit(combined, answers))
+            return read_numbers(frame, answers, queries, self.mechanism, combined)
         counts = self._count(self.local.oracle(answers, plan), sample, opened)
         step, truth = frame.weight_step, counted(frame, answers) * np.float64(frame.weight_step)
         answered = []
@@ -172,12 +172,3 @@ def _selected(answers: Answers, selection: Selection) -> NDArray[bool_]:
     numbers = answers.low + answers.step * answers.positions
     above: NDArray[bool_] = (answers.positions != ABSENT) & (numbers > float(selection.above))
     return above
-
-
-def _in_unit(combined: Combined, answers: Answers) -> Estimated:
-    """From positions on the grid to the column's own unit."""
-    return Estimated(
-        estimates=answers.low + answers.step * combined.estimates,
-        variances=answers.step**2 * combined.variances,
-        level=combined.level,
-    )

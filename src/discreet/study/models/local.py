@@ -17,14 +17,10 @@ import numpy as np
 from discreet.local.choice import choose_oracle, frequency_oracle
 from discreet.local.consistency import norm_sub
 from discreet.local.estimates import Estimated
-from discreet.local.frequencies import (
-    estimate_frequencies,
-    expected_absolute_error,
-    expected_variances,
-)
+from discreet.local.frequencies import expected_absolute_error, expected_variances
 from discreet.local.joint import correlation_matrix
-from discreet.local.means import estimate_means, estimate_ratios
 from discreet.local.numberchoice import choose_number, number_randomiser
+from discreet.local.questionestimates import Sample, average_numbers, count_categories, total_numbers
 from discreet.local.randomiser import FrequencyOracle, NumberRandomiser
 from discreet.local.sampling import Plan, sample_columns, split_columns
 from discreet.local.scores import (
@@ -35,12 +31,12 @@ from discreet.local.scores import (
     score_numbers_or_missing,
     score_truths,
 )
-from discreet.local.shares import PublicSums, estimate_shares
 from discreet.local.sums import sum_cells
 from discreet.local.ternary import NumberOrMissing, choose_with_missing
 from discreet.study.frame import ABSENT, Answers, Frame
 from discreet.study.models.truth import (
     by_column,
+    by_statistic,
     category_place,
     count_squares,
     counted,
@@ -111,18 +107,21 @@ class LocalModel:
             if answers.categorical:
                 oracle = self.oracle(answers, plan)
                 reports = oracle.randomise(entropy, self.coded(answers)[rows])
-                counts = self._count(frame, answers, oracle, reports, rows, drawn[:, place], plan)
+                counts = self._count(oracle, self._sample(frame, answers, reports, rows, drawn[:, place], plan))
                 answered += self._counts(frame, answers, wanted, oracle, counts)
                 heard[name] = self._hear_categories(frame, answers, oracle, reports, rows, counts)
             elif self.missing == PROTECTED:
                 pairing = choose_with_missing(epsilon=plan.each, grid=answers.size)
                 reports = pairing.randomise(entropy, answers.positions[rows])
-                answered += self._ratios(frame, answers, wanted, pairing, reports, rows, plan)
+                sample = self._sample(frame, answers, reports, rows, drawn[:, place], plan)
+                answered += self._ratios(frame, answers, wanted, pairing, sample)
                 heard[name] = self._hear_pairs(frame, answers, pairing, reports, rows)
             else:
                 randomiser = self.randomiser(answers, plan)
                 reports = randomiser.randomise(entropy, answers.positions[rows])
-                answered += self._means(frame, answers, wanted, randomiser, reports, rows, plan)
+                sample = self._sample(frame, answers, reports, rows, drawn[:, place], plan)
+                told, means = self.told(randomiser.name), average_numbers(randomiser, sample)
+                answered += read_numbers(frame, answers, wanted, told, means)
                 heard[name] = self._hear_numbers(frame, answers, randomiser, reports, rows)
         shown = tuple(seen for one in heard.values() for seen in (one.shown, one.estimated) if seen is not None)
         notes = {"epsilon of a report": f"{plan.each:f}", "columns asked": f"{plan.asked} of {plan.columns}"}
@@ -176,23 +175,34 @@ class LocalModel:
 
     # --- estimates ------------------------------------------------------------------------------------------------
 
-    def _count(
+    def _sample(
         self,
         frame: Frame,
         answers: Answers,
-        oracle: FrequencyOracle,
         reports: NDArray[Any],
         rows: NDArray[Any],
         asked: NDArray[bool_],
         plan: Plan,
-    ) -> Estimated:
-        tally = oracle.tally(reports, cells=frame.cells[rows], weights=frame.weights[rows], number=len(frame.groups))
-        totals = estimate_frequencies(tally, oracle.channel(), inclusion=plan.inclusion, level=float(self.level))
-        if self.counts != _RATIO:
-            return totals
-        everybody, silent = frame.cells != ABSENT, asked & (frame.cells != ABSENT) & ~self.reporting(frame, answers)
-        sums = [*_weights_of(frame, everybody), *_weights_of(frame, silent)]
-        return estimate_shares(totals, PublicSums(*sums)).ratio
+    ) -> Sample:
+        """The reports as a collection has them: among everybody in a group, of whom some were asked."""
+        silent = np.flatnonzero(asked & (frame.cells != ABSENT) & ~self.reporting(frame, answers))
+        people = frame.once("everybody", lambda: np.flatnonzero(frame.cells != ABSENT))
+        if people.size < frame.size:
+            rows, silent = (np.searchsorted(people, those) for those in (rows, silent))
+        return Sample(
+            reports=reports,
+            rows=rows,
+            silent=silent,
+            places=frame.cells if people.size == frame.size else frame.cells[people],
+            people=frame.weights if people.size == frame.size else frame.weights[people],
+            number=len(frame.groups),
+            inclusion=float(plan.inclusion),
+            level=float(self.level),
+        )
+
+    def _count(self, oracle: FrequencyOracle, sample: Sample) -> Estimated:
+        counts, _ = count_categories(oracle, sample)
+        return counts.ratio if self.counts == _RATIO else counts.total
 
     def _counts(
         self, frame: Frame, answers: Answers, queries: Sequence[Query], oracle: FrequencyOracle, counts: Estimated
@@ -206,80 +216,18 @@ class LocalModel:
             answered.append(Answered(query, self.told(oracle.name), truth[:, place], estimate, low, high))
         return answered
 
-    def _means(
-        self,
-        frame: Frame,
-        answers: Answers,
-        queries: Sequence[Query],
-        randomiser: NumberRandomiser,
-        reports: NDArray[Any],
-        rows: NDArray[Any],
-        plan: Plan,
-    ) -> list[Answered]:
-        means = estimate_means(
-            randomiser.values(reports),
-            randomiser.variances(reports),
-            cells=frame.cells[rows],
-            weights=frame.weights[rows],
-            number=len(frame.groups),
-            level=float(self.level),
-            inclusion=plan.inclusion,
-        ).scaled(offset=answers.low, step=answers.step)
-        return read_numbers(frame, answers, queries, self.told(randomiser.name), means)
-
     def _ratios(
-        self,
-        frame: Frame,
-        answers: Answers,
-        queries: Sequence[Query],
-        pairing: NumberOrMissing,
-        reports: NDArray[Any],
-        rows: NDArray[Any],
-        plan: Plan,
+        self, frame: Frame, answers: Answers, queries: Sequence[Query], pairing: NumberOrMissing, sample: Sample
     ) -> list[Answered]:
-        """Means of those who have a number, when who has one is hidden too."""
-        ratios = estimate_ratios(
-            pairing.pairs(reports),
-            cells=frame.cells[rows],
-            weights=frame.weights[rows],
-            number=len(frame.groups),
-            level=float(self.level),
-            inclusion=plan.inclusion,
-        )
-        estimate, low, high = (
-            answers.low + answers.step * side for side in (ratios.estimates, ratios.low, ratios.high)
-        )
-        truth, told = mean_values(frame, answers), self.told(pairing.name)
-        totals = self._total(frame, answers, pairing, reports, rows, plan)
-        return [
-            Answered(query, told, sum_values(frame, answers), totals.estimates, totals.low, totals.high)
-            if query.statistic == "sum"
-            else Answered(query, told, truth, estimate, low, high)
-            for query in queries
-        ]
-
-    def _total(
-        self,
-        frame: Frame,
-        answers: Answers,
-        pairing: NumberOrMissing,
-        reports: NDArray[Any],
-        rows: NDArray[Any],
-        plan: Plan,
-    ) -> Estimated:
-        """Sums when who has a number is hidden too: every report is worth its number, or nothing, without bias."""
-        pairs, chance = pairing.pairs(reports), float(plan.inclusion)
-        low, step = answers.low, answers.step
-        worth = low * pairs.below + step * pairs.above
-        noise = low**2 * pairs.below_variances + step**2 * pairs.above_variances + 2 * low * step * pairs.covariances
-        cells, weights, number = frame.cells[rows], frame.weights[rows].astype(np.float64), len(frame.groups)
-        variances = sum_cells(weights**2 * (worth**2 * (1 / chance - 1) + noise), cells, number) / chance
-        unit = frame.weight_step
-        return Estimated(
-            estimates=sum_cells(weights * worth, cells, number) / chance * unit,
-            variances=np.maximum(variances, 0.0) * unit**2,
-            level=float(self.level),
-        )
+        """Means and sums of those who have a number, when who has one is hidden too."""
+        asked = by_statistic(queries)
+        told = self.told(pairing.name)
+        answered = read_numbers(frame, answers, asked.get("mean", []), told, average_numbers(pairing, sample))
+        if "sum" in asked:
+            totals, unit = total_numbers(pairing, sample, offset=answers.low, step=answers.step), frame.weight_step
+            sides = [side * unit for side in (totals.estimates, totals.low, totals.high)]
+            answered += [Answered(query, told, sum_values(frame, answers), *sides) for query in asked["sum"]]
+        return answered
 
     # --- theory ---------------------------------------------------------------------------------------------------
 
@@ -398,15 +346,18 @@ class LocalModel:
 def read_numbers(
     frame: Frame, answers: Answers, queries: Sequence[Query], told: str, means: Estimated
 ) -> list[Answered]:
-    """The queries of a number from the means of its groups: a sum is the mean times the weight, which is public."""
+    """The queries of a number from the means of its groups, which are positions on its grid.
+
+    A sum is the mean times the weight of those who have a number, which is public.
+    """
     weight = present_weight(frame, answers)
+    ends = [answers.low + answers.step * side for side in (means.estimates, means.low, means.high)]
     answered = []
     for query in queries:
         total = query.statistic == "sum"
         truth = sum_values(frame, answers) if total else mean_values(frame, answers)
         times = np.where(weight > 0, weight, np.nan) if total else 1.0
-        sides = (side * times for side in (means.estimates, means.low, means.high))
-        answered.append(Answered(query, told, truth, *sides))
+        answered.append(Answered(query, told, truth, *(side * times for side in ends)))
     return answered
 
 
