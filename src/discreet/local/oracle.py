@@ -71,6 +71,12 @@ class CategoryOracle(FrequencyOracle):
         """The exact parameters as text, for manifests and studies."""
         return {"epsilon": text(self.epsilon), "categories": str(self.categories)}
 
+    def count(self, reports: NDArray[Any]) -> NDArray[int64]:
+        """How many of the reports support each category."""
+        people = np.ones(len(reports), dtype=np.int64)
+        tally = self.tally(reports, cells=np.zeros_like(people), weights=people, number=1)
+        return tally.support.reshape(-1)
+
     def expected_variance(self, *, share: float = 0.0) -> float:
         """The variance that one report of weight 1 adds to an estimated count, for a category of this share."""
         return variance_per_report(self.channel(), share=share)

@@ -53,6 +53,10 @@ class GeneralisedResponse(CategoryOracle):
         """Exact sums; a report supports the category it names."""
         return WeightedCells(cells, weights, number).tally_named(reports[:, np.newaxis], categories=self.categories)
 
+    def count(self, reports: NDArray[Any]) -> NDArray[int64]:
+        """How many reports name each category."""
+        return np.bincount(reports, minlength=self.categories)
+
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """Positions of categories, and which values are such."""
         return read_numbers(values, below=self.categories)

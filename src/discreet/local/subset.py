@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SubsetSelection", "choose_subset_size", "draw_subsets"]
 
+_FEW: Final = 8  # categories of a set that are compared one by one sooner than marked
 _BLOCK: Final = 1 << 23  # marks held at a time while sets are drawn
 
 
@@ -103,12 +104,18 @@ def draw_subsets(entropy: Entropy, *, below: int, size: int, count: int) -> NDAr
 
     Step j draws from {0, ..., j}; what the set holds already is replaced by j, which it cannot hold yet.
     """
-    taken = np.zeros((count, below), dtype=np.bool_)
-    chosen = np.empty((count, size), dtype=np.int64)
+    chosen = np.empty((size, count), dtype=np.int64)
+    taken = np.zeros((count, below), dtype=np.bool_) if size > _FEW else None
     rows = np.arange(count)
     for place, last in enumerate(range(below - size, below)):
         drawn = uniform_array_below(entropy, last + 1, count=count)
-        drawn[taken[rows, drawn]] = last
-        taken[rows, drawn] = True
-        chosen[:, place] = drawn
-    return chosen
+        if taken is not None:
+            drawn[taken[rows, drawn]] = last
+            taken[rows, drawn] = True
+        else:
+            held = np.zeros(count, dtype=np.bool_)
+            for earlier in chosen[:place]:
+                held |= earlier == drawn
+            drawn[held] = last
+        chosen[place] = drawn
+    return chosen.T

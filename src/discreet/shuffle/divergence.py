@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,7 @@ _NODE_REACH: Final = 0.5  # the divergence lives where the second value is rare
 _BLOCKS: Final = 400
 _RESPONSE_BLOCKS: Final = 40
 _NODES: Final = 48
+_LARGEST_KEPT: Final = 1023  # of blankets: some megabytes for each number of categories
 _SHARE_SLACK: Final = 1e-7
 _EDGE_SLACK: Final = 1e-12
 
@@ -58,7 +60,7 @@ def divergence_of_response(*, local_epsilon: float, anonymity: int, delta: float
         blocks = _coarsen(anonymity - 1, 2 / total, delta)
         return lambda epsilon: _mixed(blocks, _coin_divergence(blocks.starts, epsilon, local_epsilon))
     blocks = _coarsen(anonymity - 1, min(1.0, categories / total), delta, most=_RESPONSE_BLOCKS)
-    blanket = _Blanket.lay(blocks.starts + 1, categories=categories, delta=delta)
+    blanket = _Blanket.of(blocks.starts + 1, categories=categories, delta=delta)
     return lambda epsilon: _mixed(blocks, blanket.divergence(epsilon, local_epsilon))
 
 
@@ -116,10 +118,20 @@ class _Blanket:
     categories: int
 
     @classmethod
-    def lay(cls, sizes: Floats, *, categories: int, delta: float) -> _Blanket:
+    def of(cls, sizes: Floats, *, categories: int, delta: float) -> _Blanket:
+        """A row depends on its size alone, so those of small sizes, which every search meets again, are kept."""
+        largest = int(sizes.max())
+        if largest > _LARGEST_KEPT:
+            return cls.lay(sizes, categories=categories, delta=delta, number=_NODES)
+        kept, rows = _keep(1 << largest.bit_length(), categories, delta, _NODES), sizes.astype(np.intp) - 1
+        return cls(sizes, kept.nodes[rows], kept.masses[rows], categories)
+
+    @classmethod
+    def lay(cls, sizes: Floats, *, categories: int, delta: float, number: int) -> _Blanket:
+        """So many nodes for each size, besides none at all."""
         chance = 1 / categories
-        low, width = _window(sizes, chance, delta, most=_NODES - 1, reach=_NODE_REACH)
-        nodes, rows = low[:, None] + width[:, None] * np.arange(_NODES), sizes[:, None]
+        low, width = _window(sizes, chance, delta, most=number - 1, reach=_NODE_REACH)
+        nodes, rows = low[:, None] + width[:, None] * np.arange(number), sizes[:, None]
         mass = np.diff(below(nodes, rows, chance), axis=1)
         steps = np.diff((1 - chance) * nodes * point(nodes, rows, chance), axis=1)
         moment = (rows * chance - nodes[:, :-1]) * mass - steps  # E(X − node) over the block
@@ -140,6 +152,12 @@ class _Blanket:
         gains = _excess(level, rows - self.nodes, 1 / (k - 1))
         contrast = math.expm1(local_epsilon) / (math.exp(local_epsilon) + k - 1)
         return np.asarray(k * contrast / self.sizes * (self.masses * gains).sum(axis=1))
+
+
+@lru_cache(maxsize=64)
+def _keep(largest: int, categories: int, delta: float, number: int) -> _Blanket:
+    """The rows of all sizes from 1 to the largest."""
+    return _Blanket.lay(np.arange(1.0, largest + 1), categories=categories, delta=delta, number=number)
 
 
 def _excess(level: Floats, trials: Floats, chance: float) -> Floats:

@@ -273,6 +273,8 @@ def single_message(
 
 def _tally(one: WeightClass, oracle: CategoryOracle, batch: Batch) -> tuple[NDArray[int64], ...]:
     """Sums of w and w² over the reports that support each category, and over all of them."""
-    weights = np.ones(one.people, dtype=np.int64) if batch.weights is None else batch.weights
-    tally = oracle.tally(batch.reports, cells=np.zeros(one.people, dtype=np.int64), weights=weights, number=1)
+    if batch.weights is None:
+        counts, people = oracle.count(batch.reports), np.array([one.people])
+        return counts, counts, people, people
+    tally = oracle.tally(batch.reports, cells=np.zeros(one.people, dtype=np.int64), weights=batch.weights, number=1)
     return tally.support[0], tally.support_squares[0], tally.weights, tally.weight_squares

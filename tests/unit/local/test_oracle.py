@@ -106,6 +106,8 @@ def test_tallies_are_those_of_a_loop_in_any_order(name: str, epsilon: str, categ
     order = draw.permutation(n)
     again = oracle.tally(reports[order], cells=cells[order], weights=weights[order], number=number)
     assert as_lists(again) == as_lists(tally)
+    ones = oracle.tally(reports, cells=np.zeros_like(cells), weights=np.ones_like(weights), number=1)
+    assert oracle.count(reports).tolist() == ones.support[0].tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -125,6 +127,7 @@ def test_nobody_is_tallied_as_zero(name: str) -> None:
     tally = oracle.tally(reports, cells=none, weights=none, number=2)
     assert tally.support.shape == (2, 5)
     assert not tally.support.any()
+    assert oracle.count(reports).tolist() == [0] * 5
     assert oracle.write_reports(reports) == []
     assert oracle.read_reports([])[1].tolist() == []
 

@@ -14,6 +14,7 @@ from discreet.local import subset
 from discreet.local.response import GeneralisedResponse
 from discreet.local.subset import SubsetSelection, choose_subset_size, draw_subsets
 from discreet.noise import ByteTape, SystemEntropy
+from discreet.noise.uniform import uniform_array_below
 
 
 def test_floyd_draws_every_subset_equally_often() -> None:
@@ -23,6 +24,18 @@ def test_floyd_draws_every_subset_equally_often() -> None:
     drawn = draw_subsets(tape, below=4, size=3, count=len(ways))
     found = Counter(tuple(sorted(row)) for row in drawn.tolist())
     assert found == dict.fromkeys(combinations(range(4), 3), 6)
+
+
+@pytest.mark.parametrize("size", [1, 8, 9, 30])
+def test_floyd_replaces_what_a_subset_holds_already(size: int) -> None:
+    """Subsets of few categories and of many go through different steps to the same sets, in the same order."""
+    written = bytes(np.random.default_rng().integers(0, 256, 40_000, dtype=np.uint8))
+    drawn, columns = draw_subsets(ByteTape(written), below=40, size=size, count=50), ByteTape(written)
+    sets: list[list[int]] = [[] for _ in range(50)]
+    for last in range(40 - size, 40):
+        for chosen, value in zip(sets, uniform_array_below(columns, last + 1, count=50).tolist(), strict=True):
+            chosen.append(last if value in chosen else value)
+    assert drawn.tolist() == sets
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "0.6", "1", "3", "5.99", "50"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.local.sums import multiply_columns, split_weights, sum_cells
+from discreet.local.sums import multiply_columns, split_weights, sum_cells, sum_terms
 
 
 @given(st.lists(st.just(0.0) | st.floats(1e-200, 1e300) | st.floats(-1e300, -1e-200), max_size=30), st.randoms())
@@ -19,6 +19,7 @@ def test_cells_add_up_in_any_order(terms: list[float], shuffler: object) -> None
     order = np.array(shuffler.sample(range(len(terms)), len(terms)), dtype=np.int64)  # type: ignore[attr-defined]
     made = sum_cells(values / 64, cells, 3)
     assert made.tolist() == sum_cells(values[order] / 64, cells[order], 3).tolist()
+    assert sum_terms(values / 64) == sum_cells(values / 64, np.zeros_like(cells), 1)[0]
     largest = float(np.abs(values).max(initial=0.0)) / 64
     for cell in range(3):
         assert abs(made[cell] - math.fsum(values[cells == cell] / 64)) <= (len(terms) + 1) * largest * 2**-52

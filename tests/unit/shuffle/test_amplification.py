@@ -157,9 +157,20 @@ def test_no_number_of_hiding_reports_is_left_out(chance: float) -> None:
     blocks = _coarsen(100_000, chance, 0.1)
     assert blocks.starts[0] == 0
     assert math.fsum(blocks.masses) >= 1
-    blanket = _Blanket.lay(np.array([5.0, 3_000.0, 90_000.0]), categories=round(1 / chance), delta=0.1)
+    sizes = np.array([5.0, 3_000.0, 90_000.0])
+    blanket = _Blanket.lay(sizes, categories=round(1 / chance), delta=0.1, number=48)
     assert (blanket.nodes[:, 0] == 0).all()
     assert (blanket.masses.sum(axis=1) >= 1).all()
+
+
+@pytest.mark.parametrize("categories", [3, 13])
+def test_blankets_that_are_kept_are_those_laid_anew(categories: int) -> None:
+    sizes = np.array([1.0, 2.0, 40.0, 63.0, 64.0, 700.0])
+    kept = _Blanket.of(sizes, categories=categories, delta=1e-6)
+    for place, size in enumerate(sizes):
+        alone = _Blanket.lay(np.array([size]), categories=categories, delta=1e-6, number=48)
+        assert kept.nodes[place].tolist() == alone.nodes[0].tolist()
+        assert kept.masses[place].tolist() == alone.masses[0].tolist()
 
 
 @pytest.mark.parametrize(

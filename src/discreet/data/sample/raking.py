@@ -112,13 +112,14 @@ def rake(weights: Floats, margins: Sequence[WeightMargin], *, least: float, most
     The people `pinned` keep the weight they came with, and the others make up for it.
     """
     raked, kept = weights.copy(), weights[pinned]
+    blocks = [margin.codes.astype(np.intp) for margin in margins]
     for _ in range(_SWEEPS):
         worst = 0.0
-        for margin in margins:
-            reached = np.bincount(margin.codes, weights=raked, minlength=margin.totals.size)
+        for margin, block in zip(margins, blocks, strict=True):
+            reached = np.bincount(block, weights=raked, minlength=margin.totals.size)
             factor = _ratio(margin.totals, reached)
             worst = max(worst, _distance(factor, margin.totals))
-            raked *= factor[margin.codes]
+            raked *= factor[block]
         np.clip(raked, least, most, out=raked)
         raked[pinned] = kept
         if worst < _CLOSE:
