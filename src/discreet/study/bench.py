@@ -48,7 +48,8 @@ class Bench:
             {"model": model.name, "variant": model.variant, **_sweep(choice)}
             for model, choice in zip(self.models, self.config.models, strict=True)
         ]
-        return {"rows": self.frame.size, "groups": list(self.frame.groups), "variants": variants}
+        labels = {name: answers.column.label.en for name, answers in self.frame.columns.items()}
+        return {"rows": self.frame.size, "groups": list(self.frame.groups), "labels": labels, "variants": variants}
 
     def perform(self, task: Task, parts: Path) -> None:
         """Run a task and keep its tables."""

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.study.figures import Drawing, anchors, format_axis, format_log_axis, new_figure, shorten, tell_number
+from discreet.study.figures import (
+    Drawing,
+    anchors,
+    format_axis,
+    format_log_axis,
+    new_figure,
+    shorten,
+    tell_number,
+    title_axes,
+)
 from discreet.study.findings import Asked, Findings, Panel, Series
 from discreet.study.palette import GREY, TRUTH, Look, look_of
 
@@ -153,7 +162,7 @@ def _draw_panel(axes: Any, asked: Asked, order: Sequence[int], epsilon: float, s
     if beyond:
         _tell_farthest(axes, max(beyond, key=lambda one: abs(one.value - truth.mean())), scale)
     axes.set_ylim(len(order) - 0.45, -0.55)
-    axes.set_title(f"ε = {epsilon:g}", loc="left", pad=4)
+    title_axes(axes, f"ε = {epsilon:g}", pad=4)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="#e5e7eb", linewidth=0.5, zorder=0)
     axes.set_axisbelow(True)

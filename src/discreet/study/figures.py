@@ -36,11 +36,13 @@ __all__ = [
     "draw_figures",
     "format_axis",
     "format_log_axis",
+    "leave_unlabelled",
     "new_figure",
     "require_drawing",
     "shorten",
     "slug",
     "tell_number",
+    "title_axes",
     "write_drawings",
 ]
 
@@ -55,6 +57,7 @@ _PREAMBLE: Final = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA: Final = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 
 Progress = Callable[[str], None]
+_HELPED: Final[list[Findings]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,8 @@ class Drawing:
 def draw_figures(findings: Findings, *, jobs: int = 1, progress: Progress | None = None) -> dict[str, Drawn]:
     """Draw and write every figure of a study into figures/; by name, in the order of the report.
 
-    With more `jobs` other processes draw their share of them. A figure does not depend on where it was drawn.
+    With more `jobs` other processes draw some of them, beginning with the last. A figure does not depend on where it
+    was drawn.
     """
     drawings, folder = _list_drawings(findings), findings.folder / "figures"
     shares = min(jobs, max(1, len(drawings) // _FEWEST_EACH))
@@ -77,12 +81,24 @@ def draw_figures(findings: Findings, *, jobs: int = 1, progress: Progress | None
         return write_drawings(drawings, folder, progress=progress)
     with _settings():  # what is missing is told here, not in another process
         folder.mkdir(exist_ok=True)
-    with ProcessPoolExecutor(shares - 1, get_context("spawn"), initializer=leave_with_parent) as pool:
-        others = [pool.submit(_draw_share, findings.folder, share, shares) for share in range(1, shares)]
-        drawn = write_drawings(drawings[::shares], folder, progress=progress)
-        for other in others:
-            drawn |= other.result()
-    return {drawing.name: drawn[drawing.name] for drawing in drawings}
+    with ProcessPoolExecutor(shares - 1, get_context("spawn"), initializer=_help, initargs=(findings,)) as pool:
+        elsewhere = {drawing.name: pool.submit(_draw_again, drawing.name) for drawing in reversed(drawings)}
+        own = (drawing for drawing in drawings if elsewhere[drawing.name].cancel())
+        drawn = write_drawings(own, folder, progress=progress)
+        return {name: drawn[name] if name in drawn else elsewhere[name].result() for name in reversed(elsewhere)}
+
+
+def _help(findings: Findings) -> None:
+    """Called once in another process that draws."""
+    leave_with_parent()
+    _HELPED.append(findings)
+
+
+def _draw_again(name: str) -> Drawn:
+    """In another process: the figure of that name."""
+    (findings,) = _HELPED
+    chosen = (drawing for drawing in _list_drawings(findings) if drawing.name == name)
+    return write_drawings(chosen, findings.folder / "figures")[name]
 
 
 def _list_drawings(findings: Findings) -> tuple[Drawing, ...]:
@@ -91,13 +107,6 @@ def _list_drawings(findings: Findings) -> tuple[Drawing, ...]:
     from discreet.study.sweepfigures import sweep_drawings
 
     return (*estimate_drawings(findings), *sweep_drawings(findings), *quality_drawings(findings))
-
-
-def _draw_share(folder: Path, share: int, shares: int) -> dict[str, Drawn]:
-    """In another process: every so-manieth figure of the study in this folder."""
-    from discreet.study.findings import read_findings
-
-    return write_drawings(_list_drawings(read_findings(folder))[share::shares], folder / "figures")
 
 
 def write_drawings(drawings: Iterable[Drawing], folder: Path, *, progress: Progress | None = None) -> dict[str, Drawn]:
@@ -126,6 +135,17 @@ def new_figure(width: float, height: float, title: str) -> Figure:
     figure.text(0.1 / width, 1 - 0.08 / height, title, ha="left", va="top", fontsize=10.5, fontweight="bold")
     figure.text(1 - 0.1 / width, 0.05 / height, SMALL_PRINT, ha="right", va="bottom", fontsize=6.5, color="#6b7280")
     return figure
+
+
+def title_axes(axes: Any, title: str, *, pad: float) -> None:
+    """The title at the left, and no axis labels: matplotlib would measure every tick to find a place for them."""
+    axes.set_title(title, loc="left", y=1.0, pad=pad)
+    leave_unlabelled(axes)
+
+
+def leave_unlabelled(axes: Any) -> None:
+    axes.xaxis.set_label_coords(0.5, 0.0)
+    axes.yaxis.set_label_coords(0.0, 0.5)
 
 
 def shorten(text: str, most: int) -> str:
@@ -176,24 +196,18 @@ def _settings() -> Iterator[None]:
 
 
 def _write(drawing: Drawing, folder: Path) -> Drawn:
+    import matplotlib
+
     figure = drawing.draw()
     text = io.BytesIO()
     # Names inside a file follow from its content and this salt, so that figures can stand side by side in one page.
-    with _salted(drawing.name):
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    matplotlib.rcParams["svg.hashsalt"] = f"discreet {drawing.name}"
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     with staged_file(folder / f"{drawing.name}.png", durable=False) as file:
         figure.savefig(file, format="png", dpi=_RESOLUTION, metadata={"Software": None}, **_QUICK)
     written = text.getvalue().decode("utf-8")
     write_whole(folder / f"{drawing.name}.svg", written, durable=False)
     return Drawn(drawing.name, drawing.words, _slim(written))
-
-
-@contextmanager
-def _salted(salt: str) -> Iterator[None]:
-    import matplotlib
-
-    with matplotlib.rc_context({"svg.hashsalt": f"discreet {salt}"}):
-        yield
 
 
 def _slim(svg: str) -> str:

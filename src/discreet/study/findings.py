@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -216,6 +215,11 @@ class Findings:
     @property
     def runs(self) -> int:
         return int(self.config.get("runs", 1))
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What columns are called, by name; studies of earlier versions do not tell."""
+        return self.info.get("labels") or {}
 
     @property
     def title(self) -> str:
@@ -441,22 +445,22 @@ def _count_coverage(results: Any, info: Mapping[str, Any]) -> dict[tuple[Series,
     Mechanisms are kept apart only where they tell variants of a model apart; elsewhere they differ from column to
     column.
     """
+    import pyarrow.compute as pc
+
     models = [one["model"] for one in (info.get("config") or {}).get("models") or []]
     several = frozenset(model for model in models if models.count(model) > 1)
-    low, high, truth = (results[name].to_numpy().astype(np.float64) for name in ("low", "high", "truth"))
-    known = ~(np.isnan(low) | np.isnan(high) | np.isnan(truth))
-    held = known & (low <= truth) & (truth <= high)
+    keys, (low, high, truth) = ["model", "mechanism", "epsilon"], results.select(["low", "high", "truth"]).columns
+    held = pc.and_(pc.less_equal(low, truth), pc.less_equal(truth, high))
+    unknown = pc.or_(pc.or_(pc.is_nan(low), pc.is_nan(high)), pc.is_nan(truth))
+    told = results.select(keys).append_column("held", held).filter(pc.invert(unknown))
     counted: dict[tuple[Series, float], tuple[int, int]] = {}
-    names = zip(*(results[name].to_pylist() for name in ("model", "mechanism", "epsilon")), strict=True)
-    for (model, mechanism, epsilon), is_known, is_held in zip(names, known.tolist(), held.tolist(), strict=True):
-        if is_known:
-            key = (_covering(model, mechanism, several), float(epsilon))
-            hits, number = counted.get(key, (0, 0))
-            counted[key] = (hits + is_held, number + 1)
+    for row in told.group_by(keys, use_threads=False).aggregate([("held", "sum"), ("held", "count")]).to_pylist():
+        key = (_covering(row["model"], row["mechanism"], several), float(row["epsilon"]))
+        hits, number = counted.get(key, (0, 0))
+        counted[key] = (hits + row["held_sum"], number + row["held_count"])
     return counted
 
 
-@lru_cache(maxsize=1024)
 def _covering(model: str, mechanism: str, several: frozenset[str]) -> Series:
     series = Series(model, mechanism)
     if model in TOLD_BY_MECHANISM or series.biased:

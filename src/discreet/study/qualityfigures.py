@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.study.figures import Drawing, chosen_epsilons, format_axis, new_figure, shorten, slug
+from discreet.study.figures import (
+    Drawing,
+    chosen_epsilons,
+    format_axis,
+    leave_unlabelled,
+    new_figure,
+    shorten,
+    slug,
+    title_axes,
+)
 from discreet.study.findings import Findings, Row, Series, tell_variant
 from discreet.study.palette import DIVERGING, GREY, TRUTH, look_of
 
@@ -21,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["draw_correlations", "draw_shapes", "quality_drawings"]
 
 _MOST_MAPS: Final = 6
+_SIDE, _CELL, _WIDEST, _LABEL = 2.6, 0.19, 11.0, 38  # inches of a map and of its cells at least, of all maps; letters
+_MODELS: Final = ("shuffle", "central", "table", "local")  # that can be without correlations
 _MOST_SHAPES: Final = 12
 _MOST_BARS: Final = 14
 _ENDS: Final = ("below", "above")
@@ -28,11 +39,14 @@ _ENDS: Final = ("below", "above")
 
 def quality_drawings(findings: Findings) -> Iterator[Drawing]:
     """Correlations and shapes at the highest, the middle and the lowest ε."""
+    models = {one["model"] for one in findings.info.get("variants") or []}
     for epsilon in chosen_epsilons(findings):
         rows = [row for row in findings.correlations if row["epsilon"] == epsilon]
         if rows:
+            unlinked = [model for model in _MODELS if model in models and model not in {row["model"] for row in rows}]
             words = f"Correlations between columns at ε = {epsilon:g}: original, and as each model shows them."
-            yield Drawing(f"correlations-{slug(f'{epsilon:g}')}", words, partial(draw_correlations, rows, epsilon))
+            draw = partial(draw_correlations, rows, epsilon, findings.labels, unlinked)
+            yield Drawing(f"correlations-{slug(f'{epsilon:g}')}", words, draw)
     for epsilon in chosen_epsilons(findings):
         rows = [row for row in findings.shapes if row["epsilon"] == epsilon]
         if rows:
@@ -41,34 +55,51 @@ def quality_drawings(findings: Findings) -> Iterator[Drawing]:
             yield Drawing(f"shapes-{slug(f'{epsilon:g}')}", words, partial(draw_shapes, rows, scores, epsilon))
 
 
-def draw_correlations(rows: Sequence[Row], epsilon: float) -> Figure:
-    """Heat maps side by side; cells without a value are hatched."""
+def draw_correlations(
+    rows: Sequence[Row], epsilon: float, labels: Mapping[str, str], unlinked: Sequence[str] = ()
+) -> Figure:
+    """Heat maps side by side, columns by label; cells without a value are hatched.
+
+    The `unlinked` models, of which nothing links two answers of a person, share a map without values.
+    """
     names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
-    sorts = list(dict.fromkeys((row["model"], row["mechanism"], row["basis"]) for row in rows))
-    sorts.sort(key=lambda one: (Series(one[0], one[1]).order, one[2] != "reports"))
-    maps = [("original", _matrix(rows, names, "original"))]
-    for sort in sorts[: _MOST_MAPS - 1]:
-        its = [row for row in rows if (row["model"], row["mechanism"], row["basis"]) == sort]
-        rivals = len({mechanism for model, mechanism, _ in sorts if model == sort[0]})
-        maps.append((_map_title(*sort, alone=rivals == 1), _matrix(its, names, "protected")))
-    across = 2 if len(maps) == 4 else min(3, len(maps))
+    maps = _list_maps(rows, names, unlinked)
+    side = max(_SIDE, _CELL * len(names))
+    across = min(len(maps), 2 if len(maps) == 4 else 3, max(1, int(_WIDEST / side)))
     down = -(-len(maps) // across)
-    side, left, below = 2.9, 1.35, 1.25
-    width, height = left + across * (side + 0.15) + 0.75, 0.2 + (side + 0.35) * down + below
+    told = [f"{shorten(labels.get(name, name), _LABEL)}  {place}" for place, name in enumerate(names, start=1)]
+    left, gap, tall = 0.25 + 0.064 * max(map(len, told)), 0.25, side + 0.55
+    width, height = left + across * (side + gap) + 0.55, 0.5 + tall * down + 0.15
     figure = new_figure(width, height, f"Correlations between columns at ε = {epsilon:g}")
     for place, (title, matrix) in enumerate(maps):
         row, column = divmod(place, across)
-        bottom = height - 0.52 - (row + 1) * side - row * 0.35
-        spot = ((left + column * (side + 0.15)) / width, bottom / height, side / width, side / height)
+        bottom = height - 0.55 - side - row * tall
+        spot = ((left + column * (side + gap)) / width, bottom / height, side / width, side / height)
         axes = figure.add_axes(spot)
         image = _draw_map(axes, title, matrix)
-        _name_axes(axes, names, first=column == 0, last=place + across >= len(maps))
-    bar = figure.add_axes(((width - 0.55) / width, (height - 0.52 - side) / height, 0.12 / width, side / height))
+        _name_axes(axes, told if column == 0 else [])
+    bar = figure.add_axes(((width - 0.6) / width, (height - 0.55 - side) / height, 0.12 / width, side / height))
     figure.colorbar(image, cax=bar, ticks=[-1, -0.5, 0, 0.5, 1])
-    bar.tick_params(labelsize=7)
-    words = "Hatched: no value can be given (suppressed or undefined)"
-    figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY)
+    bar.tick_params(labelsize=7.5)
+    words = "Hatched: no value can be given (suppressed, undefined, or no two answers of a person are linked)"
+    figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY, va="bottom")
     return figure
+
+
+def _list_maps(
+    rows: Sequence[Row], names: Sequence[str], unlinked: Sequence[str]
+) -> list[tuple[str, NDArray[float64]]]:
+    """Titles and values: the original, every model, and last the recipes that are there to compare."""
+    sorts = list(dict.fromkeys((row["model"], row["mechanism"], row["basis"]) for row in rows))
+    sorts.sort(key=lambda one: (Series(one[0], one[1]).order, one[2] != "reports"))
+    maps = [("original", _matrix(rows, names, "original"))]
+    if unlinked:
+        maps.append((f"{', '.join(unlinked)}: none", _matrix([], names, "protected")))
+    for sort in sorts[: _MOST_MAPS - len(maps)]:
+        its = [row for row in rows if (row["model"], row["mechanism"], row["basis"]) == sort]
+        rivals = len({mechanism for model, mechanism, _ in sorts if model == sort[0]})
+        maps.append((_map_title(*sort, alone=rivals == 1), _matrix(its, names, "protected")))
+    return maps
 
 
 def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> NDArray[float64]:
@@ -88,25 +119,20 @@ def _map_title(model: str, mechanism: str, basis: str, *, alone: bool) -> str:
 
 
 def _draw_map(axes: Any, title: str, matrix: NDArray[float64]) -> Any:
-    from matplotlib.patches import Rectangle
-
+    axes.patch.set(facecolor="white", edgecolor="#9aa3ad", hatch="////")  # what has no value lets it through
     image = axes.imshow(matrix, cmap=DIVERGING, vmin=-1, vmax=1, interpolation="none", aspect="auto")
-    for row, column in np.argwhere(np.isnan(matrix)):
-        spot = (column - 0.5, row - 0.5)
-        axes.add_patch(Rectangle(spot, 1, 1, facecolor="white", edgecolor="#9aa3ad", hatch="////", linewidth=0))
-    axes.set_title(title, loc="left", pad=3)
+    title_axes(axes, title, pad=3)
     for spine in axes.spines.values():
         spine.set_visible(False)
     return image
 
 
-def _name_axes(axes: Any, names: Sequence[str], *, first: bool, last: bool) -> None:
-    """Names at the left of each row of maps, and under the lowest map of each column."""
-    labels = [shorten(name, 17) for name in names]
-    places = range(len(names))
-    axes.set_yticks(places if first else [], labels if first else [], fontsize=7)
-    axes.set_xticks(places if last else [], labels if last else [], fontsize=7, rotation=90)
-    axes.tick_params(length=0, pad=2)
+def _name_axes(axes: Any, labels: Sequence[str]) -> None:
+    """Numbers under every map; labels, each with its number, at the left of a row of maps."""
+    numbers = range(axes.images[0].get_size()[0])
+    axes.set_yticks(range(len(labels)), labels, fontsize=7.5)
+    axes.set_xticks(numbers, [str(number + 1) for number in numbers], fontsize=7.5)
+    axes.tick_params(left=False, bottom=False, pad=2)
 
 
 def _scores(findings: Findings, epsilon: float) -> dict[tuple[str, Series], float]:
@@ -149,6 +175,7 @@ def draw_shapes(rows: Sequence[Row], scores: Mapping[tuple[str, Series], float],
         bottom = height - 0.62 - row * tall - 1.35
         spot = ((position * cell + inset) / width, bottom / height, (cell - inset - 0.15) / width, 1.35 / height)
         axes = figure.add_axes(spot)
+        leave_unlabelled(axes)
         (_draw_number if numeric else _draw_categories)(axes, its, series)
         _title_shape(figure, column, series, scores, ((position * cell + 0.1) / width, (bottom + 1.36) / height), width)
     for place, (family, colour) in enumerate(families.items()):

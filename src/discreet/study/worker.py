@@ -26,6 +26,11 @@ __all__ = ["ONE_THREAD", "Assignment", "accept", "describe", "leave_with_parent"
 
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ONE_THREAD: Final = dict.fromkeys(_THREADS, "1")
+_NEEDED: Final = (
+    "pyarrow.dataset",
+    "discreet.study.bench",
+    *(f"discreet.study.models.{name}" for name in ("local", "shuffle", "naive")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,9 @@ def start_worker() -> None:
 
 
 def load() -> None:
-    """Import what tasks need, while their rows are still being prepared."""
-    for name in ("pyarrow.compute", "pyarrow.parquet", "discreet.study.bench", "discreet.study.variants"):
+    """Import what most tasks need, while their rows are still being prepared."""
+    for name in _NEEDED:
         import_module(name)
-    import_module("pyarrow").array(())  # where pandas is installed, the first array loads it
     if find_spec("scipy") is not None:
         import_module("discreet.shuffle.divergence")
 

@@ -18,8 +18,9 @@ import pytest
 
 from discreet.errors import ExtraMissing, PathInvalid
 from discreet.pages.markup import Markup, element, table
-from discreet.study.figures import anchors, shorten, slug, tell_number
+from discreet.study.figures import anchors, shorten, slug, tell_number, write_drawings
 from discreet.study.findings import Series, read_findings
+from discreet.study.qualityfigures import quality_drawings
 from discreet.study.report import verdict_lines, write_report
 from discreet.study.reproduction import reproduce_report
 
@@ -215,6 +216,31 @@ def test_figures_are_written_as_svg_and_png_and_are_repeatable(reported: _Report
             text = "".join(ElementTree.parse(file).getroot().itertext())
             assert "not a release" in text
             assert "ε" in text
+
+
+def test_figures_drawn_in_several_processes_are_the_same(reported: _Reported, folder: Path) -> None:
+    write_report(folder, jobs=2)
+    drawn = {file.name: file.read_bytes() for file in (folder / "figures").iterdir()}
+    assert drawn == {file.name: file.read_bytes() for file in (reported.folder / "figures").iterdir()}
+    assert (folder / "report.html").read_bytes() == (reported.folder / "report.html").read_bytes()
+
+
+def test_correlations_name_columns_by_label_and_models_without_any(reported: _Reported, folder: Path) -> None:
+    """Nothing links two answers that were shuffled; studies of earlier versions know columns by name only."""
+    about = json.loads((folder / "study.json").read_text("utf-8"))
+    about["labels"] = {"smoking": "Type of smoker", "height": HOSTILE}
+    about["variants"] += [{"model": "shuffle", "variant": "shuffle single-message"}]
+    (folder / "study.json").write_text(json.dumps(about), encoding="utf-8")
+    chosen = [one for one in quality_drawings(read_findings(folder)) if one.name.startswith("correlations")]
+    write_drawings(chosen, folder / "figures")
+    for one in chosen:
+        words = _words(folder / "figures" / f"{one.name}.svg")
+        assert {"Type of smoker  1", "shuffle: none", "local, corrected"} <= words
+        assert "smoking  1" in _words(reported.folder / "figures" / f"{one.name}.svg")
+
+
+def _words(figure: Path) -> set[str]:
+    return {text.strip() for text in ElementTree.parse(figure).getroot().itertext()}
 
 
 def test_progress_names_each_figure(reported: _Reported) -> None:

@@ -99,6 +99,7 @@ def test_the_study_says_everything_about_itself(once: Path) -> None:
     assert about["schema"] == 1
     assert about["rows"] == PEOPLE
     assert about["groups"] == ["North", "South"]
+    assert about["labels"]["smokes"] == "smokes"
     assert about["queries"][0] == {
         "name": "smokes=1",
         "statistic": "count",
