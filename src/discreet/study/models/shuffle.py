@@ -29,9 +29,8 @@ from discreet.local.consistency import norm_sub
 from discreet.local.frequencies import expected_absolute_error
 from discreet.noise.entropy import Entropy
 from discreet.noise.uniform import uniform_array_below
-from discreet.plan.algebra import Total
-from discreet.plan.calculus import ends_of, facts_of, span_of
-from discreet.plan.sensitivity import sensitivities
+from discreet.plan.algebra import Measure, Total
+from discreet.plan.calculus import Facts, ends_of, facts_of, span_of
 from discreet.release.noising import NoisyMeasure
 from discreet.release.pricing import Pricing, UsedMechanism
 from discreet.shuffle.multimessage import FEWEST_SENDERS, MultiMessageSum
@@ -238,20 +237,6 @@ class _Messages:
     pricing: Pricing
     protocols: Mapping[UsedMechanism, MultiMessageSum]
 
-    @classmethod
-    def of(cls, frame: Frame, question: Question, epsilon: Decimal, delta: Decimal) -> _Messages:
-        """The protocols of a question; the parts of a mean share δ evenly."""
-        pricing = price_laplace(question, epsilon)
-        people = int(np.bincount(frame.cells[frame.cells != ABSENT], minlength=1).max())
-        each = floor_to_grid(Fraction(delta) / len(pricing.measures))
-        protocols = {
-            mechanism: _protocol(question, place, number, priced.epsilon, each, people)
-            for place, priced in enumerate(pricing.measures)
-            for number, mechanism in enumerate(priced.mechanisms)
-            if mechanism is not None
-        }
-        return cls(question, pricing, protocols)
-
     def draw(self, frame: Frame, entropy: Entropy) -> list[NoisyMeasure]:
         def sample(mechanism: UsedMechanism, count: int) -> Sequence[int]:
             return self.protocols[mechanism].draw_total_noise(entropy, count)
@@ -259,26 +244,35 @@ class _Messages:
         return draw(self.question.plan, self.pricing, measure(frame, self.question), sample)
 
 
-@lru_cache(maxsize=4096)
-def _protocol(
-    question: Question, place: int, number: int, epsilon: Decimal, delta: Decimal, people: int
-) -> MultiMessageSum:
-    """The protocol of one measure in one slice of its key, for what one person can add to a cell there."""
-    plan, cards = question.plan, question.cards
-    asked, facts = plan.measures[place], facts_of(plan.source, cards)
-    key = sensitivities(plan, asked, cards, facts=facts).key
+@lru_cache(maxsize=1024)
+def _messages(question: Question, epsilon: Decimal, delta: Decimal, people: int) -> _Messages:
+    """The protocols of a question, one for each noise; the parts of a mean share δ evenly."""
+    pricing, protocols = price_laplace(question, epsilon), dict[UsedMechanism, MultiMessageSum]()
+    facts = facts_of(question.plan.source, question.cards)
+    for asked, priced in zip(question.plan.measures, pricing.measures, strict=True):
+        for number, mechanism in enumerate(priced.mechanisms):
+            if mechanism is not None and mechanism not in protocols:
+                low, high = _added(question, asked, priced.sensitivities.key, number, facts)
+                protocols[mechanism] = MultiMessageSum(
+                    epsilon=priced.epsilon,
+                    delta=floor_to_grid(Fraction(delta) / len(pricing.measures)),
+                    clients=max(people, FEWEST_SENDERS),
+                    largest=max(high, 0),
+                    lowest=min(low, 0),
+                    cells=len(question.plan.keys[-1].cells or ()) if question.histogram else 1,
+                    neighbours=question.cards[question.plan.dataset].neighbours,
+                )
+    return _Messages(question, pricing, protocols)
+
+
+def _added(question: Question, asked: Measure, key: int | None, number: int, facts: Facts) -> tuple[int, int]:
+    """What one person can add to a cell of a measure, in one slice of its key: the least and the most."""
+    if not isinstance(asked, Total):
+        return 0, 1
     if key is not None:
-        facts = facts.given(plan.keys[key].field.column, _category((plan.keys[key].cells or ())[number]))
-    low, high = ends_of(span_of(asked.value, facts)) if isinstance(asked, Total) else (0, 1)
-    return MultiMessageSum(
-        epsilon=epsilon,
-        delta=delta,
-        clients=max(people, FEWEST_SENDERS),
-        largest=max(high, 0),
-        lowest=min(low, 0),
-        cells=len(plan.keys[-1].cells or ()) if question.histogram else 1,
-        neighbours=cards[plan.dataset].neighbours,
-    )
+        slicing = question.plan.keys[key]
+        facts = facts.given(slicing.field.column, _category((slicing.cells or ())[number]))
+    return ends_of(span_of(asked.value, facts))
 
 
 def _category(cell: int | str | None) -> int | None:
@@ -356,8 +350,11 @@ class ShuffleModel:
     ) -> Iterator[tuple[Question, list[Query], _Messages]]:
         """The questions of a column with their protocols; mean and sum, where both are asked, share δ as they do ε."""
         delta = floor_to_grid(Fraction(terms.delta) / len(by_statistic(queries)))
+        people = frame.once(
+            "largest group", lambda: int(np.bincount(frame.cells[frame.cells != ABSENT]).max(initial=0))
+        )
         for question, parts, share in ask(frame, column, queries, terms.epsilon, self.neighbours):
-            yield question, parts, _Messages.of(frame, question, share, delta)
+            yield question, parts, _messages(question, share, delta, people)
 
     def _read(self, frame: Frame, answers: Answers, queries: Sequence[Query], estimates: _Estimates) -> list[Answered]:
         answered = []
