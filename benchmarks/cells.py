@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from discreet.release import Answer
+    from discreet.results import Release
+
+    pass
 
 __all__ = ["run"]
 
@@ -99,7 +101,7 @@ def _ask(folder: Path, what: str) -> None:
     with discreet.open(folder / "w") as session:
         session.query("SELECT COUNT(*) FROM big", epsilon="0.01", fresh=True)  # loads what every question loads
         asked = _tell("asked", lambda: session.query(QUESTIONS[what], epsilon="0.01", fresh=True))
-        answer = cast("Answer", asked)
+        answer = cast("Release", asked)
         _tell("rows read", lambda: sum(1 for _ in answer.rows))
         _tell("intervals read", lambda: sum(1 for _ in answer.intervals))
 

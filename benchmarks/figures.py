@@ -21,6 +21,7 @@ import numpy as np
 
 from discreet.engines.base import Measured
 from discreet.release.noising import Noisy, draw
+from discreet.results import Quality
 from discreet.session import Session
 from discreet.tables.calibration import Target, calibrate
 from discreet.tables.figures import MarginFigures
@@ -28,7 +29,6 @@ from discreet.tables.layout import keep_keys
 from discreet.tables.measuring import Design
 from discreet.tables.releasing import figure_margins
 from discreet.tables.request import table_request
-from discreet.tables.table import Quality
 
 __all__ = ["CALIBRATED", "KINDS", "Tally", "hidden_people", "measure_calibrated", "measure_kind", "run"]
 

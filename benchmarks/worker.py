@@ -62,7 +62,7 @@ def run_parts(workspace: str, sql: str) -> Callable[[], Mapping[str, float]]:
     for owner, name, part in (
         (reading, "read_asked", "reading"),
         (asking, "price", "pricing"),
-        (asking, "spend", "charge"),
+        (Ledger, "spend", "charge"),
         (EmbeddedEngine, "measure", "engine"),
         (asking, "draw", "noise"),
         (Ledger, "commit_answer", "commit"),
@@ -102,7 +102,7 @@ def run_table(workspace: str, dataset: str, by: str, margins: str = "") -> Calla
     for owner, name, part in (
         (table_asking, "form_table", "reading"),
         (table_asking, "design_table", "strategy"),
-        (asking, "spend", "charge"),
+        (Ledger, "spend", "charge"),
         (EmbeddedEngine, "measure", "engine"),
         (asking, "draw", "noise"),
         (Ledger, "commit_answer", "commit"),

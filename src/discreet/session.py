@@ -36,14 +36,11 @@ from discreet.ledger.records import check_name, name_request
 if TYPE_CHECKING:
     from discreet.data.publictables import PublicTable
     from discreet.engines.base import Engine
-    from discreet.release.answers import Answer
     from discreet.release.apportionment import Apportionment
     from discreet.release.explanation import Explanation
-    from discreet.release.runs import WorkloadAnswer
-    from discreet.release.unprovenanswers import UnprovenAnswer
     from discreet.release.workloads import Workload
+    from discreet.results import Heading, Release
     from discreet.tables.desk import TableDesk
-    from discreet.tables.table import Table
 
 __all__ = ["NewPopulation", "Session", "default_analyst", "open_session"]
 
@@ -273,11 +270,13 @@ class Session:
         level: ExactLike = "0.95",
         fresh: bool = False,
         confirm: Callable[[Explanation], bool] | None = None,
-    ) -> Answer:
+        check: Callable[[Sequence[Heading]], None] | None = None,
+    ) -> Release:
         """Answer one statement; `epsilon` is the total it may cost, split over its measures.
 
         With `within` instead, such as {"people": 500}, the least epsilon that reaches these half-widths is asked with.
-        `confirm` sees what it will cost and how far off it will be, and may still say no.
+        `confirm` sees what it will cost and how far off it will be, and may still say no; `check` sees the keys that
+        will be shown, and may refuse what cannot be written of them.
         """
         from discreet.release import ask
         from discreet.release.reading import explain_ask, read_ask, refuse_widths
@@ -295,10 +294,12 @@ class Session:
             request_id=request_id,
             fresh=fresh,
         )
+        if check is not None:
+            check(asked.headings)
         if confirm is not None and not confirm(explain_ask(asked, self.ledger)):
             raise Refused("Not asked. Nothing was released or charged.")
         try:
-            return ask(asked, self.ledger, self._engine)
+            return ask(asked, self.ledger, self._engine).release
         except BudgetExceeded:
             refuse_widths(asked, self.ledger)
             raise
@@ -314,7 +315,7 @@ class Session:
         sample_size: int | None = None,
         analyst: str | None = None,
         request_id: str | None = None,
-    ) -> UnprovenAnswer:
+    ) -> Release:
         """One aggregate by `local`, `generated` or `replace`, where the card permits it: not differentially private."""
         from discreet.release.unproven import ask_unproven
 
@@ -384,7 +385,7 @@ class Session:
         analyst: str | None = None,
         request_id: str | None = None,
         confirm: Callable[[Apportionment], bool] | None = None,
-    ) -> WorkloadAnswer:
+    ) -> Release:
         """Answer every question of a workload under one charge. `confirm` sees the plan and may still say no."""
         from discreet.release.runs import run_workload
 
@@ -420,7 +421,7 @@ class Session:
         request_id: str | None = None,
         level: ExactLike = "0.95",
         fresh: bool = False,
-    ) -> Table:
+    ) -> Release:
         """A protected table: cells and margins that add up, with an interval on each. `epsilon` is what it costs.
 
         `margins` are all of them, none, or those that keep the named columns, as in ["province", "total"]. `no_missing`

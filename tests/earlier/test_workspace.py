@@ -24,7 +24,9 @@ ASKED: Final[list[dict[str, Any]]] = json.loads((HOME / "answers.json").read_tex
 VARIES: Final = frozenset({"charge", "remaining", "replayed", "request_id", "warnings", "created", "id", "plan_hash"})
 """What depends on when and under which id one asks, and what the plan is known by now."""
 
-SINCE: Final = frozenset({"cost", "debited", "history", "holds", "questions_left", "weights", "absent"})
+SINCE: Final = frozenset(
+    {"cost", "debited", "history", "holds", "questions_left", "weights", "absent", "schema", "kind", "claim", "notes"}
+)
 """What was not told then."""
 
 READ_ANEW: Final = re.compile(r"\.(low|high)|\.intervals\[\d+\]\.\w+\[[01]\]")

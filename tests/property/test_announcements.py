@@ -80,7 +80,7 @@ class Asking:
         if noise == "auto" and self.budget != "in rho" and not told["replayed"] and pure.refusal is None:
             after: Any = told["remaining_after"]
             assert Decimal(after["largest_question"]["epsilon"]) >= pure.epsilon_left, "auto leaves what Laplace would"
-        return self.hold(told, lambda: dict(desk.release(asked, fresh=fresh).release))
+        return self.hold(told, lambda: desk.release(asked, fresh=fresh).to_dict())
 
     def workload(self, analyst: str, epsilon: str) -> str:
         tasks = tuple(Task(f"q{age}", f"SELECT COUNT(*) AS n FROM people WHERE age > {age}") for age in (1, 2, 3))

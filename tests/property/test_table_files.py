@@ -6,17 +6,18 @@ import csv
 import io
 import re
 import zipfile
+from fractions import Fraction
 from xml.etree import ElementTree
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from discreet.data.columns import Labels
 from discreet.guarantees.types import PureDP
-from discreet.plan.statement import KeyFace
-from discreet.tables.files import render_text
-from discreet.tables.table import Entry, Heading, Quality, Table
-from discreet.tables.xlsx import to_xlsx
+from discreet.present.files import render_text
+from discreet.present.formats.xlsx import to_xlsx
+from discreet.results import Figure, Heading, KeyFace, Labels, Quality, Release
+from discreet.results.notes import Measured, StrategyUsed
+from tests.releases import make_release
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
@@ -25,24 +26,13 @@ words = st.text(min_size=1, max_size=30).filter(str.strip)
 labels = st.one_of(words, st.tuples(st.sampled_from("=+-@\t\r\n'\"_"), words).map("".join))
 
 
-def make_table(label: str) -> Table:
+def make_labelled(label: str) -> Release:
+    """A table whose title, key, category and a note's sentence begin with the label."""
     labels = Labels(label, label)
     heading = Heading("key", labels, KeyFace("key", codes=("=1",), labels=(labels,)))
-    entry = Entry(("=1",), (), -1, -1.5, -2, 0, Quality.GOOD)
-    return Table(
-        dataset="data",
-        title=labels,
-        statistic=Labels("Count", "Effectif"),
-        headings=(heading,),
-        cells=[entry],
-        margins=[],
-        step="1",
-        level="0.95",
-        guarantee=PureDP(epsilon=1),
-        quality_basis="privacy noise",
-        release={},
-        notes=((labels, labels),),
-    )
+    figure = Figure(("=1",), (), -1, -1.5, -2, 0, Quality.GOOD)
+    noted = StrategyUsed("laplace", (Measured(("key",), residual=False, share=Fraction(1)),), label, Fraction(1))
+    return make_release([heading], [figure], guarantee=PureDP(epsilon=1), title=labels, notes=(noted,))
 
 
 def decode(text: str) -> str:
@@ -60,7 +50,7 @@ def replaced(label: str) -> str:
 @example("\r=1+1")
 @example("\x00\x1f\ufffe")
 def test_labels_survive_in_a_workbook_and_are_never_formulas(label: str) -> None:
-    with zipfile.ZipFile(io.BytesIO(to_xlsx(make_table(label), "en"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(to_xlsx(make_labelled(label), "en"))) as archive:
         strings = ElementTree.fromstring(archive.read("xl/sharedStrings.xml"))
         styles = ElementTree.fromstring(archive.read("xl/styles.xml")).find(f"{SHEET}cellXfs")
         sheets = [ElementTree.fromstring(archive.read(f"xl/worksheets/sheet{place}.xml")) for place in (1, 2, 3)]
@@ -79,7 +69,7 @@ def test_labels_survive_in_a_workbook_and_are_never_formulas(label: str) -> None
 def test_labels_survive_in_csv_and_are_never_formulas(label: str) -> None:
     if not label.strip():
         label += "x"
-    head, line = csv.reader(io.StringIO(render_text(make_table(label), "csv", "en"), newline=""))
+    head, line = csv.reader(io.StringIO(render_text(make_labelled(label), "csv", "en"), newline=""))
     cells = dict(zip(head, line, strict=True))
     assert cells["key_label"].removeprefix("'") == label.removeprefix("'") or cells["key_label"] == label
     assert cells["value"] == "-1"

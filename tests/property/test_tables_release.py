@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from discreet.engines.base import Measured
 from discreet.engines.cells import take_margin
 from discreet.plan.algebra import Marginal, Residual
-from discreet.release.answers import Answer, Remaining
+from discreet.release.answers import Answer
 from discreet.release.noising import Noisy, draw
+from discreet.results import Amount, Charged, Figure, Quality, Release
 from discreet.tables.measuring import Design
 from discreet.tables.releasing import read_table
-from discreet.tables.table import Entry, Quality, Table
-from tests.unit.tables.office import POPULATION, WITH_DELTA, Office, open_office
+from tests.releases import LEFT
+from tests.unit.tables.office import WITH_DELTA, Office, open_office
 
 TABLES: dict[str, dict[str, Any]] = {
     "counts": {"by": "region,smokes,age"},
@@ -44,16 +45,13 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 def dress(office: Office, design: Design, noisy: Noisy) -> Answer:
     """An answer as it would be stored, without a charge."""
-    left = office.session.budget(POPULATION).population
     return Answer(
         statement=design.statement,
         cards=design.formed.cards,
         versions={"people": 1},
         noisy=Noisy.from_bytes(noisy.to_bytes()),
         level=Decimal("0.95"),
-        charge={"epsilon": "1", "delta": "0"},
-        remaining=Remaining(population=left, analyst=left),
-        replayed=False,
+        settlement=Charged(Amount(Decimal(1)), LEFT, replayed=False),
         request_id="one",
     )
 
@@ -73,7 +71,7 @@ def exact_cells(design: Design, data: st.DataObject) -> Measured:
     return Measured(tuple(columns))
 
 
-def inside(table: Table, margin: Entry) -> list[Entry]:
+def inside(table: Release, margin: Figure) -> list[Figure]:
     return [
         cell
         for cell in table.cells
@@ -92,7 +90,7 @@ def test_published_tables_add_up(office: Office, case: str, noise: str, data: st
     noisy = draw(design.statement.plan, design.price(), exact_cells(design, data))
     table = read_table(design, dress(office, design, noisy), level=Decimal("0.95"))
     mean, signed = options.get("mean", False), options.get("value") == "change"
-    step = Decimal(table.step or "1")
+    step = Decimal(table.statistic.step or "1")
     for entry in table.entries():
         if mean and entry.quality is Quality.TOO_SMALL:
             assert entry.value is entry.raw is entry.low is entry.high is None

@@ -23,11 +23,11 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Key, Plan, Quantile, Units
 from discreet.plan.outputs import Presentation
 from discreet.plan.statement import KeyFace, MeasureFace, Statement
-from discreet.release.answers import Answer
 from discreet.release.noising import draw
 from discreet.release.pricing import Pricing, price
 from discreet.session import Session
 from tests.algebra.columns import field, scan
+from tests.unit.release.conftest import Given, ask_session
 
 pytestmark = pytest.mark.statistical
 
@@ -104,8 +104,9 @@ def slack(count: int) -> float:
     return math.sqrt(math.log(1 / ALPHA) / (2 * count))
 
 
-def drawn(answer: Answer) -> tuple[int, ...]:
-    return answer.noisy.measures[0].values
+def drawn(answer: Given) -> tuple[int, ...]:
+    values: tuple[int, ...] = answer.noisy.measures[0].values
+    return values
 
 
 # --- counts ---------------------------------------------------------------------------------------------------------
@@ -114,8 +115,8 @@ def drawn(answer: Answer) -> tuple[int, ...]:
 def test_answers_carry_the_noise_that_is_charged_for(house: Session) -> None:
     scale = ROWS_PER_UNIT / 0.5
     gap = min(law_gap(scale, scale * 0.75), law_gap(scale, scale * 1.25))
-    first = drawn(house.query(SQL, epsilon="0.5"))
-    second = drawn(house.query(SQL, epsilon="0.5", fresh=True))
+    first = drawn(ask_session(house, SQL, epsilon="0.5"))
+    second = drawn(ask_session(house, SQL, epsilon="0.5", fresh=True))
     assert len(first) == 30_001 >= 2 * math.log(2 / ALPHA) / gap**2
     assert farthest(first, scale) < gap / 2
     assert farthest(second, scale) < gap / 2
@@ -124,7 +125,7 @@ def test_answers_carry_the_noise_that_is_charged_for(house: Session) -> None:
 
 
 def test_measures_of_one_statement_have_noise_of_their_own(house: Session) -> None:
-    answer = house.query("SELECT age, COUNT(*) AS n, SUM(age) AS s FROM t GROUP BY age", epsilon=1)
+    answer = ask_session(house, "SELECT age, COUNT(*) AS n, SUM(age) AS s FROM t GROUP BY age", epsilon=1)
     count, total = (one.values for one in answer.noisy.in_order_of(answer.statement))
     gap = min(law_gap(6, 4.5), law_gap(6, 7.5))
     assert farthest(count, 6) < gap / 2
@@ -136,12 +137,12 @@ def test_measures_of_one_statement_have_noise_of_their_own(house: Session) -> No
 def test_the_same_comparison_rejects_a_wrong_scale(house: Session, wrong: float) -> None:
     scale = ROWS_PER_UNIT / 0.5
     gap = min(law_gap(scale, scale * 0.75), law_gap(scale, scale * 1.25))
-    assert farthest(drawn(house.query(SQL, epsilon="0.5")), scale * wrong) > gap / 2
+    assert farthest(drawn(ask_session(house, SQL, epsilon="0.5")), scale * wrong) > gap / 2
 
 
 def test_intervals_cover_at_least_their_level(house: Session) -> None:
-    answer = house.query(SQL, epsilon=1, level="0.9")
-    covered = sum(low <= 0 <= high for interval in answer.intervals for low, high in [interval["n"]])  # type: ignore[operator]
+    answer = ask_session(house, SQL, epsilon=1, level="0.9")
+    covered = sum(low <= 0 <= high for interval in answer.intervals for low, high in [interval["n"]])
     assert covered / len(answer.rows) >= 0.9 - slack(len(answer.rows))
     # and not by making them endless: one step narrower must miss the level of the law itself
     mechanism = answer.noisy.measures[0].mechanisms[0]
@@ -153,22 +154,24 @@ def test_intervals_cover_at_least_their_level(house: Session) -> None:
 # --- averages -------------------------------------------------------------------------------------------------------
 
 
-def mean_coverage(answer: Answer) -> float:
+def mean_coverage(answer: Given) -> float:
     values = [value_of(place * GROUPS) for place in range(GROUP_SIZE)]
     exact = sum(values) / len(values)
     shown = [
         interval["mean"] for row, interval in zip(answer.rows, answer.intervals, strict=True) if row["cell"] is not None
     ]
     assert len(shown) == GROUPS
-    return sum(low <= exact <= high for low, high in shown) / len(shown)  # type: ignore[operator]
+    return sum(bool(low <= exact <= high) for low, high in shown) / len(shown)
 
 
 def test_averages_are_covered_at_least_at_their_level(house: Session) -> None:
-    answer = house.query(MEANS, epsilon=8, level="0.8")
+    answer = ask_session(house, MEANS, epsilon=8, level="0.8")
     assert mean_coverage(answer) >= 0.8 - slack(GROUPS)
     # Read as if the noise were a fifth of what it is, the same answers miss the level.
     fault = tuple(replace(one, mechanisms=(narrowed(one.mechanisms[0]),)) for one in answer.noisy.measures)
-    assert mean_coverage(replace(answer, noisy=replace(answer.noisy, measures=fault))) < 0.8 - slack(GROUPS)
+    assert mean_coverage(Given(replace(answer.answer, noisy=replace(answer.noisy, measures=fault)))) < 0.8 - slack(
+        GROUPS
+    )
 
 
 def narrowed(mechanism: object) -> DiscreteLaplace:

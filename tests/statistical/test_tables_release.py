@@ -23,15 +23,16 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.engines.base import Measured
-from discreet.release.answers import Answer, Remaining
+from discreet.release.answers import Answer
 from discreet.release.noising import Noisy, draw
 from discreet.release.pricing import Pricing
+from discreet.results import Amount, Charged, Figure, Quality, Release
 from discreet.tables.figures import Estimated
 from discreet.tables.layout import keep_keys
 from discreet.tables.measuring import Design
 from discreet.tables.releasing import figure_margins, read_table
-from discreet.tables.table import Entry, Quality, Table
-from tests.unit.tables.office import POPULATION, WITH_DELTA, Office, open_office, person
+from tests.releases import LEFT
+from tests.unit.tables.office import WITH_DELTA, Office, open_office, person
 
 pytestmark = pytest.mark.statistical
 
@@ -60,9 +61,8 @@ class Desk:
     design: Design
     pricing: Pricing
     measured: Measured
-    left: Remaining
 
-    def draw(self, *, fault: float = 1) -> Table:
+    def draw(self, *, fault: float = 1) -> Release:
         """A table as published; with a fault, its noise is larger than what is stored with it."""
         noisy = draw(self.design.statement.plan, self.pricing, self.measured)
         if fault != 1:
@@ -73,24 +73,22 @@ class Desk:
             versions={"people": 1},
             noisy=noisy,
             level=LEVEL,
-            charge={},
-            remaining=self.left,
-            replayed=False,
+            settlement=Charged(Amount(), LEFT, replayed=False),
             request_id="one",
         )
         return read_table(self.design, answer, level=LEVEL)
 
-    def entries(self, *, fault: float = 1) -> list[Entry]:
+    def entries(self, *, fault: float = 1) -> list[Figure]:
         """Every figure with its ends, those too that a table leaves out because their groups may be nobody."""
         noisy = spoil(draw(self.design.statement.plan, self.pricing, self.measured), self.measured, fault)
         margins, keys = figure_margins(self.design, noisy, level=LEVEL), range(len(self.design.formed.sizes))
         return [
-            Entry((), tuple(place for place in keys if place not in margin), value, raw, low, high, Quality.NOT_RATED)
+            Figure((), tuple(place for place in keys if place not in margin), value, raw, low, high, Quality.NOT_RATED)
             for margin, one in margins.items()
             for value, raw, low, high in zip(one.values, one.raw, one.low, one.high, strict=True)
         ]
 
-    def truth(self) -> Table:
+    def truth(self) -> Release:
         """The same table without noise."""
         return self.draw(fault=0)
 
@@ -114,12 +112,11 @@ def spoil(noisy: Noisy, measured: Measured, fault: float) -> Noisy:
 
 def make_desk(office: Office, by: str, **options: Any) -> Desk:
     design = office.design(by, **options)
-    left = office.session.budget(POPULATION).population
     measured = office.measure(design.statement.plan, design)
-    return Desk(design, design.price(), measured, Remaining(population=left, analyst=left))
+    return Desk(design, design.price(), measured)
 
 
-def covers(entry: Entry, truth: Entry) -> bool:
+def covers(entry: Figure, truth: Figure) -> bool:
     assert entry.low is not None
     assert entry.high is not None
     assert truth.raw is not None

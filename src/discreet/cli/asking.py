@@ -1,8 +1,6 @@
 """The analyst's commands: what there is, what may be asked, what is left."""
 
-import sys
-from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +8,6 @@ from discreet.cli.hints import repeat
 from discreet.cli.log import EXAMPLES, ledger_log
 from discreet.cli.options import (
     AnalystOption,
-    AnswerFormat,
     Custodian,
     Format,
     FormatOption,
@@ -18,14 +15,17 @@ from discreet.cli.options import (
     Language,
     LanguageOption,
     LevelOption,
+    OutOption,
     QueryStrategy,
+    ReleaseFormat,
+    ReleaseFormatOption,
     RequestIdOption,
     WorkspaceOption,
     YesOption,
 )
 from discreet.cli.recovery import register as register_recovery
-from discreet.cli.screen import on_terminal, show_columns, show_estimates, show_json, show_note, show_pairs, show_table
-from discreet.errors import Refused, UsageError, legible
+from discreet.cli.screen import on_terminal, show_json, show_note, show_pairs, show_table
+from discreet.errors import Refused, UsageError
 from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
@@ -33,14 +33,12 @@ if TYPE_CHECKING:
 
     from discreet.data.workspace import Workspace
     from discreet.ledger import BudgetState, Hold, TermsChange
-    from discreet.plan.outputs import Output
-    from discreet.release.answers import Answer
     from discreet.release.explanation import Explanation
-    from discreet.release.unprovenanswers import UnprovenAnswer
+    from discreet.results import Release
     from discreet.session import Session
     from discreet.tables.bootstrap.log import Releases
 
-__all__ = ["confirm_cost", "give_answer", "register", "show_answer"]
+__all__ = ["confirm_cost", "register"]
 
 ledger = typer.Typer(help="Read, check, copy and restore the ledger.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -51,7 +49,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         "query",
         epilog='Example: discreet query -w office "SELECT province, COUNT(*) FROM survey GROUP BY province" '
-        "--epsilon 0.5",
+        "--epsilon 0.5 --out people.xlsx",
     )(query)
     app.command("budget", epilog="Example: discreet budget -w office --format json")(budget)
     ledger.command("log", epilog=EXAMPLES)(ledger_log)
@@ -202,25 +200,26 @@ def query(
     fresh: FreshOption = False,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
-    output: Annotated[
-        AnswerFormat,
-        typer.Option("--format", help="A table for people, JSON for machines, CSV for spreadsheets."),
-    ] = AnswerFormat.TABLE,
+    out: OutOption = None,
+    output: ReleaseFormatOption = None,
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Answer a question in SQL within the budget: noisy values with an interval on each.
 
     On a terminal, cost and expected error are shown first and confirmed; scripts and pipes are never asked.
     """
+    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.opening import open_session
+    from discreet.present.files import check_output
 
-    session = open_session(workspace)
+    session, chosen = open_session(workspace), choose_format(output, out)
+    if not explain:
+        check_output(out, format=chosen)
     if strategy is not QueryStrategy.PUBLIC:
         _refuse_unproven_options(delta=delta, within=within, explain=explain, assume=assume, fresh=fresh)
-        _ask_unproven(
+        answer = _ask_unproven(
             session,
             sql,
-            output,
             strategy=strategy.value,
             epsilon=epsilon,
             model=model,
@@ -229,6 +228,7 @@ def query(
             request_id=request_id,
             ask_first=on_terminal() and not yes,
         )
+        deliver(answer, chosen, out, lang)
         return
     if model is not None or sample_size is not None:
         raise UsageError("--model and --sample-size belong to --strategy generated; replace takes --model too.")
@@ -243,7 +243,7 @@ def query(
             level=level,
             fresh=fresh,
         )
-        if output is AnswerFormat.JSON:
+        if chosen is ReleaseFormat.JSON:
             show_json(told.to_dict())
         else:
             typer.echo(told.to_text())
@@ -259,24 +259,9 @@ def query(
         level=level,
         fresh=fresh,
         confirm=confirm_cost if on_terminal() and not yes else None,
+        check=lambda headings: check_output(out, format=chosen, headings=headings),
     )
-    give_answer(answer, output, lang)
-
-
-def give_answer(answer: "Answer", output: AnswerFormat, lang: Language, *, meaning: str = "") -> None:
-    """An answer in the format asked for; `meaning` says what its figures are, where their names do not."""
-    if output is AnswerFormat.JSON:
-        show_json({**answer.fields(lang), **({"meaning": meaning} if meaning else {})})
-    elif output is AnswerFormat.CSV:
-        from discreet.release.exports import csv_parts
-
-        sys.stdout.writelines(csv_parts(answer, lang))
-        if meaning:
-            show_note(meaning)
-    else:
-        show_answer(answer, lang)
-        if meaning:
-            typer.echo(meaning)
+    deliver(answer, chosen, out, lang)
 
 
 def _refuse_unproven_options(*, delta: str, within: str | None, explain: bool, assume: str | None, fresh: bool) -> None:
@@ -296,7 +281,6 @@ def _refuse_unproven_options(*, delta: str, within: str | None, explain: bool, a
 def _ask_unproven(
     session: "Session",
     sql: str,
-    output: AnswerFormat,
     *,
     strategy: str,
     epsilon: str | None,
@@ -305,8 +289,8 @@ def _ask_unproven(
     analyst: str | None,
     request_id: str | None,
     ask_first: bool,
-) -> None:
-    """An answer that is not differentially private, in the format asked for; on a terminal it is confirmed first."""
+) -> "Release":
+    """An answer that is not differentially private; on a terminal it is confirmed first."""
     if ask_first:
         show_note(
             f"Strategy {strategy} is not differentially private. Its answer leaves a permanent marker: from then on "
@@ -314,7 +298,7 @@ def _ask_unproven(
         )
         if not typer.confirm("Ask?", default=False, err=True):
             raise Refused("Not asked. Nothing was released, charged or marked.")
-    answer = session.ask_unproven(
+    return session.ask_unproven(
         sql,
         strategy=strategy,
         epsilon=epsilon,
@@ -323,89 +307,12 @@ def _ask_unproven(
         analyst=analyst,
         request_id=request_id,
     )
-    if output is AnswerFormat.JSON:
-        show_json(answer.to_dict())
-    elif output is AnswerFormat.CSV:
-        typer.echo(answer.to_csv(), nl=False)
-    else:
-        _show_unproven(answer)
-
-
-def _show_unproven(answer: "UnprovenAnswer") -> None:
-    stored = ["a stored answer, the same as before"] if answer.replayed else []
-    footer = [
-        f"guarantee: {answer.guarantee}",
-        f"strategy {answer.entry.strategy}; nothing charged; marker: event {answer.entry.marker} of the ledger",
-        *stored,
-        *answer.warnings,
-    ]
-    show_table("", [(answer.name, "right")], [[str(answer.value)]], footer=footer)
 
 
 def confirm_cost(told: "Explanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
     show_note("\n".join(told.summary()))
     return typer.confirm("Ask?", default=False, err=True)
-
-
-def show_answer(answer: "Answer", lang: str) -> None:
-    """An answer as a table: labels, values with as many decimals as their intervals bear, and what it all means."""
-    from discreet.plan.outputs import KeyShown
-    from discreet.release.describing import word_bounds
-    from discreet.release.listing import ends_of, parts_of
-    from discreet.release.outlook import tell_replay
-    from discreet.release.presence import word_absent
-
-    labels = answer.labels(lang)
-    nothing = "(no value)" if lang == "en" else "(sans valeur)"
-    headings: list[tuple[str, str]] = []
-    columns: list[list[str]] = []
-    gone: set[str] = set()
-    for column in answer.statement.presentation.columns:
-        values = list(chain.from_iterable(parts_of(answer.listed_rows.columns[column.name])))
-        if isinstance(column.shows, KeyShown):
-            named = labels.get(column.name, {})
-            headings.append((column.name, "left"))
-            texts = {one: nothing if one is None else named.get(str(one), legible(str(one))) for one in set(values)}
-            columns.append([texts[value] for value in values])
-        else:
-            both = ends_of(answer.listed_intervals.columns[column.name])
-            ends = list(zip(*(chain.from_iterable(parts_of(end)) for end in both), strict=True))
-            headings += [(column.name, "right"), (f"{answer.level:%} interval".replace(".00%", "%"), "right")]
-            gone |= {column.name} if None in values else set()
-            columns += show_estimates(values, ends, decimals=_places(column.shows, answer))
-    facts = answer.facts()
-    paid = tell_replay(answer.debited.get("analyst", {})) if answer.replayed else f"epsilon {answer.charge['epsilon']}"
-    if not answer.replayed and answer.charge["delta"] != "0":
-        paid += f" and delta {answer.charge['delta']}"
-    remaining: dict[str, Any] = answer.remaining.to_dict()
-    mechanisms = cast("list[dict[str, Any]]", facts["mechanisms"])
-    footer = [
-        f"charged {paid}; epsilon {remaining['analyst']['epsilon']} remains for you, "
-        f"{remaining['population']['epsilon']} for population '{answer.card.population}'",
-        *([] if answer.remaining.more is None else [str(answer.remaining)]),
-        f"guarantee: {facts['guarantee']}; protects {facts['unit']}; neighbours: {facts['neighbours']}",
-        f"intervals: {facts['interval_meaning']}",
-        *([f"weights: {facts['weights']}"] if "weights" in facts else []),
-        *(f"{one['measure']}: {one['accuracy']}" for one in mechanisms if "accuracy" in one),
-        *word_bounds(answer.bounds),
-        *word_absent([one for one in answer.absent if one["output"] in gone]),
-        *answer.warnings,
-    ]
-    show_columns(answer.notice, headings, columns, footer=footer)
-
-
-def _places(output: "Output", answer: "Answer") -> int | None:
-    """Decimals of what is chosen from a grid: its interval, the whole range, says nothing about them."""
-    from discreet.plan.algebra import Extreme, Quantile
-    from discreet.plan.outputs import Noted
-
-    if not isinstance(output, Noted) or not isinstance(answer.plan.measures[output.measure], Quantile | Extreme):
-        return None
-    places = 0
-    while (output.step * 10**places).denominator != 1 and places < 9:
-        places += 1
-    return places
 
 
 def budget(

@@ -6,11 +6,13 @@ import typer
 
 from discreet.cli.options import (
     AnalystOption,
-    AnswerFormat,
     FreshOption,
     Language,
     LanguageOption,
     LevelOption,
+    OutOption,
+    ReleaseFormat,
+    ReleaseFormatOption,
     RequestIdOption,
     WorkspaceOption,
     YesOption,
@@ -39,10 +41,8 @@ def caps(
     fresh: FreshOption = False,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
-    output: Annotated[
-        AnswerFormat,
-        typer.Option("--format", help="A table for people, JSON for machines, CSV for spreadsheets."),
-    ] = AnswerFormat.TABLE,
+    out: OutOption = None,
+    output: ReleaseFormatOption = None,
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Release, within the budget, the share of weight that the card's caps cut: a bias that no interval shows.
@@ -50,15 +50,19 @@ def caps(
     For each category of the column that decides the cap. `discreet show DATASET --custodian` shows the custodian the
     exact shares.
     """
-    from discreet.cli.asking import confirm_cost, give_answer
+    from discreet.cli.asking import confirm_cost
+    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.opening import open_session
+    from discreet.present.files import check_output
     from discreet.release.capshare import cap_share_sql, tell_cap_share
 
-    session = open_session(workspace)
+    session, chosen = open_session(workspace), choose_format(output, out)
+    if not explain:
+        check_output(out, format=chosen)
     sql = cap_share_sql(session.workspace.dataset(dataset).card, limit=limit)
     if explain:
         told = session.explain(sql, epsilon=epsilon, analyst=analyst, level=level, fresh=fresh)
-        if output is AnswerFormat.JSON:
+        if chosen is ReleaseFormat.JSON:
             show_json(told.to_dict())
         else:
             typer.echo(told.to_text())
@@ -71,5 +75,6 @@ def caps(
         level=level,
         fresh=fresh,
         confirm=confirm_cost if on_terminal() and not yes else None,
+        check=lambda headings: check_output(out, format=chosen, headings=headings),
     )
-    give_answer(answer, output, lang, meaning=tell_cap_share(limit))
+    deliver(answer, chosen, out, lang, meaning=tell_cap_share(limit))

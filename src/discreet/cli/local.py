@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import AnswerFormat, Format, FormatOption, Language, LanguageOption, UnusedWorkspace
+from discreet.cli.options import (
+    Format,
+    FormatOption,
+    Language,
+    LanguageOption,
+    OutOption,
+    ReleaseFormatOption,
+    UnusedWorkspace,
+)
 from discreet.cli.screen import show_json, show_note
 from discreet.errors import legible
 
@@ -191,29 +199,27 @@ def local_estimate(
     trust: TrustOption = None,
     workspace: UnusedWorkspace = None,
     lang: LanguageOption = Language.EN,
-    output: Annotated[AnswerFormat, typer.Option("--format", help="Table, JSON or CSV.")] = AnswerFormat.TABLE,
+    out: OutOption = None,
+    output: ReleaseFormatOption = None,
 ) -> None:
     """Check reports line by line and estimate counts and means, with intervals, for every question and group."""
-    from discreet.cli.collecting import collection_csv, collection_facts, show_collection
-    from discreet.local.collection import estimate_collection
+    from discreet.cli.delivery import choose_format, deliver
+    from discreet.local.published import estimate_collection
+    from discreet.present.files import check_output
 
+    chosen = choose_format(output, out)
+    check_output(out, format=chosen)
     found = estimate_collection(
         _read_signed(manifest, trust),
         reports,
         by=_listed(by),
         level=level,
-        lang=lang.value,
         replicates=replicates,
         clear=clear,
         encoding=encoding,
         relation="strata" if strata else "samples",
     )
-    if output is AnswerFormat.JSON:
-        show_json(collection_facts(found))
-    elif output is AnswerFormat.CSV:
-        typer.echo(collection_csv(found), nl=False)
-    else:
-        show_collection(found, lang=lang.value)
+    deliver(found, chosen, out, lang)
 
 
 def _read_signed(manifest: Path, trust: Path | None) -> "SignedManifest":

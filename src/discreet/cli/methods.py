@@ -72,7 +72,7 @@ def noise_pictures(
 ) -> None:
     """Draw densities of noise as SVG: four Laplace scales, Laplace and normal, an answer, two neighbours."""
     from discreet.pages.densities import draw_densities
-    from discreet.tables.pictures import write_picture
+    from discreet.present.figures.pictures import write_picture
 
     directory.mkdir(parents=True, exist_ok=True)
     for drawn in draw_densities(lang):

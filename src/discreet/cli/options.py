@@ -10,7 +10,6 @@ from discreet.cli.hints import NEEDS_WORKSPACE, remember
 
 __all__ = [
     "AnalystOption",
-    "AnswerFormat",
     "Custodian",
     "Format",
     "FormatOption",
@@ -18,7 +17,10 @@ __all__ = [
     "Language",
     "LanguageOption",
     "LevelOption",
+    "OutOption",
     "QueryStrategy",
+    "ReleaseFormat",
+    "ReleaseFormatOption",
     "RequestIdOption",
     "UnusedWorkspace",
     "WorkspaceOption",
@@ -33,12 +35,17 @@ class Format(StrEnum):
     JSON = "json"
 
 
-class AnswerFormat(StrEnum):
-    """Formats in which an answer leaves."""
+class ReleaseFormat(StrEnum):
+    """Formats in which a release leaves."""
 
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    XLSX = "xlsx"
+    PARQUET = "parquet"
+    SDMX_CSV = "sdmx-csv"
+    HTML = "html"
+    SVG = "svg"
 
 
 class QueryStrategy(StrEnum):
@@ -56,6 +63,13 @@ class Language(StrEnum):
     EN = "en"
     FR = "fr"
 
+
+OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")]
+
+ReleaseFormatOption = Annotated[
+    ReleaseFormat | None,
+    typer.Option("--format", help="Default: by the name of --out, else a table for people."),
+]
 
 WorkspaceOption = Annotated[
     Path | None,

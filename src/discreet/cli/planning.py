@@ -5,14 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import Format, FormatOption, Language, LanguageOption, WorkspaceOption, YesOption
+from discreet.cli.options import (
+    Language,
+    LanguageOption,
+    OutOption,
+    ReleaseFormat,
+    ReleaseFormatOption,
+    WorkspaceOption,
+    YesOption,
+)
 from discreet.cli.screen import on_terminal, show_json, show_table
 from discreet.errors import QueryRefused
 from discreet.guarantees.numbers import text
 
 if TYPE_CHECKING:
     from discreet.release.apportionment import Apportionment
-    from discreet.release.runs import WorkloadAnswer
 
 __all__ = ["register"]
 
@@ -39,23 +46,24 @@ def plan(
     ] = None,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
-    output: FormatOption = Format.TABLE,
+    out: OutOption = None,
+    output: ReleaseFormatOption = None,
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Share a budget over many questions: the least that meets their targets, or what a total reaches."""
+    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.opening import open_session
+    from discreet.present.files import check_output
 
-    session = open_session(workspace)
+    session, chosen = open_session(workspace), choose_format(output, out)
     if run:
+        check_output(out, format=chosen)
         confirm = _confirm if on_terminal() and not yes else None
         answered = session.run(workload, epsilon=epsilon, analyst=analyst, request_id=request_id, confirm=confirm)
-        if output is Format.JSON:
-            show_json(answered.to_dict(lang))
-        else:
-            _show_answers(answered, lang)
+        deliver(answered, chosen, out, lang)
         return
     planned = session.plan(workload, epsilon=epsilon, analyst=analyst)
-    if output is Format.JSON:
+    if chosen is ReleaseFormat.JSON:
         show_json(planned.to_dict())
     else:
         _show_plan(planned)
@@ -80,15 +88,3 @@ def _show_plan(planned: "Apportionment") -> None:
     headings = [("question", "left"), ("epsilon", "right"), ("output", "left"), ("accuracy in every cell", "left")]
     total = f"total epsilon {text(planned.epsilon)}"
     show_table("", headings, rows, footer=[total, *planned.outlook.lines()])
-
-
-def _show_answers(answered: "WorkloadAnswer", lang: str) -> None:
-    from discreet.cli.asking import show_answer
-
-    for name, answer in answered.answers.items():
-        typer.echo(f"{name}:")
-        show_answer(answer, lang)
-        typer.echo("")
-    paid = ", ".join(f"{name} {amount}" for name, amount in answered.charge.items() if amount != "0")
-    typer.echo(f"charged together: {paid or 'nothing (stored answers, the same as before)'} ({answered.guarantee})")
-    typer.echo(str(answered.remaining))

@@ -80,20 +80,8 @@ def show_estimates(
 
 
 def show_json(value: object) -> None:
-    """Exactly what Python would give, as JSON; rows that are made when they are looked at, a stretch at a time."""
-    if not isinstance(value, dict) or not any(hasattr(part, "to_json") for part in value.values()):
-        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-        return
-    for place, (name, part) in enumerate(value.items()):
-        sys.stdout.write(f"{',' if place else '{'}\n  {json.dumps(name, ensure_ascii=False)}: ")
-        if hasattr(part, "to_json") and len(part):
-            sys.stdout.write("[\n")
-            sys.stdout.writelines(part.to_json())
-            sys.stdout.write("\n  ]")
-        else:
-            plain = list(part) if hasattr(part, "to_json") else part
-            sys.stdout.write(json.dumps(plain, indent=2, ensure_ascii=False).replace("\n", "\n  "))
-    sys.stdout.write("\n}\n")
+    """Exactly what Python would give, as JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def show_table(

@@ -1,6 +1,5 @@
 """Protected tables: released, explained, drawn; and, for the custodian, beside what agencies do today."""
 
-from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,37 +13,27 @@ from discreet.cli.options import (
     Language,
     LanguageOption,
     LevelOption,
+    OutOption,
+    ReleaseFormat,
+    ReleaseFormatOption,
     RequestIdOption,
     WorkspaceOption,
     YesOption,
 )
-from discreet.cli.screen import on_terminal, show_banner, show_estimates, show_json, show_note, show_table
+from discreet.cli.screen import on_terminal, show_banner, show_json, show_note, show_table
 from discreet.errors import Refused, UsageError
 
 if TYPE_CHECKING:
+    from discreet.results import Release
     from discreet.tables.bootstrap.examining import Examination
     from discreet.tables.explaining import TableExplanation
     from discreet.tables.forming import Formed
-    from discreet.tables.table import Table
 
 __all__ = ["register"]
 
-_MOST_LINES = 600
 _NOT_PRIVATE = (
     "This table will not be differentially private, and a new one leaves a permanent marker on the ledger. Release it?"
 )
-
-
-class TableFormat(StrEnum):
-    """Formats in which a table leaves."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    XLSX = "xlsx"
-    PARQUET = "parquet"
-    SDMX_CSV = "sdmx-csv"
-    HTML = "html"
 
 
 class MethodName(StrEnum):
@@ -170,9 +159,7 @@ def table(
     level: LevelOption = "0.95",
     fresh: FreshOption = False,
     yes: YesOption = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")
-    ] = None,
+    out: OutOption = None,
     heat_map: Annotated[
         Path | None, typer.Option("--heat-map", metavar="FILE.svg", help="Draw the table as a heat map.")
     ] = None,
@@ -180,9 +167,7 @@ def table(
         Path | None, typer.Option("--bars", metavar="FILE.svg", help="Draw the table as bars with error bars.")
     ] = None,
     workspace: WorkspaceOption = None,
-    output: Annotated[
-        TableFormat | None, typer.Option("--format", help="Default: by the name of --out, else a table for people.")
-    ] = None,
+    output: ReleaseFormatOption = None,
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Release a protected table: cells and margins that add up, with an interval on every figure.
@@ -190,6 +175,7 @@ def table(
     Columns of kind category and public columns are keys as they are; integers and numbers by their bands (edges in the
     card, or --edges). On a terminal, cost and expected error are shown first and confirmed.
     """
+    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.opening import open_session
     from discreet.tables.request import read_codes, read_edges, table_request
 
@@ -211,7 +197,7 @@ def table(
         from discreet.cli.comparison import run_comparison
 
         _require_screen(output, [out, heat_map, bars])
-        as_json = output is TableFormat.JSON
+        as_json = output is ReleaseFormat.JSON
         run_comparison(
             session, request, epsilon=epsilon, trials=trials, analyst=analyst, custodian=custodian, as_json=as_json
         )
@@ -245,7 +231,7 @@ def table(
     _refuse_options(method, of_dp if method is MethodName.BOOTSTRAP else of_bootstrap)
     if epsilon is None:
         raise UsageError("say what the table may cost with --epsilon E.")
-    chosen = _format(output, out)
+    chosen = choose_format(output, out)
     if method is MethodName.BOOTSTRAP:
         formed = session.tables.form(request)
         _check_files(formed, chosen, out, heat_map, bars)
@@ -277,7 +263,8 @@ def table(
         _check_files(asked.formed, chosen, out, heat_map, bars)
         confirm = _confirm if on_terminal() and not yes else None
         released = session.tables.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
-    _deliver(released, chosen, out, heat_map, bars, lang)
+    deliver(released, chosen, out, lang)
+    _draw_pictures(released, heat_map, bars, lang)
 
 
 def _refuse_options(method: MethodName, given: dict[str, bool]) -> None:
@@ -288,22 +275,16 @@ def _refuse_options(method: MethodName, given: dict[str, bool]) -> None:
             raise UsageError(f"{option} does not go with --method {method}.{more} Nothing was released or charged.")
 
 
-def _format(given: TableFormat | None, out: Path | None) -> TableFormat:
-    from discreet.tables.files import infer_format
-
-    if given is not None:
-        return given
-    return TableFormat.TABLE if out is None else TableFormat(infer_format(out))
-
-
 def _check_files(
-    formed: "Formed", chosen: TableFormat, out: Path | None, heat_map: Path | None, bars: Path | None
+    formed: "Formed", chosen: ReleaseFormat, out: Path | None, heat_map: Path | None, bars: Path | None
 ) -> None:
     """What would stop a file from being written is said before anything is charged."""
-    from discreet.tables.files import check_output
-    from discreet.tables.pictures import check_picture
+    from discreet.present.figures.pictures import check_picture
+    from discreet.present.files import check_output
 
-    check_output(out, format=chosen, layout=formed.layout(), headings=formed.headings)
+    layout = formed.layout()
+    figures = sum(layout.count(margin) for margin in layout.margins)
+    check_output(out, format=chosen, sizes=layout.sizes, figures=figures, headings=formed.headings)
     pictures = [path for path in (heat_map, bars) if path is not None]
     for path in pictures:
         check_picture(path)
@@ -312,26 +293,15 @@ def _check_files(
         raise UsageError("--out, --heat-map and --bars must name different files.")
 
 
-def _deliver(
-    released: "Table", chosen: TableFormat, out: Path | None, heat_map: Path | None, bars: Path | None, lang: str
-) -> None:
-    from discreet.tables.files import render_text, write_table
+def _draw_pictures(released: "Release", heat_map: Path | None, bars: Path | None, lang: str) -> None:
+    if heat_map is None and bars is None:
+        return
+    from discreet.present.figures.pictures import draw_bars, draw_heat_map, write_picture
 
-    if out is not None:
-        write_table(released, out, format=chosen, language=lang)
-        _show_facts(released, lang)
-        typer.echo(f"wrote {out}")
-    elif chosen is TableFormat.TABLE:
-        _show(released, lang)
-    else:
-        typer.echo(render_text(released, chosen, lang), nl=False)
-    if heat_map is not None or bars is not None:
-        from discreet.tables.pictures import draw_bars, draw_heat_map, write_picture
-
-        for draw, path in ((draw_heat_map, heat_map), (draw_bars, bars)):
-            if path is not None:
-                write_picture(draw(released, lang), path)
-                show_note(f"wrote {path}")
+    for draw, path in ((draw_heat_map, heat_map), (draw_bars, bars)):
+        if path is not None:
+            write_picture(draw(released, lang), path)
+            show_note(f"wrote {path}")
 
 
 def _confirm(told: "TableExplanation") -> bool:
@@ -340,102 +310,25 @@ def _confirm(told: "TableExplanation") -> bool:
     return typer.confirm("Ask?", default=False, err=True)
 
 
-def _explain(told: "TableExplanation", output: TableFormat | None) -> None:
-    if output is TableFormat.JSON:
+def _explain(told: "TableExplanation", output: ReleaseFormat | None) -> None:
+    if output is ReleaseFormat.JSON:
         show_json(told.to_dict())
     else:
         typer.echo(told.to_text())
 
 
-# --- for people -----------------------------------------------------------------------------------------------------
-
-
-def _show(released: "Table", lang: str) -> None:
-    """One line for each figure: its keys, the published value, its interval and quality; margins last."""
-    from discreet.tables.figurewords import Writing
-    from discreet.tables.table import Quality
-
-    entries = [*released.cells, *released.margins]
-    shown = entries[:_MOST_LINES]
-    rated = any(entry.low is not None or entry.quality is Quality.PUBLIC for entry in shown)
-    places = Writing.of(released, lang).decimals
-    values, intervals = show_estimates(
-        [entry.value for entry in shown], [(entry.low, entry.high) for entry in shown], decimals=places
-    )
-    columns = [[released.label(entry, place, lang) for entry in shown] for place in range(len(released.headings))]
-    headings = [(heading.name, "left") for heading in released.headings] + [("value", "right")]
-    intervals = ["–" if entry.low is entry.high is None else one for entry, one in zip(shown, intervals, strict=True)]
-    columns.append(values)
-    if rated:
-        headings += [(f"{Decimal(released.level):%} interval".replace(".00%", "%"), "right"), ("quality", "left")]
-        columns += [intervals, [str(entry.quality) for entry in shown]]
-    left = len(entries) - len(shown)
-    footer = [*([f"… and {left:,} more figures; --out writes them all."] if left else []), *_facts(released, lang)]
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    show_table(released.title.text(lang), headings, rows, footer=footer)
-
-
-def _show_facts(released: "Table", lang: str) -> None:
-    """What a person must know when the figures, and all that is said of them, went into a file."""
-    typer.echo(released.title.text(lang))
-    for line in _charged(released):
-        typer.echo(line)
-
-
-def _facts(released: "Table", lang: str) -> list[str]:
-    """What was charged, what is promised, and what to mind when reading the figures."""
-    from discreet.tables.factwords import tell_calibration
-
-    notes = [f"{heading.text(lang)}: {text.text(lang)}" for heading, text in released.notes]
-    noted = {text.en for _, text in released.notes}
-    told = [line for line in _charged(released) if line not in noted]
-    met = [f"calibrated to {tell_calibration(released, lang)}"] if released.calibration is not None else []
-    return [*told, *notes, *met, f"quality is judged by {released.quality_basis}"]
-
-
-def _charged(released: "Table") -> list[str]:
-    """The charge, the guarantee and every warning."""
-    from discreet.release.outlook import tell_plan
-
-    release = released.release
-    lines = []
-    if isinstance(remaining := release.get("remaining"), dict):
-        lines.append(
-            f"charged {_paid(released)}; epsilon {remaining['analyst']['epsilon']} remains for you, "
-            f"{remaining['population']['epsilon']} for population '{release.get('population')}'"
-        )
-        if "more_like_this" in remaining:
-            largest = Decimal(remaining["largest_question"]["epsilon"])
-            lines.append(tell_plan(largest, remaining["more_like_this"]))
-    lines.append(
-        f"guarantee: {released.guarantee}; protects {release.get('unit')}; neighbours: {release.get('neighbours')}"
-    )
-    warnings = release.get("warnings")
-    return [*lines, *(warnings if isinstance(warnings, list) else [])]
-
-
-def _paid(released: "Table") -> str:
-    from discreet.release.outlook import tell_replay
-    from discreet.tables.factwords import tell_charge
-
-    debited = released.release.get("debited")
-    if not released.release.get("replayed") or not isinstance(debited, dict):
-        return tell_charge(released, "en")
-    return tell_replay(debited["analyst"])
-
-
 # --- for the custodian ----------------------------------------------------------------------------------------------
 
 
-def _require_screen(output: TableFormat | None, files: list[Path | None]) -> None:
+def _require_screen(output: ReleaseFormat | None, files: list[Path | None]) -> None:
     """What only a custodian may see is shown, as a table or as JSON; no file of it is written."""
-    if output not in (None, TableFormat.TABLE, TableFormat.JSON) or any(file is not None for file in files):
+    if output not in (None, ReleaseFormat.TABLE, ReleaseFormat.JSON) or any(file is not None for file in files):
         raise UsageError("a comparison is shown with --format table or json; it is not written to a file.")
 
 
-def _show_examination(found: "Examination", output: TableFormat | None) -> None:
+def _show_examination(found: "Examination", output: ReleaseFormat | None) -> None:
     show_banner()
-    if output is TableFormat.JSON:
+    if output is ReleaseFormat.JSON:
         show_json(found.to_dict())
         return
     names = {

@@ -19,6 +19,7 @@ from discreet.errors import UnknownName, nearest
 from discreet.guarantees.budget import Budget, PopulationTerms
 from discreet.guarantees.numbers import text as plain_text
 from discreet.guarantees.types import Neighbours, Unit
+from discreet.present.listed import Listed
 
 __all__ = [
     "ALLOWED_RELEASES",
@@ -68,8 +69,8 @@ class Accounting(StrEnum):
     RHO = "rho"
 
 
-@dataclass(frozen=True)
-class Card:
+@dataclass(frozen=True, repr=False)
+class Card(Listed):
     """One dataset as its custodian declares it. `text` is the card as it was written."""
 
     dataset: str
@@ -107,6 +108,24 @@ class Card:
             problems.append(("columns", "column names must differ, whatever their case"))
         if problems:
             raise CardFault(problems)
+
+    @property
+    def rows(self) -> list[dict[str, str | bool | None]]:
+        """Its columns: what each is, its label and what it may hold. Never anything from the rows of the data."""
+        return [
+            {
+                "column": one.name,
+                "kind": str(one.kind),
+                "label": one.label.en,
+                "categories": ", ".join(category.code for category in one.categories) or None,
+                "bounds": None if one.bounds is None else " to ".join(map(plain_text, one.bounds)),
+                "public": one.public,
+            }
+            for one in self.columns
+        ]
+
+    def _heading(self) -> str:
+        return f"Card of {self.dataset}: {len(self.columns)} columns; population {self.population}; unit {self.unit}"
 
     @cached_property
     def _by_name(self) -> Mapping[str, Column]:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from discreet.guarantees.numbers import text as plain_text
+from discreet.results.labels import Labels
 
 __all__ = [
     "LARGEST_UNITS",
@@ -58,21 +59,6 @@ class Kind(StrEnum):
     INTEGER = "integer"
     NUMBER = "number"
     TEXT = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """A text for readers in both languages."""
-
-    en: str
-    fr: str
-
-    def __post_init__(self) -> None:
-        if not self.en.strip() or not self.fr.strip():
-            raise ValueError("a label has words in both languages")
-
-    def text(self, lang: str) -> str:
-        return self.fr if lang == "fr" else self.en
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ from typing import Final
 
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees.numbers import text
 from discreet.guarantees.parameters import came
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
 from discreet.ledger.accounting import Balance, Cap, Totals, how_many, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
 from discreet.ledger.holds import Hold, balance_beside
+from discreet.present.listed import Listed
 
 __all__ = [
     "BudgetState",
@@ -186,8 +188,8 @@ def warn_of_markers(population: str, markers: int) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetState:
+@dataclass(frozen=True, slots=True, repr=False)
+class BudgetState(Listed):
     """Where a population stands; what is held is not in what remains.
 
     With a marker, its epsilon no longer bounds everything disclosed about it.
@@ -208,6 +210,28 @@ class BudgetState:
     def bounds_everything(self) -> bool:
         """Whether the budget bounds all that was disclosed: no marker stands, nor was one lost with later events."""
         return not self.markers and not self.lost_markers
+
+    @property
+    def rows(self) -> list[dict[str, str | int]]:
+        """What the population and each analyst may spend, have spent and have left, as exact text."""
+        holders = {"population": self.population, **{f"analyst {name}": one for name, one in self.analysts.items()}}
+        return [
+            {
+                "holder": name,
+                "charges": one.charges,
+                "epsilon_budget": text(one.epsilon_cap),
+                "epsilon_spent": text(one.epsilon_spent),
+                "epsilon_remaining": text(one.epsilon_remaining),
+            }
+            for name, one in holders.items()
+        ]
+
+    def _heading(self) -> str:
+        left, whole = text(self.population.epsilon_remaining), text(self.population.epsilon_cap)
+        return f"Budget of {self.terms.population}: epsilon {left} of {whole} remains"
+
+    def _lines(self) -> tuple[str, ...]:
+        return self.warnings()
 
     def warnings(self) -> tuple[str, ...]:
         """What every release and every view of the budget must say."""

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-__all__ = ["Collection", "Estimate", "Figure", "estimate_collection"]
+__all__ = ["Collection", "Estimate", "Figure", "collect_estimates"]
 
-_PRIVACY: Final = "privacy noise only"
-_QUESTIONS: Final = "privacy noise and the draw of questions"
-_DESIGN: Final = "privacy and design"
+Counted = Literal["noise", "questions", "design"]
+"""What intervals count: privacy noise; the draw of questions too; or privacy and the design of the survey."""
+
 _LARGEST_TABLE: Final = 500_000
 
 
@@ -124,10 +124,10 @@ class Collection:
     accepted: int
     clear: int
     refused: Mapping[Refusal, int]
-    variance: str
+    variance: Counted
     estimates: tuple[Estimate, ...]
     poisoning: tuple[Poisoning, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...]
 
     @property
     def guarantee(self) -> LocalDP:
@@ -137,11 +137,6 @@ class Collection:
     def sampled(self) -> bool:
         """Whether respondents were asked some of the questions only, so that the two kinds of counts differ."""
         return self.signed.manifest.inclusion < 1
-
-    @property
-    def promise(self) -> str:
-        """The guarantee in words, and for whom there is none."""
-        return f"{self.guarantee}; none for {self.clear:,} who answered in clear" if self.clear else str(self.guarantee)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +159,7 @@ class _Cells:
         return itertools.product(*([category.code for category in group.categories] for group in self.groups))
 
 
-def estimate_collection(
+def collect_estimates(
     signed: SignedManifest,
     reports: Path,
     *,
@@ -192,7 +187,7 @@ def estimate_collection(
     weights = None if replicates is None else read_replicates(replicates, signed, collected)
     work = _Work(manifest, cells, collected, opened, relation, level, weights, lang)
     found = [work.question(question) for question in manifest.questions]
-    told = _QUESTIONS if manifest.inclusion < 1 else _PRIVACY
+    told: Counted = "questions" if manifest.inclusion < 1 else "noise"
     return Collection(
         signed=signed,
         by=tuple(by),
@@ -200,10 +195,10 @@ def estimate_collection(
         accepted=collected.respondents,
         clear=0 if opened is None else opened.respondents,
         refused=collected.refused,
-        variance=_DESIGN if work.about_population else told,
+        variance="design" if work.about_population else told,
         estimates=tuple(estimate for estimates, _, _ in found for estimate in estimates),
         poisoning=tuple(poisoning for _, poisoning, _ in found),
-        warnings=tuple(dict.fromkeys(f"{name}: {text}" if name else text for _, _, (name, text) in found if text)),
+        warnings=tuple(dict.fromkeys(said for _, _, said in found if said[1])),
     )
 
 

@@ -8,7 +8,6 @@ place of an honest one moves the count by at most the sum of both ends, w/((p âˆ
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from discreet.local.randomiser import Channel
@@ -27,19 +26,6 @@ class Poisoning:
     statistic: str
     reach: float
     proportional: bool = True
-
-    def sentence(self) -> str:
-        """The bound in words."""
-        if not math.isfinite(self.reach):
-            return f"too few reports for a bound: one false report may move a {self.statistic} by any amount"
-        several = "m of them by at most m times that"
-        if not self.proportional:
-            several = "m of them by about m times that, while m is small against the number of respondents"
-        return f"one false report moves a {self.statistic} by at most {_told(self.reach)}; {several}"
-
-
-def _told(reach: float) -> str:
-    return f"{math.ceil(reach):,}" if reach >= 1_000 else f"{reach:.4g}"
 
 
 def count_reach(channel: Channel, *, weight: float, inclusion: float) -> float:

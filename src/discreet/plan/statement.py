@@ -9,33 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from discreet.data.card import Labels
 from discreet.plan.algebra import Identity, Measure, Plan, Value
 from discreet.plan.outputs import All, KeyAmong, Presentation, Selection
 from discreet.plan.serialisation import Serialisation, digest
+from discreet.results.headings import KeyFace
 
 __all__ = ["KeyFace", "MeasureFace", "Statement", "WrittenAggregate"]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFace:
-    """How the cells of a key are shown: codes and labels of categories, else whole steps, else texts as they are."""
-
-    name: str
-    codes: tuple[str, ...] = ()
-    labels: tuple[Labels, ...] = ()
-    step: Fraction | None = None
-
-    def shown(self, cell: int | str | None) -> int | float | str | None:
-        """A code, a number, a text; None for the NULL key."""
-        if cell is None or isinstance(cell, str):
-            return cell
-        if self.codes:
-            return self.codes[cell]
-        if self.step is None or self.step.denominator == 1:
-            return cell if self.step is None else cell * self.step.numerator
-        value = cell * self.step
-        return int(value) if value.denominator == 1 else float(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,16 @@ from discreet.data.card import Card
 from discreet.data.workspace import Dataset
 from discreet.plan.calculus import lineage_of
 from discreet.plan.first_form import first_hash
+from discreet.plan.outputs import KeyShown
 from discreet.plan.statement import Statement
 from discreet.release.pipeline import Request
+from discreet.results import Heading, Labels
 
 if TYPE_CHECKING:
     from discreet.release.accuracy import Amounts
     from discreet.release.bounding import Bounded
 
-__all__ = ["Ask", "unproven_reason"]
+__all__ = ["Ask", "headings_of", "unproven_reason"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,11 @@ class Ask:
         return Request(self.datasets, self.dataset.name, self.analyst, self.request_id, self.statement.hash)
 
     @property
+    def headings(self) -> tuple[Heading, ...]:
+        """The keys that an answer shows."""
+        return headings_of(self.statement)
+
+    @property
     def hashes(self) -> tuple[str, str]:
         """What the ledger may know the question by: now, and as an earlier release called it."""
         return self.statement.hash, first_hash(self.statement)
@@ -76,6 +83,15 @@ class Ask:
     def marks(self) -> tuple[tuple[Request, str], ...]:
         """The marker that such an answer leaves."""
         return () if (reason := self.unproven) is None else ((self.request, reason),)
+
+
+def headings_of(statement: Statement) -> tuple[Heading, ...]:
+    """The keys that a statement shows, under the names that it gives them."""
+    return tuple(
+        Heading(column.name, Labels(column.name, column.name), statement.keys[column.shows.key])
+        for column in statement.presentation.columns
+        if isinstance(column.shows, KeyShown)
+    )
 
 
 def unproven_reason(statement: Statement, cards: Mapping[str, Card]) -> str | None:

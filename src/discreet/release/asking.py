@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from discreet.engines.base import Engine
 from discreet.errors import Refused
-from discreet.guarantees.numbers import text
 from discreet.guarantees.types import CentralGuarantee
 from discreet.ledger import Ledger, Receipt, StoredAnswer
-from discreet.release.answers import Answer, Remaining
+from discreet.release.answers import Answer, warn_of
 from discreet.release.ask import Ask
 from discreet.release.bounding import Searching, answer_bounded, ends_of, price_searching
 from discreet.release.describing import ledger_mechanisms
 from discreet.release.noising import Noisy, draw, load_noise
-from discreet.release.outlook import amounts, debits
+from discreet.release.outlook import amount_of, left_for
 from discreet.release.pipeline import (
     Charge,
     OpenEngine,
@@ -27,17 +26,16 @@ from discreet.release.pipeline import (
     require_active,
 )
 from discreet.release.pricing import Pricing, price, price_gaussian
+from discreet.results import Charged
 
 __all__ = [
     "Question",
     "ask",
-    "describe_charge",
-    "describe_debits",
     "dress",
     "find_stored",
     "open_for",
     "price_ask",
-    "remaining_after",
+    "settled",
 ]
 
 Priced = Pricing | Searching
@@ -173,41 +171,28 @@ def dress(asked: Ask, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
         versions={name: dataset.version for name, dataset in asked.datasets.items()},
         noisy=noisy,
         level=asked.level,
-        charge=describe_charge(receipt),
-        debited=describe_debits(receipt),
-        cost=amounts(receipt.charge, rho=not receipt.population_cap.pure),
-        remaining=remaining_after(receipt),
-        replayed=receipt.replayed,
+        settlement=settled(receipt),
         request_id=asked.request_id,
-        warnings=ledger.state(asked.population).warnings(),
+        warnings=warn_of(ledger.state(asked.population)),
     )
 
 
-def remaining_after(receipt: Receipt) -> Remaining:
-    """What the charge or replay left."""
-    return Remaining(population=receipt.population_after, analyst=receipt.analyst_after, more=receipt.more_like_this)
+def settled(receipt: Receipt) -> Charged:
+    """What a charge or replay cost the population now, what it cost each holder, and what it left.
 
-
-def describe_charge(receipt: Receipt) -> dict[str, str]:
-    """What this answer cost the population, exactly: epsilon; under an (epsilon, delta) budget rho as well.
-
-    Gaussian noise has no epsilon of its own, only rho.
+    A replay costs an analyst who did not have it yet what it was drawn with.
     """
     rho = not receipt.population_cap.pure
-    charge = amounts(None if receipt.replayed else receipt.charge, rho=rho)
-    if not rho:
-        return charge
-    before, after = receipt.population_before, receipt.population_after
-    return {
-        **charge,
-        "epsilon_before": text((after if receipt.replayed else before).epsilon_spent),
-        "epsilon_after": text(after.epsilon_spent),
-    }
-
-
-def describe_debits(receipt: Receipt) -> dict[str, Mapping[str, str]]:
-    """What this answer cost each holder: a replay, to an analyst who did not have it yet, what it was drawn with."""
     again = receipt.replayed and (receipt.debited_population or not receipt.debited_analyst)
-    return debits(
-        receipt.charge, population=not receipt.replayed, analyst=not again, rho=not receipt.population_cap.pure
+    before, after = receipt.population_before, receipt.population_after
+    charge = amount_of(None if receipt.replayed else receipt.charge, rho=rho)
+    return Charged(
+        charge=charge,
+        left=left_for(receipt.population_after, receipt.analyst_after, receipt.more_like_this),
+        replayed=receipt.replayed,
+        cost=amount_of(receipt.charge, rho=rho),
+        population=charge,
+        analyst=amount_of(None if again else receipt.charge, rho=rho),
+        before=(after if receipt.replayed else before).epsilon_spent if rho else None,
+        after=after.epsilon_spent if rho else None,
     )

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from discreet.guarantees.numbers import text
 from discreet.plan.wording import word_number
+from discreet.present.listed import Listed
 from discreet.release.outlook import Outlook
 
 __all__ = ["Explanation", "MeasureFigures", "OutputFigures", "Slice", "about"]
@@ -142,8 +143,8 @@ class OutputFigures:
         return f"expected error {most}{_range(self.expected)}; {percent(level)} interval ± {widths}"
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Listed):
     """What asking would do. It depends on the statement, the cards and the ledger alone."""
 
     plan: tuple[str, ...]
@@ -179,6 +180,30 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    @property
+    def rows(self) -> list[dict[str, str | float | None]]:
+        """How far off each output would be, cell by cell; None where nothing bounds it or something must be assumed."""
+        return [
+            {
+                "output": output.name,
+                "cell": cell,
+                "expected_error": None if expected == float("inf") else expected,
+                "half_width": None if width is None else float(width),
+            }
+            for output in self.outputs
+            for cell, expected, width in (
+                zip(output.cells, output.expected, output.half_widths, strict=True)
+                if output.depends is None
+                else [(None, float("inf"), None)]
+            )
+        ]
+
+    def _heading(self) -> str:
+        return f"Explanation of {', '.join(output.name for output in self.outputs)}: {self.outlook.guarantee}"
+
+    def _lines(self) -> list[str]:
+        return self.summary()
 
     def to_text(self) -> str:
         """For people, one screen for a usual question."""

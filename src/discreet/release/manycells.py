@@ -25,7 +25,7 @@ from discreet.release.columnarrays import (
     value_column,
 )
 from discreet.release.columns import Margin, Number
-from discreet.release.listing import Chosen, Pairs
+from discreet.results.listing import Chosen, Pairs
 
 __all__ = ["ManyCells"]
 

@@ -12,9 +12,10 @@ from discreet.data.card import Card
 from discreet.errors import ParameterInvalid, Refused
 from discreet.guarantees.numbers import text
 from discreet.ledger import Ledger
-from discreet.release.answers import Remaining
+from discreet.release.outlook import left_for
+from discreet.results import Left
 
-__all__ = ["check_nominal_epsilon", "remaining_for", "require_permission"]
+__all__ = ["check_nominal_epsilon", "left_for_analyst", "require_permission"]
 
 
 def require_permission(card: Card, *, release: str, sort: str) -> None:
@@ -37,7 +38,7 @@ def check_nominal_epsilon(epsilon: Decimal, *, population: str, ledger: Ledger, 
         raise ParameterInvalid(parameter="epsilon", rule=rule, came=text(epsilon))
 
 
-def remaining_for(ledger: Ledger, *, population: str, analyst: str) -> Remaining:
+def left_for_analyst(ledger: Ledger, *, population: str, analyst: str) -> Left:
     """What is left of the budget, which such a release does not touch."""
     standing = ledger.standing(population)
-    return Remaining(population=standing.balance(), analyst=standing.analyst_balance(analyst))
+    return left_for(standing.balance(), standing.analyst_balance(analyst))

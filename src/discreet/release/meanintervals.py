@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.plan.outputs import Mean
 from discreet.release.columns import Number
-from discreet.release.listing import Pairs
 from discreet.release.meanlaws import MeanLaw, mean_law
 from discreet.release.noiselaws import Floats, Part
 from discreet.release.noising import NoisyMeasure
+from discreet.results.listing import Pairs
 
 __all__ = ["mean_intervals"]
 

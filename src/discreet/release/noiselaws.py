@@ -26,8 +26,6 @@ Floats = NDArray[np.float64]
 _NARROW: Final = 1.0
 _SUMMED: Final = np.arange(-12, 13, dtype=np.float64)
 _RATES: Final = 64
-_STEPS: Final = np.arange(_RATES, dtype=np.float64)
-_NEAR: Final = 1 - np.geomspace(0.5, 1e-3, _RATES // 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +136,9 @@ def _rates(parts: Sequence[Part], weight: float) -> Floats:
         elif scale < _NARROW:
             highest = max(highest, 4 / (coefficient * scale * scale))
     if math.isinf(limit):
-        return np.append(_geometric(normal / 4, highest), normal)
-    return np.append(_geometric(min(normal, limit) / 4, limit / 2), limit * _NEAR)
-
-
-def _geometric(low: float, high: float) -> Floats:
-    """np.geomspace for the usual number of rates, bit for bit: laws of means ask for it by the thousand."""
-    first, last = np.log10(low), np.log10(high)
-    exponents = _STEPS * ((last - first) / (_RATES - 1)) + first
-    found: Floats = np.power(10.0, exponents)
-    found[0], found[-1] = low, high
-    return found
+        return np.append(np.geomspace(normal / 4, highest, _RATES), normal)
+    wide = np.geomspace(min(normal, limit) / 4, limit / 2, _RATES)
+    return np.append(wide, limit * (1 - np.geomspace(0.5, 1e-3, _RATES // 4)))
 
 
 def _proxy(mechanism: DiscreteLaplace | DiscreteGaussian) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -11,10 +10,10 @@ from discreet.guarantees.types import ZCDP, CentralGuarantee, PureDP
 from discreet.ledger.accounting import Balance, caps, cost_of, require_priceable, weigh
 from discreet.ledger.records import StoredAnswer
 from discreet.ledger.standing import PopulationStanding
+from discreet.present.words import STORED, say_left
+from discreet.results import Amount, Left
 
-__all__ = ["Outlook", "amounts", "debits", "foresee", "left", "tell_plan", "tell_replay"]
-
-STORED = "a stored answer, the same as before"
+__all__ = ["Outlook", "amount_of", "foresee", "left_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +49,24 @@ class Outlook:
 
     def cost(self) -> dict[str, str]:
         """What the population is charged, exactly: epsilon and delta; under an (epsilon, delta) budget rho as well."""
-        return amounts(None if self.replayed else self.guarantee, rho=self._rho)
+        return amount_of(None if self.replayed else self.guarantee, rho=self._rho).to_dict()
 
     def to_dict(self) -> dict[str, object]:
         """Remaining budgets; `after` is null when the charge would be refused."""
         fits = self.refusal is None
         after = {
-            "population": left(self.population_after),
-            "analyst": left(self.analyst_after),
+            "population": left(self.population_after).to_dict(),
+            "analyst": left(self.analyst_after).to_dict(),
             "largest_question": {"epsilon": text(self.epsilon_left)},
             "more_like_this": self.more,
         }
         return {
             "replayed": self.replayed,
-            "debited": debits(
-                self.guarantee, population=self.debits_population, analyst=self.debits_analyst, rho=self._rho
-            ),
-            "remaining": {"population": left(self.population), "analyst": left(self.analyst)},
+            "debited": {
+                holder: amount_of(self.guarantee if paid else None, rho=self._rho).to_dict()
+                for holder, paid in (("population", self.debits_population), ("analyst", self.debits_analyst))
+            },
+            "remaining": {"population": left(self.population).to_dict(), "analyst": left(self.analyst).to_dict()},
             "remaining_after": after if fits else None,
         }
 
@@ -81,7 +81,7 @@ class Outlook:
             then = f", epsilon {text(after.epsilon_remaining)} after it" if self.refusal is None else ""
             lines.append(f"for {holder} epsilon {text(now.epsilon_remaining)} remains{then}")
         if self.refusal is None:
-            return [*lines, f"after it: {tell_plan(self.epsilon_left, self.more)}"]
+            return [*lines, f"after it: {say_left(left_for(self.population_after, self.analyst_after, self.more))}"]
         return [*lines, self.refusal]
 
     @property
@@ -139,40 +139,23 @@ def foresee(
     )
 
 
-def left(holder: Balance) -> dict[str, str]:
-    """What one holder may still spend, as exact text."""
-    shown = {"epsilon": text(holder.epsilon_remaining), "delta": text(holder.delta_remaining or Decimal(0))}
-    return shown if holder.rho_remaining is None else {**shown, "rho": text(holder.rho_remaining)}
+def left(holder: Balance) -> Amount:
+    """What one holder may still spend."""
+    return Amount(holder.epsilon_remaining, holder.delta_remaining or Decimal(0), holder.rho_remaining)
 
 
-def amounts(guarantee: CentralGuarantee | None, *, rho: bool) -> dict[str, str]:
+def left_for(population: Balance, analyst: Balance, more: int | None = None) -> Left:
+    """What remains for both; `largest` is the largest pure question that both would admit."""
+    largest = min(population.epsilon_remaining, analyst.epsilon_remaining)
+    return Left(left(population), left(analyst), largest, more)
+
+
+def amount_of(guarantee: CentralGuarantee | None, *, rho: bool) -> Amount:
     """A charge in every currency of the budget, or nothing: Gaussian noise has no epsilon of its own, only rho."""
     if guarantee is None:
-        return {"epsilon": "0", "delta": "0", **({"rho": "0"} if rho else {})}
-    shown = {} if isinstance(guarantee, ZCDP) else {"epsilon": text(guarantee.epsilon)}
-    shown["delta"] = "0" if isinstance(guarantee, PureDP) else text(guarantee.delta)
-    if rho:
-        shown["rho"] = text(Decimal(f"{weigh(guarantee).rho}E-19"))
-    return shown
-
-
-def debits(guarantee: CentralGuarantee, *, population: bool, analyst: bool, rho: bool) -> dict[str, Mapping[str, str]]:
-    """What each of the two holders pays."""
-    return {
-        "population": amounts(guarantee if population else None, rho=rho),
-        "analyst": amounts(guarantee if analyst else None, rho=rho),
-    }
-
-
-def tell_plan(largest: Decimal, more: int | None) -> str:
-    """What remains, as something to plan with."""
-    told = f"the largest single question is epsilon {text(largest)}"
-    return told if more is None else f"{told}; {more:,} more like this one"
-
-
-def tell_replay(debited: Mapping[str, str]) -> str:
-    """What a stored answer cost the analyst who was given it now."""
-    paid = ", ".join(f"{name} {amount}" for name, amount in debited.items() if amount != "0")
-    if not paid:
-        return f"nothing ({STORED})"
-    return f"the population nothing, you {paid} ({STORED}, and what it was drawn with)"
+        return Amount(rho=Decimal(0) if rho else None)
+    return Amount(
+        epsilon=None if isinstance(guarantee, ZCDP) else guarantee.epsilon,
+        delta=Decimal(0) if isinstance(guarantee, PureDP) else guarantee.delta,
+        rho=Decimal(f"{weigh(guarantee).rho}E-19") if rho else None,
+    )

@@ -41,7 +41,7 @@ __all__ = [
     "Charge",
     "Held",
     "Mark",
-    "Marked",
+    "Marker",
     "OpenEngine",
     "Passage",
     "Request",
@@ -268,7 +268,7 @@ class Charge(Account[Receipt, Drawn, bytes]):
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class Marker:
     """The marker of a release: its number on the ledger, and whether the release was made before."""
 
     number: int
@@ -276,7 +276,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark(Account[Marked, Drawn, Entry]):
+class Mark(Account[Marker, Drawn, Entry]):
     """Not differentially private: a permanent marker on the ledger, and what was drawn in a journal of its own.
 
     `questions` are what the journal may know the request by, `entry` makes its line. `kind` and `made` name the release
@@ -292,12 +292,12 @@ class Mark(Account[Marked, Drawn, Entry]):
     made: str
 
     @contextmanager
-    def lease(self, ledger: Ledger) -> Iterator[Held[Marked, Entry] | None]:
+    def lease(self, ledger: Ledger) -> Iterator[Held[Marker, Entry] | None]:
         """The journal is held until the release has left, so that one question asked twice at once is drawn once."""
         with self.journal.held():
             self._check_request_id()
             found = self.journal.find(*self.questions)
-            yield None if found is None else Held(Marked(found.marker, replayed=True), found)
+            yield None if found is None else Held(Marker(found.marker, replayed=True), found)
 
     def _check_request_id(self) -> None:
         request_id = self.request.request_id
@@ -308,10 +308,10 @@ class Mark(Account[Marked, Drawn, Entry]):
                 request_id=request_id,
             )
 
-    def settle(self, ledger: Ledger) -> Held[Marked, Entry]:
-        return Held(Marked(_mark(ledger, self.request, self.guarantee), replayed=False), None)
+    def settle(self, ledger: Ledger) -> Held[Marker, Entry]:
+        return Held(Marker(_mark(ledger, self.request, self.guarantee), replayed=False), None)
 
-    def commit(self, ledger: Ledger, paid: Marked, drawn: Drawn) -> Entry:
+    def commit(self, ledger: Ledger, paid: Marker, drawn: Drawn) -> Entry:
         entry = self.entry(paid.number, drawn)
         self.journal.append(entry)
         return entry

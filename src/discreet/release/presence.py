@@ -12,21 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from discreet.guarantees.numbers import ceil_to_grid
 from discreet.plan.algebra import walk
 from discreet.plan.outputs import KeyShown, Mean, Output, Presentation, Spread
 from discreet.plan.statement import Statement
 from discreet.release.columns import Margin
+from discreet.results.notes import Size, SizeTooSmall
 
-__all__ = ["CODE", "REASON", "describe_absent", "find_thin", "presence_level", "sizes_in", "word_absent"]
-
-CODE: Final = "size-too-small"
-REASON: Final = (
-    "a mean or a variance is shown only where the noisy size of its group is so large that, with a probability of 95%, "
-    "no group of nobody shows one"
-)
+__all__ = ["find_thin", "note_absent", "presence_level", "sizes_in"]
 
 _CHANCE: Final = Fraction(1, 20)
 
@@ -41,35 +36,28 @@ def sizes_in(shown: Presentation | Output | KeyShown) -> list[int]:
     return sorted({node.size for node in walk(shown) if isinstance(node, Mean | Spread)})
 
 
-def describe_absent(statement: Statement, floors: Mapping[int, Margin]) -> list[dict[str, Any]]:
-    """The outputs with means or variances, the code and the reason of their NULLs, and what sizes must exceed.
+def note_absent(statement: Statement, floors: Mapping[int, Margin]) -> tuple[SizeTooSmall, ...]:
+    """The outputs with means or variances, and what the sizes that they are over must exceed.
 
     Where noise differs by the cells of a key, so does the bound: from the smallest to the largest.
     """
-    found: list[dict[str, Any]] = []
+    found = []
     for column in statement.presentation.columns:
-        sizes = [
-            {"size": statement.measures[size].text, "above": [_plain(end, statement, size) for end in ends]}
+        sizes = tuple(
+            Size(
+                statement.measures[size].text,
+                *(_plain(end(floors[size].halves), statement, size) for end in (min, max)),
+            )
             for size in sizes_in(column.shows)
-            if (ends := (min(floors[size].halves), max(floors[size].halves)))
-        ]
+        )
         if sizes:
-            found.append({"output": column.name, "code": CODE, "sizes": sizes, "reason": REASON})
-    return found
+            found.append(SizeTooSmall(column.name, sizes))
+    return tuple(found)
 
 
 def _plain(end: int, statement: Statement, size: int) -> int | float:
     value = end * statement.measures[size].step
     return int(value) if value.denominator == 1 else float(value)
-
-
-def word_absent(absent: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The same for people, a line for each output."""
-    lines = []
-    for one in absent:
-        bounds = [" to ".join(f"{end:,}" for end in dict.fromkeys(size["above"])) for size in one["sizes"]]
-        lines.append(f"{one['output']} is – where the noisy size is not above {' and '.join(bounds)}: {REASON}")
-    return lines
 
 
 def find_thin(floors: Mapping[int, Margin], measures: Sequence[Sequence[int]]) -> dict[int, list[bool]]:

@@ -7,55 +7,24 @@ found by single questions.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from discreet.errors import QueryRefused
-from discreet.guarantees.numbers import text
-from discreet.guarantees.types import CentralGuarantee
 from discreet.ledger import Ledger, Receipt
-from discreet.release.answers import Answer, Remaining
 from discreet.release.apportionment import Apportionment
 from discreet.release.ask import Ask
-from discreet.release.asking import describe_charge, describe_debits, dress, open_for, remaining_after
+from discreet.release.asking import dress, open_for, settled
 from discreet.release.describing import ledger_mechanisms
 from discreet.release.noising import Noisy
 from discreet.release.pipeline import Charge, OpenEngine, Passage, Request, check_terms, release, require_active
+from discreet.results import Amount, Charged, Claim, Kind, Labels, Release, Source
 
-__all__ = ["WorkloadAnswer", "run_workload"]
-
-
-@dataclass(frozen=True, slots=True)
-class WorkloadAnswer:
-    """The answers of a workload by the names of its questions, and the one charge that paid for them."""
-
-    answers: Mapping[str, Answer]
-    charge: Mapping[str, str]
-    debited: Mapping[str, Mapping[str, str]]
-    guarantee: CentralGuarantee
-    remaining: Remaining
-    replayed: bool
-    request_id: str
-    plan_hash: str
-    warnings: tuple[str, ...]
-
-    def to_dict(self, language: str = "en") -> dict[str, object]:
-        """`charge` is what all answers cost together; under each answer stands its part."""
-        return {
-            "answers": {name: answer.to_dict(language) for name, answer in self.answers.items()},
-            "charge": dict(self.charge),
-            "debited": {holder: dict(paid) for holder, paid in self.debited.items()},
-            "guarantee": str(self.guarantee),
-            "remaining": self.remaining.to_dict(),
-            "replayed": self.replayed,
-            "request_id": self.request_id,
-            "plan_hash": self.plan_hash,
-            "warnings": list(self.warnings),
-        }
+__all__ = ["run_workload"]
 
 
-def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_engine: OpenEngine) -> WorkloadAnswer:
+def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_engine: OpenEngine) -> Release:
     """Charge once and answer every question, or raise.
 
     `open_engine` is called once for each question and may give one engine several times.
@@ -64,7 +33,7 @@ def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_e
 
 
 @dataclass(frozen=True)
-class _Workload(Passage[Receipt, list[Noisy], bytes, WorkloadAnswer]):
+class _Workload(Passage[Receipt, list[Noisy], bytes, Release]):
     """All questions of a workload on their way through, as one."""
 
     plan: Apportionment
@@ -125,7 +94,7 @@ class _Workload(Passage[Receipt, list[Noisy], bytes, WorkloadAnswer]):
         ]
         return lambda: [draw() for draw in draws]
 
-    def leave(self, ledger: Ledger, paid: Receipt, stored: bytes) -> WorkloadAnswer:
+    def leave(self, ledger: Ledger, paid: Receipt, stored: bytes) -> Release:
         return _dressed(self.plan, self.asks, paid, ledger, _from_bytes(stored))
 
 
@@ -140,22 +109,29 @@ def _from_bytes(stored: bytes) -> list[Noisy]:
 
 def _dressed(
     plan: Apportionment, asks: Sequence[Ask], receipt: Receipt, ledger: Ledger, drawn: Sequence[Noisy]
-) -> WorkloadAnswer:
-    answers: dict[str, Answer] = {}
+) -> Release:
+    """All answers under the one charge that paid for them; under each stands its part."""
+    whole, parts = settled(receipt), dict[str, Release]()
     for part, asked, noisy in zip(plan.parts, asks, drawn, strict=True):
-        paid = {"epsilon": part.epsilon, "delta": part.delta}
-        own = {name: "0" if receipt.replayed else text(amount) for name, amount in paid.items()}
-        dressed = dress(asked, ledger, receipt, noisy)
-        left = replace(dressed.remaining, more=None)
-        answers[part.reading.task.name] = replace(dressed, charge=own, debited={}, cost={}, remaining=left)
-    return WorkloadAnswer(
-        answers=answers,
-        charge=describe_charge(receipt),
-        guarantee=receipt.charge,
-        debited=describe_debits(receipt),
-        remaining=remaining_after(receipt),
-        replayed=receipt.replayed,
-        request_id=asks[0].request_id,
-        plan_hash=plan.plan_hash,
-        warnings=ledger.state(asks[0].population).warnings(),
+        own = Amount() if receipt.replayed else Amount(part.epsilon, part.delta)
+        paid = Charged(own, replace(whole.left, more=None), receipt.replayed)
+        answered = dress(asked, ledger, receipt, noisy)
+        parts[part.reading.task.name] = replace(answered, settlement=paid).release
+    first, names = asks[0], ", ".join(parts)
+    return Release(
+        kind=Kind.WORKLOAD,
+        title=Labels(f"Workload: {names}", f"Lot de questions : {names}"),
+        claim=Claim(receipt.charge, first.population, first.dataset.card.unit, first.dataset.card.neighbours),
+        settlement=whole,
+        source=Source(
+            dataset=first.dataset.name,
+            version=first.dataset.version,
+            datasets={name: version for part in parts.values() for name, version in part.source.datasets.items()},
+            plan_hash=plan.plan_hash,
+            request_id=first.request_id,
+        ),
+        level=plan.level,
+        # What is said of several parts is said once.
+        notes=tuple(dict.fromkeys(note for part in parts.values() for note in part.notes)),
+        parts=parts,
     )

@@ -32,10 +32,11 @@ from discreet.plan.first_form import first_form
 from discreet.plan.outputs import Mean
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
-from discreet.release.marking import check_nominal_epsilon, remaining_for, require_permission
+from discreet.release.answers import warn_of
+from discreet.release.marking import check_nominal_epsilon, left_for_analyst, require_permission
 from discreet.release.pipeline import (
     Mark,
-    Marked,
+    Marker,
     OpenEngine,
     Passage,
     Request,
@@ -45,7 +46,22 @@ from discreet.release.pipeline import (
     require_active,
 )
 from discreet.release.reading import Shelf
-from discreet.release.unprovenanswers import CAUTIONS, UnprovenAnswer, UnprovenEntry, UnprovenJournal
+from discreet.release.unprovenanswers import UnprovenEntry, UnprovenJournal
+from discreet.results import (
+    Claim,
+    Figures,
+    Kind,
+    Labels,
+    Later,
+    Margin,
+    Marked,
+    MeasureNoise,
+    Note,
+    Release,
+    Source,
+    Statistic,
+)
+from discreet.results.notes import Coverage, ModelAge, UnprovenCaution
 from discreet.sensitivity import generated, local, replacement
 from discreet.sensitivity.generated import Generated, unfiltered
 from discreet.sensitivity.generatedcolumns import DEFAULT_SAMPLE, GeneratedColumns, check_sample_size
@@ -151,7 +167,7 @@ def ask_unproven(
     analyst: str,
     request_id: str | None = None,
     open_engine: OpenEngine,
-) -> UnprovenAnswer:
+) -> Release:
     """Answer one aggregate without groups, or return the answer it had before; refused without the card's opt-in.
 
     `epsilon` is nominal, and `replace` has none. Engines of `open_engine` are left open to whoever opened them.
@@ -161,7 +177,7 @@ def ask_unproven(
 
 
 @dataclass(frozen=True, slots=True)
-class _Unproven(Passage[Marked, Fraction, UnprovenEntry, UnprovenAnswer]):
+class _Unproven(Passage[Marker, Fraction, UnprovenEntry, Release]):
     """An answer without a proof on its way through."""
 
     request: _Request
@@ -202,7 +218,7 @@ class _Unproven(Passage[Marked, Fraction, UnprovenEntry, UnprovenAnswer]):
         calibrate = _prepare(request, engine)
         return lambda: _draw(request, calibrate())
 
-    def leave(self, ledger: Ledger, paid: Marked, stored: UnprovenEntry) -> UnprovenAnswer:
+    def leave(self, ledger: Ledger, paid: Marker, stored: UnprovenEntry) -> Release:
         return _dress(self.request, stored, ledger, replayed=paid.replayed)
 
 
@@ -331,20 +347,50 @@ def _draw(request: _Request, strategy: Strategy) -> Fraction:
     return Fraction(round(steps * request.parts), request.parts)
 
 
-def _dress(request: _Request, entry: UnprovenEntry, ledger: Ledger, *, replayed: bool) -> UnprovenAnswer:
-    card = request.dataset.card
-    age = None if request.shelved is None else request.shelved.tell_age(request.dataset)
-    [column] = request.statement.presentation.columns
-    return UnprovenAnswer(
-        name=column.name,
-        entry=entry,
-        card=card,
-        versions={name: dataset.version for name, dataset in request.datasets.items()},
-        step=request.subject.step,
-        centre=request.centre,
-        whole=(request.subject.step / request.parts).denominator == 1,
-        remaining=remaining_for(ledger, population=card.population, analyst=request.analyst),
-        request_id=request.request_id,
-        replayed=replayed,
-        warnings=(*CAUTIONS, *(() if age is None else (age,)), *ledger.warnings(card.population)),
+def _dress(request: _Request, entry: UnprovenEntry, ledger: Ledger, *, replayed: bool) -> Release:
+    card, [column] = request.dataset.card, request.statement.presentation.columns
+    step = request.subject.step
+    whole = (step / request.parts).denominator == 1
+    found = request.centre + Fraction(entry.steps) * step
+    value = int(found) if whole else float(found)
+    return Release(
+        kind=Kind.UNPROVEN,
+        title=Labels(column.name, column.name),
+        claim=Claim(entry.guarantee, entry.population, card.unit, card.neighbours),
+        settlement=Marked(
+            marker=entry.marker,
+            left=left_for_analyst(ledger, population=card.population, analyst=request.analyst),
+            replayed=replayed,
+            nominal_epsilon=Decimal(entry.epsilon) if entry.epsilon else None,
+        ),
+        source=Source(
+            dataset=entry.dataset,
+            version=entry.version,
+            datasets={name: dataset.version for name, dataset in request.datasets.items()},
+            plan_hash=entry.plan_hash,
+            request_id=request.request_id,
+        ),
+        statistics=(
+            Statistic(
+                name=column.name,
+                title=Labels(column.name, column.name),
+                figures=Figures(1, lambda: [Margin((), (), [value])]),
+                whole=whole,
+            ),
+        ),
+        notes=(*_notes(request), *warn_of(ledger.state(card.population))),
+        mechanisms=Later(lambda: [MeasureNoise("", (), name=entry.strategy, shown=False)]),
+        asked={
+            "strategy": entry.strategy,
+            "model": entry.model or None,
+            "sample_size": entry.sample_size or None,
+        },
     )
+
+
+def _notes(request: _Request) -> list[Note]:
+    notes: list[Note] = [Coverage("nothing"), UnprovenCaution("value"), UnprovenCaution("budget")]
+    shelved, dataset = request.shelved, request.dataset
+    if shelved is not None and shelved.origin.version != dataset.version:
+        notes.append(ModelAge(shelved.name, shelved.origin.version, dataset.name, dataset.version))
+    return notes

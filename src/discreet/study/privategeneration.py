@@ -30,7 +30,7 @@ from discreet.guarantees.numbers import exact
 from discreet.guarantees.types import Guarantee
 from discreet.ledger import Ledger, Receipt
 from discreet.ledger.records import name_request
-from discreet.release.asking import describe_charge
+from discreet.release.asking import settled
 from discreet.release.pipeline import Charge, Passage, Request, check_terms, release
 from discreet.study.generation import check_replacing, check_rows_here, hash_facts, word_answer
 
@@ -143,7 +143,7 @@ class _Training(Passage[Receipt, "Model", bytes, PrivatelyTrained]):
     def leave(self, ledger: Ledger, paid: Receipt, stored: bytes) -> PrivatelyTrained:
         model = self._kept(stored)
         assert model is not None, "what was kept a moment ago is there"
-        return PrivatelyTrained(model, describe_charge(paid), self.request_id)
+        return PrivatelyTrained(model, settled(paid).charge.to_dict(), self.request_id)
 
 
 def choose_rho(card: Card, *, rho: str | None, epsilon: str | None, delta: str | None) -> Decimal:

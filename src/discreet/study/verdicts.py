@@ -257,11 +257,7 @@ def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
             sorts.setdefault(one.label_of(series), {}).setdefault(kind, []).append(panel.typical())
     parts = []
     for label, kinds in sorts.items():
-        middles = {kind: _middle(errors) for kind, errors in sorted(kinds.items())}
-        kept = [
-            f"{kind} in too few groups to say" if math.isinf(middle) else f"{kind} to within {percent(middle)}"
-            for kind, middle in middles.items()
-        ]
+        kept = [f"{kind} to within {percent(_middle(errors))}" for kind, errors in sorted(kinds.items())]
         parts.append(f"{label} keeps {join_words(kept)}")
     return f"At ε = {epsilon:g}, in the typical group: {'; '.join(parts)}." if parts else ""
 

@@ -23,13 +23,13 @@ from discreet.release.ask import Ask
 from discreet.release.asking import ask, find_stored
 from discreet.release.outlook import foresee
 from discreet.release.pipeline import OpenEngine, check_terms, require_active
+from discreet.results import Release
 from discreet.tables.calibration import Target, check_targets
 from discreet.tables.explaining import TableExplanation, explain_table
 from discreet.tables.forming import Formed, form_table
 from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table, widened, with_laplace
 from discreet.tables.releasing import read_table
 from discreet.tables.request import TableRequest
-from discreet.tables.table import Table
 from discreet.tables.targets import choose_targets
 
 __all__ = ["AskedTable", "ask_table", "explain_asked_table", "read_asked_table"]
@@ -182,7 +182,7 @@ def ask_table(
     request_id: str,
     fresh: bool = False,
     confirm: Callable[[TableExplanation], bool] | None = None,
-) -> Table:
+) -> Release:
     """Charge, draw and read the table; or read it again from a stored answer. `confirm` may still say no."""
     if confirm is not None and not confirm(explain_asked_table(asked, ledger, fresh=fresh)):
         raise Refused("Not asked. Nothing was released or charged.")
@@ -205,7 +205,7 @@ def _every(asked: AskedTable) -> Iterator[Design]:
     yield from asked.earlier
 
 
-def _read(asked: AskedTable, design: Design, answered: Answer) -> Table:
+def _read(asked: AskedTable, design: Design, answered: Answer) -> Release:
     if answered.noisy.widened(design.statement):
         design = widened(design)
     if asked.targets and design.formed.sizes != asked.formed.sizes:

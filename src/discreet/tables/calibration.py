@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from discreet.data.columns import Labels
     from discreet.data.publictables import PublicTable
-    from discreet.tables.table import Heading
+    from discreet.results import Heading
 
 __all__ = ["Calibrated", "Target", "calibrate", "check_targets", "grid_of", "meet", "read_totals"]
 

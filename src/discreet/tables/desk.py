@@ -16,11 +16,11 @@ from discreet.guarantees.parameters import checked
 from discreet.ledger import Ledger
 from discreet.ledger.records import check_name, name_request
 from discreet.release.pipeline import OpenEngine
+from discreet.results import Release
 from discreet.tables.asking import AskedTable, ask_table, explain_asked_table, read_asked_table
 from discreet.tables.explaining import TableExplanation
 from discreet.tables.forming import Formed, form_table
 from discreet.tables.request import TableRequest
-from discreet.tables.table import Table
 
 if TYPE_CHECKING:
     from discreet.tables.bootstrap.examining import Examination
@@ -81,7 +81,7 @@ class TableDesk:
         level: ExactLike = "0.95",
         fresh: bool = False,
         confirm: Callable[[TableExplanation], bool] | None = None,
-    ) -> Table:
+    ) -> Release:
         """A differentially private table. `confirm` sees cost and expected error first and may say no."""
         if isinstance(request, TableRequest):
             if epsilon is None:
@@ -119,7 +119,7 @@ class TableDesk:
         pool_kind: str = "sub-population",
         analyst: str | None = None,
         request_id: str | None = None,
-    ) -> Table:
+    ) -> Release:
         """A table with bootstrap differential privacy: opt-in in the card, and a permanent marker on the ledger."""
         from discreet.tables.bootstrap.releasing import release_bootstrap, require_opt_in
 

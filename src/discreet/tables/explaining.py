@@ -16,21 +16,24 @@ from discreet.ledger.records import StoredAnswer
 from discreet.ledger.standing import PopulationStanding
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.wording import word_statement
+from discreet.present.listed import Listed
+from discreet.present.messages import cover_of, say_strategy
 from discreet.release.explanation import about, percent
 from discreet.release.noising import NoisyMeasure
 from discreet.release.outlook import Outlook, foresee
 from discreet.release.pricing import Pricing
+from discreet.results.notes import Coverage
 from discreet.tables.calibration import Target
 from discreet.tables.figures import Estimated
 from discreet.tables.layout import Margin
 from discreet.tables.measuring import Component, Design
-from discreet.tables.wording import INTERVALS, describe_design, name_margin, strategy_rows, tell_strategy
+from discreet.tables.wording import describe_design, name_margin, note_strategy, strategy_rows
 
 __all__ = ["TableExplanation", "estimate_unseen", "explain_table"]
 
 
-@dataclass(frozen=True)
-class TableExplanation:
+@dataclass(frozen=True, repr=False)
+class TableExplanation(Listed):
     """What asking would do. It depends on the request, the cards and the ledger alone.
 
     `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest. `errors`
@@ -47,6 +50,28 @@ class TableExplanation:
     other: Outlook | None
     targets: tuple[Target, ...] = ()
 
+    @property
+    def rows(self) -> list[dict[str, str | int | float]]:
+        """The chosen strategy's half-widths, for every measure and margin: the least and the largest."""
+        formed = self.design.formed
+        return [
+            {
+                "measure": component.face.text,
+                "margin": name_margin(formed, margin),
+                "figures": component.layout.count(margin),
+                "least_half_width": low * float(component.face.step),
+                "largest_half_width": high * float(component.face.step),
+            }
+            for component, widths in zip(self.design.components, self.half_widths, strict=True)
+            for margin, (low, high) in widths.items()
+        ]
+
+    def _heading(self) -> str:
+        return f"Explanation of a table, {self.design.formed.title.en}: {self.outlook.guarantee}"
+
+    def _lines(self) -> list[str]:
+        return self.outlook.lines()
+
     def to_dict(self) -> dict[str, object]:
         formed = self.design.formed
         return {
@@ -56,7 +81,7 @@ class TableExplanation:
             "table": describe_design(self.design, None),
             "cells": int(np.prod(formed.sizes)),
             "level": text(self.level),
-            "interval_meaning": INTERVALS,
+            "interval_meaning": cover_of([Coverage("raw")], "en"),
             "expected_error_is": "the mean over published margins, the cells among them, of the variance of a figure",
             "measures": [
                 {
@@ -168,7 +193,7 @@ class TableExplanation:
             f"{name_margin(formed, margin)} ± {_span(low * step, high * step)}"
             for margin, (low, high) in widths.items()
         )
-        return [tell_strategy(formed, component).en, f"{percent(self.level)} intervals: {spans}"]
+        return [say_strategy(note_strategy(formed, component)).en, f"{percent(self.level)} intervals: {spans}"]
 
 
 def _span(low: float, high: float) -> str:

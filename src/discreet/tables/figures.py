@@ -19,12 +19,12 @@ from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.release.halfwidths import Part, half_width, mean_size
 from discreet.release.noiselaws import variance
 from discreet.release.noising import NoisyMeasure
+from discreet.results import Number, Quality
 from discreet.tables.consistency import publish, weigh_margins
 from discreet.tables.estimation import Estimator, estimator_of
 from discreet.tables.layout import Layout, Margin, Observation
 from discreet.tables.quality import rate_many
 from discreet.tables.strategies import Measured
-from discreet.tables.table import Number, Quality
 
 __all__ = ["Estimated", "MarginFigures"]
 

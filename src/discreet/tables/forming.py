@@ -39,9 +39,9 @@ from discreet.plan.statement import Statement
 from discreet.plan.tables import From, read_conditions
 from discreet.plan.typed import Domain, Sort, Typed, compare_numbers, constant, multiply, require_number
 from discreet.plan.vocabulary import Identities, card_table
+from discreet.results import Heading
 from discreet.tables.layout import Layout
 from discreet.tables.request import Aggregate, Band, TableRequest
-from discreet.tables.table import Heading
 
 __all__ = ["Formed", "form_dataset", "form_table", "may_be_negative", "plan_table", "tell_left_out"]
 

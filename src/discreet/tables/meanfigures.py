@@ -26,11 +26,11 @@ from discreet.release.halfwidths import half_width
 from discreet.release.meanlaws import MeanLaw, mean_law
 from discreet.release.noiselaws import Part
 from discreet.release.presence import presence_level
+from discreet.results import Quality
 from discreet.tables.figures import Estimated, MarginFigures
 from discreet.tables.forming import Formed
 from discreet.tables.layout import Margin, keep_keys
 from discreet.tables.quality import GOOD_PART, USABLE_PART, rate_widths
-from discreet.tables.table import Quality
 
 __all__ = ["mean_figures"]
 

@@ -12,20 +12,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterInvalid
-from discreet.tables.table import Entry, Quality
+from discreet.results import Margin, Quality
 
 __all__ = [
     "GOOD_PART",
     "GOOD_UP_TO",
     "USABLE_PART",
     "USABLE_UP_TO",
-    "basis",
     "leave_out",
     "rate",
     "rate_many",
@@ -34,6 +33,8 @@ __all__ = [
     "suppress",
     "suppress_many",
 ]
+
+T = TypeVar("T")
 
 GOOD_UP_TO: Final = 0.165
 """Relative errors up to this are good."""
@@ -47,11 +48,6 @@ GOOD_PART: Final = 0.05
 
 USABLE_PART: Final = 0.1
 """Up to this part of the range it asks for caution."""
-
-
-def basis(sampling: bool) -> str:
-    """What the standard errors behind the flags count."""
-    return "privacy noise and sampling" if sampling else "privacy noise"
 
 
 def relative_errors(
@@ -116,6 +112,25 @@ def suppress_many(
     return left_out
 
 
-def leave_out(entry: Entry, why: Quality = Quality.SUPPRESSED) -> Entry:
-    """The figure without its numbers, marked with the reason."""
-    return replace(entry, value=None, raw=None, low=None, high=None, quality=why, uncalibrated=None)
+def leave_out(columns: Margin, places: Sequence[int], why: Quality = Quality.SUPPRESSED) -> Margin:
+    """The figures without the numbers at these places, marked with the reason."""
+    if not places:
+        return columns
+
+    def without(column: Sequence[T] | None, mark: T) -> list[T] | None:
+        if column is None:
+            return None
+        kept = list(column)
+        for place in places:
+            kept[place] = mark
+        return kept
+
+    return replace(
+        columns,
+        values=without(columns.values, None) or [],
+        raw=without(columns.raw, None),
+        low=without(columns.low, None),
+        high=without(columns.high, None),
+        quality=without(columns.quality, why),
+        uncalibrated=without(columns.uncalibrated, None),
+    )

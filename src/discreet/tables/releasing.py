@@ -1,16 +1,15 @@
-"""A table from the answer that the ledger holds: figures with intervals and quality, and the words beside them.
+"""A table from the answer that the ledger holds: figures with intervals and quality, and the notes beside them.
 
 The answer was charged and drawn by `release.pipeline`, like any other; what happens here is post-processing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product, repeat, starmap
+from itertools import repeat
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +18,19 @@ from numpy.typing import NDArray
 from discreet.guarantees.numbers import text
 from discreet.release.answers import Answer
 from discreet.release.noising import Noisy, NoisyMeasure
+from discreet.results import (
+    Basis,
+    Calibration,
+    CalibrationTarget,
+    Figures,
+    Kind,
+    Number,
+    Quality,
+    Release,
+    Shown,
+    Statistic,
+)
+from discreet.results import Margin as Columns
 from discreet.tables.calibrated import CalibratedTable, calibrate_table
 from discreet.tables.calibration import Target
 from discreet.tables.figures import Estimated, MarginFigures
@@ -26,9 +38,8 @@ from discreet.tables.forming import Formed, may_be_negative
 from discreet.tables.layout import Margin, keep_keys
 from discreet.tables.meanfigures import mean_figures
 from discreet.tables.measuring import Design, as_drawn
-from discreet.tables.quality import basis, leave_out, suppress_many
-from discreet.tables.table import Entry, Figures, Number, Quality, Shown, Table
-from discreet.tables.wording import ESTIMATES, describe_design, facts_of_table, notes_of
+from discreet.tables.quality import leave_out, suppress_many
+from discreet.tables.wording import describe_design, notes_of
 
 __all__ = [
     "calibrate_estimated",
@@ -47,7 +58,7 @@ def read_table(
     level: Decimal,
     suppress_above: Decimal | None = None,
     targets: Sequence[Target] = (),
-) -> Table:
+) -> Release:
     """The table of a stored answer. With `suppress_above`, figures whose relative error is larger are left out.
 
     With `targets`, what is published meets them, and every figure's interval is for that.
@@ -60,32 +71,34 @@ def read_table(
     if calibrated is not None:
         figures = {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
     every_key = tuple(range(len(formed.sizes)))
-    cells = {every_key: figures.pop(every_key)}
-
-    def entries(found: Mapping[Margin, MarginFigures]) -> Figures:
-        return Figures(
-            sum(len(one.values) for one in found.values()),
-            lambda: [entry for margin, one in found.items() for entry in _entries(formed, margin, one, suppress_above)],
-        )
-
-    said = basis(sampling=formed.request.sampling is not None)
-    table = Table(
-        dataset=formed.card.dataset,
-        title=formed.title,
-        statistic=formed.statistic,
-        headings=formed.headings,
-        cells=entries(cells),
-        margins=entries(figures),
-        step=_step(formed, calibrated),
-        level=text(level),
-        guarantee=answer.noisy.guarantee,
-        quality_basis=said,
-        release=facts_of_table(formed, answer, calibrated=bool(targets)),
-        notes=notes_of(design, suppress_above=suppress_above, targets=targets),
-        created=datetime.now(UTC).date().isoformat(),
-        description=describe_design(design, suppress_above),
+    ordered = {every_key: figures.pop(every_key), **figures}
+    step = _step(formed, calibrated)
+    statistic = Statistic(
+        name="value",
+        title=formed.statistic,
+        figures=Figures(
+            sum(len(one.values) for one in ordered.values()),
+            lambda: [_columns(formed, margin, one, suppress_above) for margin, one in ordered.items()],
+        ),
+        step=step,
+        whole=step is not None and "." not in step,
     )
-    return table if calibrated is None else replace(table, calibration=_describe(formed, targets, calibrated))
+    sampling = formed.request.sampling is not None
+    return Release(
+        kind=Kind.TABLE,
+        title=formed.title,
+        claim=answer.claim,
+        settlement=answer.settlement,
+        source=answer.source,
+        headings=formed.headings,
+        statistics=(statistic,),
+        level=level,
+        notes=(*notes_of(design, suppress_above=suppress_above, targets=targets), *answer.warnings),
+        mechanisms=answer.mechanisms,
+        calibration=None if calibrated is None else _describe(formed, targets, calibrated),
+        basis=Basis.NOISE_AND_SAMPLING if sampling else Basis.NOISE,
+        asked={**describe_design(design, suppress_above), "method": "dp", "sql": formed.request.to_sql(formed.card)},
+    )
 
 
 def _step(formed: Formed, calibrated: CalibratedTable | None) -> str | None:
@@ -226,36 +239,34 @@ _ROUNDING: Final = 1e-10
 # --- entries --------------------------------------------------------------------------------------------------------
 
 
-def _entries(formed: Formed, margin: Margin, found: MarginFigures, suppress_above: Decimal | None) -> list[Entry]:
+def _columns(formed: Formed, margin: Margin, found: MarginFigures, suppress_above: Decimal | None) -> Columns:
     over = tuple(place for place in range(len(formed.sizes)) if place not in margin)
-    count = len(found.values)
-    before: Iterable[Number | None] = repeat(None, count) if found.before is None else found.before
-    codes: Iterable[tuple[Shown, ...]] = _codes(formed, margin)
-    qualities = found.grades()
+    codes, qualities = _codes(formed, margin), found.grades()
     if found.positions is not None:
-        every = list(codes)
-        codes = [every[position] for position in found.positions]
+        codes = tuple([column[position] for position in found.positions] for column in codes)
         qualities = [Quality.PUBLIC if low is None else one for low, one in zip(found.low, qualities, strict=True)]
-    columns = (found.values, found.raw, found.low, found.high, qualities, before)
-    entries = list(starmap(Entry, zip(codes, repeat(over, count), *columns, strict=True)))
+    columns = Columns(over, codes, found.values, found.raw, found.low, found.high, qualities, found.before)
     if suppress_above is not None:
         judged = found.values if found.judged is None else found.judged
         hidden = suppress_many(judged, found.errors, found.sampling, above=suppress_above)
-        for place in np.flatnonzero(hidden).tolist():
-            entries[place] = leave_out(entries[place])
+        columns = leave_out(columns, np.flatnonzero(hidden).tolist())
     if found.too_small is not None:
-        for place in np.flatnonzero(found.too_small).tolist():
-            entries[place] = leave_out(entries[place], Quality.TOO_SMALL)
-    return entries
+        columns = leave_out(columns, np.flatnonzero(found.too_small).tolist(), Quality.TOO_SMALL)
+    return columns
 
 
-def _codes(formed: Formed, margin: Margin) -> Iterator[tuple[Shown, ...]]:
-    """The codes of a margin's figures, the last key varying fastest; None for what is summed over."""
-    shown: list[list[Shown]] = []
+def _codes(formed: Formed, margin: Margin) -> tuple[Sequence[Shown], ...]:
+    """The codes of a margin's figures, by key, the last key varying fastest; None for what is summed over."""
+    sizes = [len(key.cells or ()) if place in margin else 1 for place, key in enumerate(formed.plan.keys)]
+    found: list[Sequence[Shown]] = []
     for place, (heading, key) in enumerate(zip(formed.headings, formed.plan.keys, strict=True)):
-        cells = key.cells or ()
-        shown.append([heading.code(cell) for cell in cells] if place in margin else [None])
-    return product(*shown)
+        outer, inner = prod(sizes[:place]), prod(sizes[place + 1 :])
+        if place not in margin:
+            found.append([None] * (outer * inner))
+            continue
+        run = [code for cell in key.cells or () for code in repeat(heading.code(cell), inner)]
+        found.append(run * outer)
+    return tuple(found)
 
 
 # --- calibration ----------------------------------------------------------------------------------------------------
@@ -288,42 +299,35 @@ def _fit_to(calibrated: CalibratedTable, margin: Margin, found: MarginFigures, l
     )
 
 
-def _describe(formed: Formed, targets: Sequence[Target], calibrated: CalibratedTable) -> Mapping[str, object]:
-    """What was met, what a figure estimates, and what was done where the table alone could not say."""
+def _describe(formed: Formed, targets: Sequence[Target], calibrated: CalibratedTable) -> Calibration:
+    """What was met, and what was done where the table alone could not say."""
     by, raked = formed.request.by, calibrated.raked
     cells = [
         [heading.code(cell) for cell in key.cells or ()]
         for heading, key in zip(formed.headings, formed.plan.keys, strict=True)
     ]
-    return {
-        "to": [
-            {
-                "totals": target.name,
-                "by": [by[place] for place in target.kept],
-                **({} if target.source is None else {"source": {"en": target.source.en, "fr": target.source.fr}}),
-            }
+    return Calibration(
+        targets=tuple(
+            CalibrationTarget(target.name, tuple(by[place] for place in target.kept), target.source)
             for target in targets
-        ],
-        "estimates": ESTIMATES,
-        "intervals": "linearised" if len(targets) > 1 else "of the quotient",
-        "left_out": [
+        ),
+        left_out=tuple(
             {by[place]: cells[place][at]}
             for place, size in enumerate(formed.sizes)
             for at in range(size)
             if at not in calibrated.present[place]
-        ],
-        "met": True,
-        "shared_out": [
-            {
-                "totals": targets[place].name,
-                "keys": {
+        ),
+        shared_out=tuple(
+            (
+                targets[place].name,
+                {
                     by[key]: cells[key][calibrated.present[key][position]]
                     for key, position in zip(targets[place].kept, at, strict=True)
                 },
-            }
+            )
             for place, at in raked.unmatched
-        ],
-    }
+        ),
+    )
 
 
 def _decimal(step: Fraction) -> str:

@@ -15,7 +15,6 @@ import duckdb
 import pytest
 
 import discreet
-from discreet.plan.outputs import KeyShown
 from discreet.session import Session
 
 PEOPLE_CARD = """
@@ -133,7 +132,7 @@ def test_answers_are_those_of_sql(sql: str, house: Session, plain: duckdb.DuckDB
     cursor = plain.execute(sql)
     names = [column[0] for column in cursor.description or []]
     expected: dict[tuple[str | None, ...], dict[str, Any]] = {}
-    keys = [column.name for column in answer.statement.presentation.columns if isinstance(column.shows, KeyShown)]
+    keys = [heading.name for heading in answer.headings]
     for found in cursor.fetchall():
         values = dict(zip(names, found, strict=True))
         expected[tuple(None if values[key] is None else str(values[key]) for key in keys)] = values

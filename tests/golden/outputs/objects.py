@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import discreet
-from discreet.local.collection import estimate_collection
+from discreet.local.published import estimate_collection
 from discreet.local.signing import read_signed
 from discreet.session import Session
 from discreet.tables.request import table_request

@@ -64,12 +64,18 @@ TOWNS: Final = "table -w w clinic --by town,smokes --epsilon 1"
 MEAN: Final = "table -w w clinic --by town --value age --mean --epsilon 1"
 BOOTSTRAP: Final = "table -w w farms --by status --value output --method bootstrap --epsilon 1"
 FILES: Final = ("t.txt", "t.xlsx", "t.parquet", "t.html")
+ALL_FILES: Final = (*FILES, "t.svg")
+ESTIMATE: Final = "local estimate survey.json reports.jsonl --trust survey.key.pub"
+RUN: Final = "plan -w w work.yaml --run --request-id all"
 
 SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     "query": [
         Scene("query-grouped", ways(ASKED)),
         Scene("query-means", ways(f'query -w w "{MEANS}" --epsilon 3')),
         Scene("query-unproven", ways(UNPROVEN)),
+        Scene("query-sdmx", [f"{ASKED} --format sdmx-csv"]),
+        Scene("query-files", [*written(ASKED, "txt xlsx html"), *written(ASKED, "parquet svg", "en")], files=ALL_FILES),
+        Scene("query-means-files", written(f'query -w w "{MEANS}" --epsilon 3', "xlsx html", "en"), files=FILES),
         query("scalar", "SELECT COUNT(*) AS n FROM clinic WHERE age >= 65", "--epsilon 0.5 --request-id mine"),
         query("weighted", "SELECT town, SUM(weight) AS people, WAVG(age) AS age FROM clinic GROUP BY town"),
         query("open-keys", REASONS, "--epsilon 2 --delta 1e-7"),
@@ -92,7 +98,7 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     ],
     "table": [
         Scene("table-count", ways(TOWNS, "table json csv sdmx-csv")),
-        Scene("table-count-files", written(TOWNS, "txt xlsx parquet html"), files=FILES),
+        Scene("table-count-files", written(TOWNS, "txt xlsx parquet html svg"), files=ALL_FILES),
         Scene("table-weighted", briefly(f"{TOWNS} --weighted --calibrate none")),
         Scene("table-calibrated", briefly(f"{TOWNS} --weighted", "json csv sdmx-csv")),
         Scene("table-calibrated-files", written(f"{TOWNS} --weighted", "txt xlsx html", "fr"), files=FILES),
@@ -126,10 +132,14 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
             plain("plan -w w work.yaml --run --request-id all"),
             before=["plan -w w work.yaml --run --request-id all"],
         ),
+        Scene("plan-run-files", written(f"{RUN}", "txt csv xlsx html parquet svg", "en"), files=(*ALL_FILES, "t.csv")),
+        Scene("plan-run-sdmx", [f"{RUN} --format sdmx-csv"]),
         Scene("plan-too-dear", plain("plan -w w work.yaml --epsilon 0.1")),
     ],
     "caps": [
         Scene("caps", briefly("caps -w w clinic --epsilon 4")),
+        Scene("caps-files", written("caps -w w clinic --epsilon 4", "xlsx html parquet svg", "en"), files=ALL_FILES),
+        Scene("caps-sdmx", ["caps -w w clinic --epsilon 4 --format sdmx-csv"]),
         Scene("caps-explain", plain("caps -w w clinic --epsilon 4 --explain")),
     ],
     "budget": [
@@ -234,6 +244,8 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     ],
     "local estimate": [
         Scene("local-estimate", briefly("local estimate survey.json reports.jsonl --trust survey.key.pub")),
+        Scene("local-estimate-files", written(ESTIMATE, "txt xlsx html parquet svg", "en"), files=ALL_FILES),
+        Scene("local-estimate-sdmx", [f"{ESTIMATE} --format sdmx-csv"]),
         Scene("local-estimate-by", briefly("local estimate survey.json reports.jsonl --by town")),
         Scene("local-estimate-clear", plain("local estimate survey.json reports.jsonl --clear answers.csv")),
     ],

@@ -15,8 +15,7 @@ CELLS = 1_000 * 102
 MEASURE = """
 import io, sys, tracemalloc
 import discreet
-from discreet.cli.screen import show_json
-from discreet.release.exports import csv_parts
+from discreet.present.files import text_parts
 
 class Counting(io.TextIOBase):
     written = 0
@@ -30,8 +29,8 @@ with discreet.open("w") as house:
     rows = sum(1 for row in answer.rows if row["n"] is not None)
     ends = sum(1 for row in answer.intervals if row["n"][0] < row["n"][1])
     sys.stdout, kept = Counting(), sys.stdout
-    show_json(answer.fields())
-    sys.stdout.writelines(csv_parts(answer))
+    for format in ("json", "csv"):
+        sys.stdout.writelines(text_parts(answer, format, "en"))
     sys.stdout = kept
     print(rows + ends, Counting.written, tracemalloc.get_traced_memory()[1])
 """

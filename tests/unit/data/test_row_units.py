@@ -149,7 +149,7 @@ def session(tmp_path: Path) -> Session:
 def test_questions_are_answered_per_row(session: Session) -> None:
     answer = session.query("SELECT SUM(petal) AS s FROM flowers", epsilon=1)
     assert answer.to_dict()["unit"] == "row_id (at most 1 row each)"
-    assert answer.noisy.guarantee.differentially_private
+    assert answer.guarantee.differentially_private
     explained = session.explain("SELECT SUM(petal) AS s FROM flowers", epsilon=1)
     assert explained.unit == "row_id, at most 1 row each"
 

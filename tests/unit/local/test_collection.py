@@ -14,14 +14,16 @@ import pytest
 
 from discreet.errors import FileRefused, ParameterInvalid, UnknownName, UsageError
 from discreet.local.answers import mark_of_token
-from discreet.local.collection import Collection, Estimate, estimate_collection
+from discreet.local.collection import Collection, Estimate, collect_estimates
 from discreet.local.encoding import encode_file
 from discreet.local.manifestreader import parse_manifest
 from discreet.local.poisoning import count_reach, mean_reach
+from discreet.local.published import publish_collection
 from discreet.local.randomiser import Channel
 from discreet.local.reports import LINE_LIMIT, Refusal, read_collected
 from discreet.local.response import GeneralisedResponse
 from discreet.local.signing import SignedManifest
+from discreet.present.words import tell_guarantee
 
 TEXT = """\
 survey: health
@@ -160,7 +162,7 @@ def test_a_file_in_which_no_line_is_a_report_says_why(tmp_path: Path) -> None:
 
 
 def test_a_group_without_reports_says_nothing(tmp_path: Path) -> None:
-    found = estimate_collection(signed(), put(tmp_path, LINE), by=["province"])
+    found = collect_estimates(signed(), put(tmp_path, LINE), by=["province"])
     west = [each for each in found.estimates if each.groups == ("24",)]
     assert {(each.estimate, each.low, each.high, each.adjusted) for each in west} == {(None,) * 4}
     east = find(found, "smoking", "10", "1")
@@ -188,7 +190,7 @@ def survey(tmp_path: Path, number: int, *, name: str = "answers.csv", first: int
 def collect(tmp_path: Path, number: int, text: str = TEXT, **options: Any) -> Collection:
     out = tmp_path / "reports.jsonl"
     encode_file(signed(text), survey(tmp_path, number), out=out)
-    return estimate_collection(signed(text), out, **options)
+    return collect_estimates(signed(text), out, **options)
 
 
 def find(found: Collection, question: str, group: str = "", category: str | None = None) -> Estimate:
@@ -247,17 +249,17 @@ def test_estimates_do_not_depend_on_the_order_of_lines(tmp_path: Path) -> None:
     lines = file.read_text(encoding="utf-8").splitlines()
     random.Random(3).shuffle(lines)
     file.write_text("\n".join(lines), encoding="utf-8")
-    assert estimate_collection(signed(), file, by=["province"]).estimates == found.estimates
+    assert collect_estimates(signed(), file, by=["province"]).estimates == found.estimates
 
 
 def test_everything_that_must_be_said_is_said(tmp_path: Path) -> None:
     found = collect(tmp_path, 50)
-    assert found.promise == "local DP, epsilon = 8 per respondent"
-    assert found.variance == "privacy noise only"
+    assert tell_guarantee(publish_collection(found), "en") == "local DP, epsilon = 8 per respondent"
+    assert found.variance == "noise"
     text = TEXT.replace("split", "sampling\nasked: 1")
     again = tmp_path / "again"
     again.mkdir()
-    assert collect(again, 50, text).variance == "privacy noise and the draw of questions"
+    assert collect(again, 50, text).variance == "questions"
 
 
 @pytest.mark.statistical
@@ -270,7 +272,7 @@ def test_numbers_with_protected_absence_are_estimated(mode: str, tmp_path: Path)
     assert each.high is not None
     # weights: (1 + 3) / 2 = 2 on average in the East, 3 in the West
     assert each.low <= (2 * 1.3 + 3 * 1.7) / 5 <= each.high
-    assert "about m times" in found.poisoning[1].sentence()
+    assert not found.poisoning[1].proportional
 
 
 @pytest.mark.parametrize("relation", ["samples", "strata"])
@@ -278,11 +280,11 @@ def test_clear_answers_join_and_are_warned_of(relation: Any, tmp_path: Path) -> 
     out = tmp_path / "reports.jsonl"
     encode_file(signed(), survey(tmp_path, 2_000), out=out)
     clear = survey(tmp_path, 1_001, name="clear.csv", first=1_999, seed=2)
-    found = estimate_collection(signed(), out, clear=clear, relation=relation, level=1 - 1e-7)
+    found = collect_estimates(signed(), out, clear=clear, relation=relation, level=1 - 1e-7)
     assert found.refused == {Refusal.CLEAR: 1}
     assert (found.accepted, found.clear) == (1_999, 1_001)
-    assert "none for 1,001 who answered in clear" in found.promise
-    assert any("not protected" in warning for warning in found.warnings)
+    assert "none for 1,001 who answered in clear" in tell_guarantee(publish_collection(found), "en")
+    assert any("not protected" in warning for _, warning in found.warnings)
     each = find(found, "smoking", category="3")
     assert each.low is not None
     assert each.high is not None
@@ -301,7 +303,7 @@ def test_groups_without_clear_answers_keep_their_sampling_of_people(tmp_path: Pa
     answers.write_text(head + "".join(rows), encoding="utf-8")
     clear.write_text(head + "".join(f"CLEAR-{place:08},1,10,1,{1 + place % 2}\n" for place in range(50)), "utf-8")
     encode_file(signed(text), answers, out=out)
-    found = estimate_collection(signed(text), out, by=["province"], clear=clear)
+    found = collect_estimates(signed(text), out, by=["province"], clear=clear)
     west = find(found, "height", "24")
     assert west.high is not None
     assert west.low is not None
@@ -320,7 +322,7 @@ def test_strata_weigh_a_mean_by_those_who_have_a_number(tmp_path: Path) -> None:
     answers.write_text(head + "".join(protected), encoding="utf-8")
     clear.write_text(head + "".join(f"CLEAR-{place:08},1,10,1,1.8\n" for place in range(1_000)), encoding="utf-8")
     encode_file(signed(text), answers, out=tmp_path / "reports.jsonl")
-    found = estimate_collection(signed(text), tmp_path / "reports.jsonl", clear=clear, relation="strata")
+    found = collect_estimates(signed(text), tmp_path / "reports.jsonl", clear=clear, relation="strata")
     assert find(found, "height").estimate == pytest.approx(1.5, abs=0.05)
 
 
@@ -332,10 +334,10 @@ def test_replicate_weights_add_the_design(tmp_path: Path) -> None:
     rows += [f"TOKEN-{place:08}," + ",".join(str((1 + place % 4) * n) for n in draws[place]) for place in range(400)]
     file = tmp_path / "replicates.csv"
     file.write_text("\n".join(rows), encoding="utf-8")
-    plain = find(estimate_collection(signed(), out), "smoking", category="1")
-    found = estimate_collection(signed(), out, replicates=file)
+    plain = find(collect_estimates(signed(), out), "smoking", category="1")
+    found = collect_estimates(signed(), out, replicates=file)
     wide = find(found, "smoking", category="1")
-    assert found.variance == "privacy and design"
+    assert found.variance == "design"
     assert wide.estimate == plain.estimate
     assert wide.high is not None
     assert wide.low is not None
@@ -345,7 +347,7 @@ def test_replicate_weights_add_the_design(tmp_path: Path) -> None:
     assert wide.high - wide.low > 1.3 * (plain.high - plain.low)
     file.write_text("\n".join(rows[:-1]), encoding="utf-8")
     with pytest.raises(FileRefused, match="1 have none"):
-        estimate_collection(signed(), out, replicates=file)
+        collect_estimates(signed(), out, replicates=file)
 
 
 def test_a_replicate_without_anybody_leaves_a_mean_without_ends(tmp_path: Path) -> None:
@@ -357,7 +359,7 @@ def test_a_replicate_without_anybody_leaves_a_mean_without_ends(tmp_path: Path) 
     file = tmp_path / "replicates.csv"
     rows = ["code,b1,b2,b3", "TOKEN-00000000,2,0,3", *(f"TOKEN-{place:08},1,{place % 3},2" for place in range(1, 9))]
     file.write_text("\n".join(rows), encoding="utf-8")
-    found = estimate_collection(signed(), put(tmp_path, *lines), by=["province"], replicates=file)
+    found = collect_estimates(signed(), put(tmp_path, *lines), by=["province"], replicates=file)
     east, west = find(found, "height", "10"), find(found, "height", "24")
     assert east.estimate is not None
     assert (east.low, east.high) == (None, None)
@@ -376,7 +378,7 @@ def test_replicates_are_those_of_the_people_who_answered(tmp_path: Path) -> None
     rows = ["code,b1,b2", "TOKEN-00000000,40,0", *(f"TOKEN-{place:08},{place},{7 - place}" for place in range(1, 7))]
     file.write_text("\n".join(rows), encoding="utf-8")
     found = [
-        estimate_collection(signed(), put(tmp_path, *lines), replicates=file).estimates
+        collect_estimates(signed(), put(tmp_path, *lines), replicates=file).estimates
         for lines in ([silent, *others], others)
     ]
     for one, other in zip(*found, strict=True):
@@ -387,17 +389,17 @@ def test_replicates_are_those_of_the_people_who_answered(tmp_path: Path) -> None
 def test_wrong_words_are_refused(tmp_path: Path) -> None:
     file = put(tmp_path, LINE)
     with pytest.raises(UnknownName, match="Did you mean 'province'"):
-        estimate_collection(signed(), file, by=["provinse"])
+        collect_estimates(signed(), file, by=["provinse"])
     with pytest.raises(UsageError, match="twice"):
-        estimate_collection(signed(), file, by=["province", "province"])
+        collect_estimates(signed(), file, by=["province", "province"])
     with pytest.raises(UsageError, match="give that file"):
-        estimate_collection(signed(), file, relation="strata")
+        collect_estimates(signed(), file, relation="strata")
     many = ", ".join(str(code) for code in range(710))
     text = TEXT.replace("groups:\n", f"groups:\n  town: {{categories: [{many}]}}\n  block: {{categories: [{many}]}}\n")
     with pytest.raises(UsageError, match="makes 504,100 groups"):
-        estimate_collection(signed(text), file, by=["town", "block"])
+        collect_estimates(signed(text), file, by=["town", "block"])
     with pytest.raises(ParameterInvalid, match="level"):
-        estimate_collection(signed(), file, level=1.0)
+        collect_estimates(signed(), file, level=1.0)
 
 
 # --- false reports --------------------------------------------------------------------------------------------------
@@ -418,7 +420,7 @@ def test_false_reports_reach_their_bound_and_not_beyond(tmp_path: Path) -> None:
     assert isinstance(randomiser, GridRandomiser)
     fakes = [fake.replace("1000}", f"{randomiser.report_range()[1]}}}") for fake in fakes]
     file.write_text(file.read_text(encoding="utf-8") + "\n".join(fakes), encoding="utf-8")
-    after = estimate_collection(signed(), file)
+    after = collect_estimates(signed(), file)
     assert after.accepted == 510
     count, mean = before.poisoning
     moved = _moved(before, after, "smoking", "1")
@@ -433,12 +435,12 @@ def test_the_bound_of_a_mean_holds_in_the_smallest_group(tmp_path: Path) -> None
     people = [{**LINE, "respondent": f"{place:032x}"} for place in range(10)]
     west = {**LINE, "groups": {"province": "24"}, "respondent": "a" * 32}
     false = {**west, "weight": 100, "respondent": "b" * 32, "reports": {"smoking": 0, "height": 100}}
-    before = estimate_collection(signed(), put(tmp_path, *people, west), by=["province"])
-    after = estimate_collection(signed(), put(tmp_path, *people, west, false), by=["province"])
+    before = collect_estimates(signed(), put(tmp_path, *people, west), by=["province"])
+    after = collect_estimates(signed(), put(tmp_path, *people, west, false), by=["province"])
     moved = [find(found, "height", "24").estimate for found in (before, after)]
     assert moved[0] is not None
     assert moved[1] is not None
-    alone = estimate_collection(signed(), put(tmp_path, *people, west)).poisoning[1].reach
+    alone = collect_estimates(signed(), put(tmp_path, *people, west)).poisoning[1].reach
     assert alone < abs(moved[1] - moved[0]) <= before.poisoning[1].reach
 
 
@@ -446,8 +448,8 @@ def test_the_bound_of_a_group_takes_its_own_cap(tmp_path: Path) -> None:
     text = TEXT.replace("cap: 50", "cap: {by: province, values: {10: 50, 24: 5}}")
     lines = [{**LINE, "respondent": f"{place:032x}", "weight": 90} for place in range(9)]
     file = put(tmp_path, *lines, {**LINE, "groups": {"province": "24"}, "weight": 9, "respondent": "a" * 32})
-    west = estimate_collection(signed(text), file, by=["province"]).poisoning[1].reach
-    uncapped = estimate_collection(signed(), file, by=["province"]).poisoning[1].reach
+    west = collect_estimates(signed(text), file, by=["province"]).poisoning[1].reach
+    uncapped = collect_estimates(signed(), file, by=["province"]).poisoning[1].reach
     assert west < 0.7 * uncapped
 
 
@@ -456,9 +458,9 @@ def test_no_bound_is_told_where_nobody_reported(missing: str, tmp_path: Path) ->
     """One respondent, who was asked the other question."""
     text = TEXT.replace("step: 0.01, missing: public", f"step: 0.01, missing: {missing}")
     text = text.replace("mode: split", "mode: sampling\nasked: 1")
-    bound = estimate_collection(signed(text), put(tmp_path, {**LINE, "reports": {"smoking": 1}})).poisoning[1]
+    bound = collect_estimates(signed(text), put(tmp_path, {**LINE, "reports": {"smoking": 1}})).poisoning[1]
     assert bound.reach == math.inf
-    assert "by any amount" in bound.sentence()
+    assert not math.isfinite(bound.reach)
 
 
 def _moved(before: Collection, after: Collection, question: str, category: str | None) -> float:
@@ -476,16 +478,16 @@ def test_the_bound_holds_for_counts_by_ratio_where_few_were_asked(tmp_path: Path
         for place in range(40)
     ]
     false = {**LINE, "weight": 100, "respondent": "b" * 32, "reports": {"smoking": 0}}
-    before = estimate_collection(signed(text), put(tmp_path, *people))
-    after = estimate_collection(signed(text), put(tmp_path, *people, false))
+    before = collect_estimates(signed(text), put(tmp_path, *people))
+    after = collect_estimates(signed(text), put(tmp_path, *people, false))
     moved = [find(found, "smoking", category="1").ratio.estimate for found in (before, after)]
     assert moved[0] is not None
     assert moved[1] is not None
     assert abs(moved[1] - moved[0]) <= before.poisoning[0].reach
     heavy = [{**line, "weight": 100} for line in people]
     light = {**false, "weight": 100}
-    before = estimate_collection(signed(text), put(tmp_path, *heavy))
-    after = estimate_collection(signed(text), put(tmp_path, *heavy, light))
+    before = collect_estimates(signed(text), put(tmp_path, *heavy))
+    after = collect_estimates(signed(text), put(tmp_path, *heavy, light))
     moved = [find(found, "smoking", category="1").ratio.estimate for found in (before, after)]
     assert moved[0] is not None
     assert moved[1] is not None

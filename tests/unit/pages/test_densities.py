@@ -11,7 +11,7 @@ import pytest
 from discreet.pages.curves import STYLES, Curve, CurvePanel, draw_curves
 from discreet.pages.densities import draw_densities, laplace_density, normal_density
 from discreet.pages.page import Drawn
-from discreet.tables.pictures import picture_file
+from discreet.present.figures.pictures import picture_file
 
 SHOWN = Path(__file__).resolve().parents[3] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,16 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.cli import collecting
-from discreet.local.collection import Estimate
+from discreet.guarantees.types import BootstrapDP, Guarantee, LocalDP, PureDP, Unproven
 from discreet.pages.spreadsheets import cell, csv_columns, csv_text, is_formula, neutralise
-from discreet.release.unprovenanswers import UnprovenAnswer
+from discreet.present.files import render_text
+from discreet.results import Collected, Kind, Quality, Release
+from discreet.results.notes import Variance
 from discreet.study import averages, comparison, generatedfiles
 from discreet.study.thesis import files as thesis
 from discreet.tables.bootstrap import reproductionfiles as bootstrap
-from discreet.tables.files import render_text
-from discreet.tables.table import Quality
-from tests.unit.tables.conftest import make_table
+from tests.releases import make_table, put_figures
 
 FORMULAS = [
     "=1+1", "+cmd", "-cmd", "@x", "|calc", "\tx", "\rx", "\nx", "-", "=", " =1", "\u00a0=1", "\ufeff=1", "\u200b@x",
@@ -102,42 +102,45 @@ def test_what_a_program_reads_back_is_left_as_it_is() -> None:
 
 
 def write_table(bad: str, folder: Path) -> str:
-    from dataclasses import replace
-
-    from discreet.data.columns import Labels
-    from discreet.guarantees.types import BootstrapDP
-
-    table = make_table(BootstrapDP(epsilon="0.5"))
-    face = replace(table.headings[0].face, codes=("10", "24", bad), labels=(Labels(bad, bad),) * 3)
-    cells = [replace(one, codes=(bad, one.codes[1])) for one in table.cells]
-    headings = (replace(table.headings[0], face=face), table.headings[1])
-    return render_text(replace(table, headings=headings, cells=cells), "csv", "en")
+    table = make_table({bad: ["one", bad]}, lambda places: -3, guarantee=BootstrapDP(epsilon="0.5"), half=None)
+    face = replace(table.headings[0].face, codes=("1", bad))
+    cells = [one._replace(codes=(bad,)) for one in table.cells]
+    made = put_figures(replace(table, headings=(replace(table.headings[0], face=face),)), cells=cells)
+    return render_text(made, "csv", "en")
 
 
 def write_answer(bad: str, folder: Path) -> str:
     from decimal import Decimal
 
-    from discreet.release.exports import to_csv
     from discreet.release.pricing import Threshold
     from tests.unit.release.statements import BY_TOWN, UNITS, make_statement
     from tests.unit.release.test_answers import answer
 
     towns = ((bad, "x"),)
     statement = make_statement(UNITS, keys=(BY_TOWN,))
-    return to_csv(answer(statement, (-3, 4), keys=towns, threshold=Threshold(1, 3, Decimal("1e-7"))))
+    return answer(statement, (-3, 4), keys=towns, threshold=Threshold(1, 3, Decimal("1e-7"))).to_csv()
 
 
 def write_unproven(bad: str, folder: Path) -> str:
-    told: Any = SimpleNamespace(name=bad, value=-3, guarantee=bad)
-    return UnprovenAnswer.to_csv(told)
+    return render_text(_one_figure(bad, Kind.UNPROVEN, Unproven(bad)), "csv", "en")
+
+
+def write_workload(bad: str, folder: Path) -> str:
+    part = _one_figure(bad, Kind.QUERY, PureDP(epsilon=1))
+    return render_text(replace(part, kind=Kind.WORKLOAD, parts={bad: part}), "csv", "en")
 
 
 def write_collection(bad: str, folder: Path) -> str:
-    each = Estimate(bad, bad, bad, None, (bad,), -3.0, -3.0, None)
-    told: Any = SimpleNamespace(by=(bad,), estimates=[each])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collecting, "_about", lambda found: {bad: bad})
-        return collecting.collection_csv(told)
+    part = _one_figure(bad, Kind.LOCAL, LocalDP(epsilon=1))
+    made = replace(part, settlement=Collected(60), notes=(Variance("noise"),), parts={bad: part})
+    return render_text(made, "csv", "en")
+
+
+def _one_figure(bad: str, kind: Kind, guarantee: Guarantee) -> Release:
+    table = make_table({}, lambda places: -3, guarantee=PureDP(epsilon=1), half=None)
+    named = replace(table.statistic, name=bad)
+    claim = replace(table.claim, guarantee=guarantee)
+    return replace(table, kind=kind, statistics=(named,), claim=claim, level=None, order=(bad,))
 
 
 def write_averages(bad: str, folder: Path) -> str:
@@ -169,6 +172,7 @@ WRITERS = [
     write_answer,
     write_table,
     write_unproven,
+    write_workload,
     write_collection,
     write_averages,
     write_comparison,

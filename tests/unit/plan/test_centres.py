@@ -16,6 +16,7 @@ from discreet.plan.centres import TOTAL_OF_MEAN, choose_centre
 from discreet.plan.outputs import Mean
 from discreet.session import Session
 from discreet.tables.request import table_request
+from tests.unit.release.conftest import ask_session
 
 CARD = """
 dataset: people
@@ -46,7 +47,7 @@ def add(house: Session, folder: Path, name: str, more: str = "") -> None:
 
 
 def mean_of(house: Session, sql: str) -> Mean:
-    shown = house.query(sql, epsilon=1).statement.presentation.columns[0].shows
+    shown = ask_session(house, sql).statement.presentation.columns[0].shows
     assert isinstance(shown, Mean)
     return shown
 
@@ -101,19 +102,19 @@ def test_means_of_a_column_with_a_typical_value_are_centred_near_it(house: Sessi
 
 def test_the_sensitivity_is_that_of_the_shifted_column(house: Session, tmp_path: Path) -> None:
     add(house, tmp_path, "guessed", ", typical: 5000")
-    told = house.query("SELECT AVG(income) FROM guessed", epsilon=1).facts()["mechanisms"]
-    assert told[0]["sensitivity"] == "85500"  # type: ignore[index]
+    told = house.query("SELECT AVG(income) FROM guessed", epsilon=1).to_dict()["mechanisms"]
+    assert told[0]["sensitivity"] == "85500"
 
 
 def test_a_column_without_a_guess_keeps_its_plan(house: Session, tmp_path: Path) -> None:
     add(house, tmp_path, "plain")
-    plain = house.query("SELECT AVG(income) FROM plain", epsilon=1).facts()["plan_hash"]
+    plain = house.query("SELECT AVG(income) FROM plain", epsilon=1).source.plan_hash
     (tmp_path / "plain.yaml").write_text(
         (tmp_path / "plain.yaml").read_text(encoding="utf-8").replace("100000]", "100000], precision: 5"),
         encoding="utf-8",
     )
     house.add(tmp_path / "plain.csv", replace=True, confirm=lambda _: True)
-    assert house.query("SELECT AVG(income) FROM plain", epsilon=1).facts()["plan_hash"] == plain
+    assert house.query("SELECT AVG(income) FROM plain", epsilon=1).source.plan_hash == plain
 
 
 @pytest.mark.parametrize(

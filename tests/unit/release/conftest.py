@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,13 @@ from discreet.engines.choice import engine_for
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.plan.algebra import Plan, scans
 from discreet.plan.questions import read_statement
+from discreet.present.files import render_text
 from discreet.release.answers import Answer, interval_level
 from discreet.release.ask import Ask
 from discreet.release.asking import ask
 from discreet.release.pipeline import OpenEngine
-from discreet.session import Session, open_session
+from discreet.release.reading import read_ask
+from discreet.session import Session, default_analyst, open_session
 from tests.workspaces import fill
 
 CARD = """
@@ -51,6 +54,25 @@ columns:
 """
 
 UNITS = 50
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer as it leaves, and what was stored behind it."""
+
+    answer: Answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.answer.release if hasattr(self.answer.release, name) else self.answer, name)
+
+    def to_csv(self) -> str:
+        return render_text(self.answer.release, "csv", "en")
+
+
+def ask_session(session: Session, sql: str, *, epsilon: ExactLike = 1, **options: Any) -> Given:
+    """What a session would answer, with what was stored behind it."""
+    asked = read_ask(sql, session.workspace, session.ledger, analyst=default_analyst(), epsilon=epsilon, **options)
+    return Given(ask(asked, session.ledger, lambda datasets: engine_for(datasets, salt=session.workspace.salt)))
 
 
 @dataclass(frozen=True)
@@ -84,9 +106,9 @@ class House:
             fresh=fresh,
         )
 
-    def ask(self, sql: str, *, engine: Engine | None = None, **options: object) -> Answer:
+    def ask(self, sql: str, *, engine: Engine | None = None, **options: object) -> Given:
         asked = self.question(sql, **options)  # type: ignore[arg-type]
-        return ask(asked, self.session.ledger, self.opening(engine))
+        return Given(ask(asked, self.session.ledger, self.opening(engine)))
 
     def opening(self, engine: Engine | None = None) -> OpenEngine:
         """Gives this engine, or one that reads the datasets."""

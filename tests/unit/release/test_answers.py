@@ -24,11 +24,13 @@ from discreet.plan.algebra import Extreme, Key, Quantile
 from discreet.plan.outputs import Arithmetic, Column, Comparison, Constant, KeyShown, Noted, Order, Presentation
 from discreet.plan.serialisation import Serialisation
 from discreet.plan.statement import Statement
-from discreet.release.answers import Answer, Remaining, interval_level
-from discreet.release.exports import to_csv
+from discreet.release.answers import Answer, interval_level
 from discreet.release.noising import Noisy, NoisyMeasure
+from discreet.release.outlook import left_for
 from discreet.release.pricing import Threshold, UsedMechanism
+from discreet.results import Amount, Charged
 from tests.algebra.columns import field
+from tests.unit.release.conftest import Given
 from tests.unit.release.statements import BY_PROVINCE, BY_TOWN, COUNT, SUM, UNITS, WEIGHTS, make_card, make_statement
 
 TEN = DiscreteLaplace(scale=Fraction(10))
@@ -44,7 +46,7 @@ def answer(
     threshold: Threshold | None = None,
     card: Card | None = None,
     **changes: Any,
-) -> Answer:
+) -> Given:
     """An answer with these noisy values, made by noise of scale 10 unless told otherwise."""
     used = mechanisms or {}
     ids = Serialisation.of(statement.plan)
@@ -59,23 +61,23 @@ def answer(
         for place, measure in enumerate(statement.plan.measures)
     )
     charged = PureDP(epsilon=1) if threshold is None else ApproxDP(epsilon=1, delta=threshold.delta)
-    return Answer(
-        **{
-            "statement": statement,
-            "cards": {"t": card or make_card()},
-            "versions": {"t": 4},
-            "noisy": Noisy(measures, charged, changes.pop("unproven", None), keys, threshold),
-            "level": Decimal("0.9"),
-            "charge": {"epsilon": "1", "delta": "0"},
-            "remaining": Remaining(FULL, FULL),
-            "replayed": False,
-            "request_id": "r",
-            **changes,
-        }
+    return Given(
+        Answer(
+            **{
+                "statement": statement,
+                "cards": {"t": card or make_card()},
+                "versions": {"t": 4},
+                "noisy": Noisy(measures, charged, changes.pop("unproven", None), keys, threshold),
+                "level": Decimal("0.9"),
+                "settlement": Charged(Amount(Decimal(1)), left_for(FULL, FULL), replayed=False),
+                "request_id": "r",
+                **changes,
+            }
+        )
     )
 
 
-def by_province() -> Answer:
+def by_province() -> Given:
     return answer(make_statement(COUNT, SUM, keys=(BY_PROVINCE,)), (7, -3, 12), (40, 0, -9))
 
 
@@ -135,8 +137,10 @@ def test_every_field_is_there_and_is_json() -> None:
     assert set(told) == {
         *("rows", "labels", "intervals", "level", "interval_meaning", "charge", "remaining", "guarantee"),
         *("differentially_private", "unit", "neighbours", "population", "mechanisms", "dataset", "version"),
-        *("datasets", "plan_hash", "request_id", "replayed", "warnings"),
+        *("datasets", "plan_hash", "request_id", "replayed", "warnings", "schema", "kind", "claim", "notes"),
     }
+    assert (told["schema"], told["kind"]) == (1, "query")
+    assert told["claim"]["guarantee"] == {"code": "pure", "epsilon": "1"}
     assert json.loads(json.dumps(told)) == told
     assert told["labels"] == {"province": {"A": "Alpha", "B": "Beta"}}
     assert (told["guarantee"], told["differentially_private"]) == ("pure DP, epsilon = 1", True)
@@ -203,9 +207,10 @@ def test_csv_has_ends_and_labels_and_runs_nothing() -> None:
     labels = tuple(category.label for category in card.column("province").categories)
     from dataclasses import replace
 
-    found = replace(found, statement=replace(found.statement, keys=(replace(face, labels=labels),)))
+    named = replace(found.statement, keys=(replace(face, labels=labels),))
+    found = Given(replace(found.answer, statement=named))
     half = TEN.half_width("0.9")
-    lines = list(csv.reader(io.StringIO(to_csv(found))))
+    lines = list(csv.reader(io.StringIO(found.to_csv())))
     assert lines[0] == ["province", "province_label", "m0", "m0_low", "m0_high"]
     assert lines[1] == ["A", "'=cmd()", "7", str(7 - half), str(7 + half)]
     assert lines[2] == ["B", "Beta", "-3", str(-3 - half), str(-3 + half)]
@@ -216,12 +221,12 @@ def test_csv_leaves_open_ends_empty_and_neutralises_open_keys() -> None:
     share = Arithmetic("/", Noted(0, Fraction(1)), Noted(0, Fraction(1)))
     statement = make_statement(UNITS, keys=(BY_TOWN,), outputs=(share,))
     found = answer(statement, (1,), keys=(("=1+1",),), threshold=Threshold(1, 3, Decimal("1e-7")))
-    assert list(csv.reader(io.StringIO(to_csv(found))))[1] == ["'=1+1", "1.0", "", ""]
+    assert list(csv.reader(io.StringIO(found.to_csv())))[1] == ["'=1+1", "1.0", "", ""]
 
 
 def test_a_column_named_like_a_formula_is_neutralised() -> None:
     shown = Presentation((Column('=HYPERLINK("x")', Noted(0, Fraction(1))),))
-    header, _ = to_csv(answer(make_statement(COUNT, presentation=shown), (7,))).splitlines()
+    header, _ = answer(make_statement(COUNT, presentation=shown), (7,)).to_csv().splitlines()
     assert [name[:2] for name in next(csv.reader([header]))] == ["'="] * 3
 
 
@@ -229,14 +234,14 @@ def test_a_column_named_like_a_formula_is_neutralised() -> None:
 def test_csv_keeps_every_key_in_one_field(town: str) -> None:
     statement = make_statement(UNITS, keys=(BY_TOWN,))
     found = answer(statement, (1,), keys=((town,),), threshold=Threshold(1, 3, Decimal("1e-7")))
-    lines = list(csv.reader(io.StringIO(to_csv(found), newline="")))
+    lines = list(csv.reader(io.StringIO(found.to_csv(), newline="")))
     assert len(lines) == 2
     assert lines[1][0] == neutralise(town)
 
 
 def test_what_is_not_private_says_so_on_every_line() -> None:
     found = answer(make_statement(COUNT, keys=(BY_PROVINCE,)), (7, -3, 12), unproven="bounds were read from the rows")
-    lines = list(csv.reader(io.StringIO(to_csv(found))))
+    lines = list(csv.reader(io.StringIO(found.to_csv())))
     assert lines[0][-1] == "guarantee"
     assert all(line[-1].startswith("not differentially private") for line in lines[1:])
     assert len(lines) == 4

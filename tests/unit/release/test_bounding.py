@@ -25,20 +25,18 @@ from discreet.plan.questions import read_statement
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
+from discreet.present.messages import say_message
 from discreet.release import pricing
-from discreet.release.answers import Answer
 from discreet.release.ask import Ask
 from discreet.release.asking import ask
 from discreet.release.bounding import Found, price_searching
-from discreet.release.describing import word_bounds
-from discreet.release.exports import to_csv
 from discreet.release.noising import Noisy, SearchedBounds
 from discreet.release.pricing import price
 from discreet.release.workloads import Task, Workload
 from discreet.sensitivity.privatebounds import rows_needed
 from discreet.session import Session
 from tests.unit.plan.catalogue import shelf
-from tests.unit.release.conftest import Fixed, House, make_house
+from tests.unit.release.conftest import Fixed, Given, House, make_house
 
 pytestmark = pytest.mark.slow
 
@@ -100,8 +98,8 @@ def read_within(sql: str, house: House, ends: tuple[int, int]) -> tuple[Statemen
     return read_statement(sql, house, found={column: ends})
 
 
-def put(house: House, sql: str, *, engine: Engine | None = None, **options: Any) -> Answer:
-    return ask(question(house, sql, **options), house.session.ledger, house.opening(engine))
+def put(house: House, sql: str, *, engine: Engine | None = None, **options: Any) -> Given:
+    return Given(ask(question(house, sql, **options), house.session.ledger, house.opening(engine)))
 
 
 # --- what is charged ------------------------------------------------------------------------------------------------
@@ -164,7 +162,7 @@ def test_an_engine_that_fails_in_the_search_or_after_it_leaves_the_charge(privat
     private.session.resume("t", custodian=True)
     again = put(private, MEAN)
     assert (again.charge["epsilon"], private.charges) == ("0", 1)
-    assert again.bounds["x"]["found"]
+    assert again.to_dict()["bounds"]["x"]["found"]
 
 
 def test_an_interrupt_between_charge_and_answer_is_healed_by_the_request_id(private: House) -> None:
@@ -209,7 +207,7 @@ def test_bounds_are_shown_in_the_units_of_what_was_clamped(private: House) -> No
     assert told["twice"] == {"low": 0, "high": 63, "found": True, "epsilon": "12.5"}
     assert 256 <= told["both"]["low"] <= 500
     assert 800 <= told["both"]["high"] <= 1100
-    assert "12.5 of the charge: 0 to 63; values outside were moved" in word_bounds(answer.bounds)[0]
+    assert "12.5 of the charge: 0 to 63; values outside were moved" in say_message(answer.bounds[0])[1].en
     assert list(told) == ["twice", "both"]
 
 
@@ -217,23 +215,24 @@ def test_where_nothing_stands_out_the_answer_says_so_first(tmp_path: Path, monke
     monkeypatch.setattr(DiscreteLaplace, "release", lambda self, values: [0 for _ in values])  # no bin can stand out
     with make_house(tmp_path, {"t": (rows(2), CARD)}) as session:
         answer = put(House(session), MEAN, epsilon="0.01")
-    assert answer.bounds["x"] == {"low": 0, "high": 1, "found": False, "epsilon": "0.005"}
-    assert answer.notice.startswith("No bounds stood out for x, looked for with epsilon 0.005")
-    assert "larger epsilon" in answer.notice
-    assert next(iter(answer.to_dict().items())) == ("notice", answer.notice)
-    assert answer.facts()["warnings"] == [answer.notice]
-    header, *lines = to_csv(answer).splitlines()
+    assert answer.to_dict()["bounds"]["x"] == {"low": 0, "high": 1, "found": False, "epsilon": "0.005"}
+    notice = answer.to_dict()["notice"]
+    assert notice.startswith("No bounds stood out for x, looked for with epsilon 0.005")
+    assert "larger epsilon" in notice
+    assert next(iter(answer.to_dict().items())) == ("notice", notice)
+    assert answer.warnings == [notice]
+    header, *lines = answer.to_csv().splitlines()
     assert header.startswith("notice,")
     assert all(line.startswith('"No bounds stood out') for line in lines)
-    assert word_bounds(answer.bounds) == []
+    assert not answer.bounds[0].found
 
 
 def test_bounds_that_were_found_need_no_notice(private: House) -> None:
     answer = put(private, MEAN, epsilon=50)
-    assert answer.notice == ""
     assert "notice" not in answer.to_dict()
-    assert answer.facts()["warnings"] == []
-    assert not to_csv(answer).startswith("notice")
+    assert "notice" not in answer.to_dict()
+    assert answer.warnings == []
+    assert not answer.to_csv().startswith("notice")
 
 
 def test_before_asking_it_is_told_how_many_rows_bounds_need(private: House) -> None:
@@ -331,7 +330,7 @@ def test_what_is_answered(private: House, sql: str) -> None:
     answer = put(private, sql, epsilon=40)
     assert answer.rows
     statement, _ = read_statement(sql, private)
-    assert list(answer.bounds) == [statement.called(column) for column in statement.searched]
+    assert [one.column for one in answer.bounds] == [statement.called(column) for column in statement.searched]
     assert len(answer.bounds) == len(statement.searched)
     json.dumps(answer.to_dict(), allow_nan=False)
     assert "interval_meaning" in answer.to_dict()
@@ -410,7 +409,7 @@ def test_nothing_that_is_told_beforehand_depends_on_the_rows(tmp_path: Path) -> 
             told.append(json.dumps(explained.to_dict()) + explained.to_text())
             House(session)
             answer = session.query("SELECT SUM(LEAST(x, 0)) AS s FROM t", epsilon=1)
-            told.append(str((dict(answer.charge), answer.remaining.to_dict(), answer.warnings)))
+            told.append(str((dict(answer.charge), answer.to_dict()["remaining"], answer.warnings)))
     assert told[:2] == told[2:]
 
 
@@ -525,6 +524,8 @@ def test_a_session_asks_and_tells_the_bounds(private: House) -> None:
     session: Session = private.session
     answer = session.query(MEAN, epsilon=20)
     told = answer.to_dict()
-    assert told["bounds"] == answer.bounds
-    assert told["plan_hash"] != plan_hash(answer.plan)
+    assert list(told["bounds"]) == ["x"]
+    again = put(private, MEAN, epsilon=20)
+    assert again.replayed
+    assert told["plan_hash"] == again.source.plan_hash != plan_hash(again.plan)
     assert "bounds" not in session.query("SELECT COUNT(*) FROM t", epsilon=1).to_dict()

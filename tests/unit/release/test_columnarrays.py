@@ -34,8 +34,8 @@ from discreet.plan.outputs import (
 )
 from discreet.release.columnarrays import CellByCell, arrange_many, interval_columns, to_array, value_column
 from discreet.release.columns import Margin, show_intervals, show_values
-from discreet.release.listing import Chosen, Listing, Pairs
 from discreet.release.presenting import arrange
+from discreet.results.listing import Chosen, Listing, Pairs
 
 T = TypeVar("T")
 

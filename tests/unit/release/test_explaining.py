@@ -11,7 +11,6 @@ import pytest
 
 from discreet.errors import DatasetSuspended, PopulationConflict, QueryRefused, UnknownName, UsageError
 from discreet.plan.serialisation import plan_hash
-from discreet.release.answers import Answer
 from discreet.release.pricing import price
 from discreet.session import Session
 from tests.unit.release.conftest import CARD, House, make_house, people
@@ -49,7 +48,6 @@ def test_what_an_explanation_says(house: House) -> None:
 def test_the_charge_and_the_shares_are_those_of_the_answer(house: House) -> None:
     told = house.session.explain(BY_GROUP, epsilon="0.6")
     answer = house.ask(BY_GROUP, epsilon="0.6")
-    assert isinstance(answer, Answer)
     assert told.plan_hash == plan_hash(answer.plan)
     shares = [measure.epsilon for measure in told.measures]
     assert sorted(shares) == sorted(measure.epsilon for measure in answer.noisy.measures)

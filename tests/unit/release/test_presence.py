@@ -11,11 +11,12 @@ from typing import Any, cast
 
 import pytest
 
-from discreet.release.answers import Answer
-from discreet.release.exports import to_csv
+from discreet.present.messages import say_message
 from discreet.release.noisycells import MANY_CELLS
-from discreet.release.presence import CODE, presence_level, word_absent
+from discreet.release.presence import presence_level
+from discreet.results.notes import SizeTooSmall
 from discreet.session import Session
+from tests.unit.release.conftest import Given, ask_session
 
 CARD = """
 dataset: people
@@ -46,22 +47,22 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
             yield session
 
 
-def with_values(answer: Answer, values: dict[int, list[int]]) -> Answer:
+def with_values(answer: Given, values: dict[int, list[int]]) -> Given:
     """The same answer with noisy values chosen here, by the place of the measure."""
     measures = answer.noisy.in_order_of(answer.statement)
     changed = tuple(
         replace(one, values=tuple(values.get(place, list(one.values)))) for place, one in enumerate(measures)
     )
-    return replace(answer, noisy=replace(answer.noisy, measures=changed))
+    return Given(replace(answer.answer, noisy=replace(answer.noisy, measures=changed)))
 
 
-def bound(answer: Answer, place: int, figures: int) -> float:
+def bound(answer: Given, place: int, figures: int) -> float:
     mechanism: Any = answer.noisy.in_order_of(answer.statement)[place].mechanisms[0]
     return float(mechanism.scale) * math.log(figures / 0.1)
 
 
 def test_an_average_is_null_where_the_size_does_not_exceed_the_bound(house: Session) -> None:
-    asked = house.query("SELECT town, AVG(income) AS mean FROM people GROUP BY town", epsilon=1)
+    asked = ask_session(house, "SELECT town, AVG(income) AS mean FROM people GROUP BY town", epsilon=1)
     least = bound(asked, 1, 5)
     small, enough = math.floor(least), math.floor(least) + 2
     answer = with_values(asked, {0: [0] * 5, 1: [small, enough, 0, -9, 400]})
@@ -72,21 +73,24 @@ def test_an_average_is_null_where_the_size_does_not_exceed_the_bound(house: Sess
 
 
 def test_the_reason_is_told_to_people_and_machines(house: Session) -> None:
-    answer = house.query("SELECT town, AVG(income) AS mean, COUNT(*) AS n FROM people GROUP BY town", epsilon=1)
+    answer = ask_session(house, "SELECT town, AVG(income) AS mean, COUNT(*) AS n FROM people GROUP BY town", epsilon=1)
     told: Any
     [told] = cast("list[Any]", answer.to_dict()["absent"])
     assert told["output"] == "mean"
-    assert told["code"] == CODE == "size-too-small"
+    assert told["code"] == "size-too-small"
     [size] = told["sizes"]
     assert size["size"] == answer.statement.measures[1].text
     assert size["above"] == [pytest.approx(bound(answer, 1, 5), abs=1)] * 2
-    assert word_absent([told])[0].startswith(f"mean is – where the noisy size is not above {size['above'][0]}: ")
+    [note] = [one for one in answer.notes if isinstance(one, SizeTooSmall)]
+    assert say_message(note)[1].en.startswith(f"mean is – where the noisy size is not above {size['above'][0]}: ")
     assert "no group of nobody" in told["reason"]
-    assert "absent" not in house.query("SELECT town, COUNT(*) AS n FROM people GROUP BY town", epsilon=1).to_dict()
+    assert (
+        "absent" not in ask_session(house, "SELECT town, COUNT(*) AS n FROM people GROUP BY town", epsilon=1).to_dict()
+    )
     gone = with_values(answer, {1: [-50] * 5})
-    header, *lines = list(csv.reader(io.StringIO(to_csv(gone))))
+    header, *lines = list(csv.reader(io.StringIO(gone.to_csv())))
     rows = [dict(zip(header, line, strict=True)) for line in lines]
-    assert [(row["mean"], row["mean_low"], row["mean_status"]) for row in rows] == [("", "", CODE)] * 5
+    assert [(row["mean"], row["mean_low"], row["mean_status"]) for row in rows] == [("", "", "size-too-small")] * 5
     assert "n_status" not in header
 
 
@@ -95,7 +99,7 @@ def test_null_behaves_as_null_does_everywhere(house: Session) -> None:
         "SELECT town, AVG(income) AS mean, 2 * AVG(income) + 1 AS twice, VAR(income) AS v, STDDEV(income) AS s, "
         "LEAST(AVG(income), 7) AS least FROM people GROUP BY town"
     )
-    asked = house.query(sql, epsilon=1)
+    asked = ask_session(house, sql, epsilon=1)
     size = next(place for place, face in enumerate(asked.statement.measures) if face.text.startswith("COUNT"))
     answer = with_values(asked, {size: [200, -5, 3, 200, 0]})
     for row, interval, there in zip(answer.rows, answer.intervals, [True, False, False, True, False], strict=True):
@@ -107,21 +111,21 @@ def test_null_behaves_as_null_does_everywhere(house: Session) -> None:
 def test_having_and_order_by_pass_over_what_is_not_shown(house: Session) -> None:
     by = "SELECT town, AVG(income) AS mean FROM people GROUP BY town"
     sizes = {0: [100, 100, 0, 200, -100], 1: [200, -5, 3, 200, 200]}
-    kept = with_values(house.query(f"{by} HAVING AVG(income) > 0", epsilon=1), sizes)
+    kept = with_values(ask_session(house, f"{by} HAVING AVG(income) > 0", epsilon=1), sizes)
     assert [row["town"] for row in kept.rows] == ["a", "d", None]
-    negated = with_values(house.query(f"{by} HAVING NOT AVG(income) > 0", epsilon=1), sizes)
+    negated = with_values(ask_session(house, f"{by} HAVING NOT AVG(income) > 0", epsilon=1), sizes)
     assert [row["town"] for row in negated.rows] == []
-    ordered = with_values(house.query(f"{by} ORDER BY mean DESC", epsilon=1), sizes)
+    ordered = with_values(ask_session(house, f"{by} ORDER BY mean DESC", epsilon=1), sizes)
     assert [row["town"] for row in ordered.rows] == ["d", "a", None, "b", "c"]
 
-    first = with_values(house.query(f"{by} ORDER BY mean DESC NULLS FIRST", epsilon=1), sizes)
+    first = with_values(ask_session(house, f"{by} ORDER BY mean DESC NULLS FIRST", epsilon=1), sizes)
     assert [row["town"] for row in first.rows] == ["b", "c", "d", "a", None]
 
 
 def test_sizes_of_their_own_count_each(house: Session) -> None:
     """`other` can be absent, so its size is another: twice as many groups that must not be nobody."""
-    one = house.query("SELECT town, AVG(other) AS mean FROM people GROUP BY town", epsilon=1)
-    two = house.query("SELECT town, AVG(income), AVG(other) AS mean FROM people GROUP BY town", epsilon=1)
+    one = ask_session(house, "SELECT town, AVG(other) AS mean FROM people GROUP BY town", epsilon=1)
+    two = ask_session(house, "SELECT town, AVG(income), AVG(other) AS mean FROM people GROUP BY town", epsilon=1)
     assert len(two._cells.floors) == 2
     for answer, figures in ((one, 5), (two, 10)):
         size, floor = max(answer._cells.floors.items())
@@ -133,7 +137,7 @@ def test_sizes_of_their_own_count_each(house: Session) -> None:
 def test_very_many_cells_are_the_same_cells(house: Session) -> None:
     """In arrays and one by one: values, intervals and what is not shown, bit for bit."""
     by = "SELECT place, AVG(income) AS mean FROM people GROUP BY place"
-    asked = house.query(f"{by} HAVING AVG(income) < 990 ORDER BY mean, place LIMIT 700", epsilon=1)
+    asked = ask_session(house, f"{by} HAVING AVG(income) < 990 ORDER BY mean, place LIMIT 700", epsilon=1)
     assert asked.plan.cell_count > MANY_CELLS
     cells = asked.plan.cell_count
     values = {
@@ -147,8 +151,8 @@ def test_very_many_cells_are_the_same_cells(house: Session) -> None:
     assert list(many._cells.places) == list(few._cells.places)
     assert many.rows == few.rows
     assert many.intervals == few.intervals
-    everything = with_values(house.query(by, epsilon=1), values)
-    single = with_values(house.query(by, epsilon=1), values)
+    everything = with_values(ask_session(house, by, epsilon=1), values)
+    single = with_values(ask_session(house, by, epsilon=1), values)
     single._cells.__dict__["_many"] = None
     assert everything.rows == single.rows
     assert everything.intervals == single.intervals

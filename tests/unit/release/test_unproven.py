@@ -28,8 +28,9 @@ from discreet.generator.rows import Rows, read_rows
 from discreet.generator.shelf import Shelved, shelve
 from discreet.guarantees.types import ZCDP, Guarantee, Unproven
 from discreet.plan.algebra import Plan
+from discreet.present.files import render_text
 from discreet.release.unproven import UnprovenStrategy, ask_unproven
-from discreet.release.unprovenanswers import JOURNAL_FILE, UnprovenAnswer, UnprovenJournal, describe_marker
+from discreet.release.unprovenanswers import JOURNAL_FILE, UnprovenJournal, describe_marker
 from discreet.session import Session
 from tests.unit.release.conftest import make_house
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, write_people
@@ -83,7 +84,7 @@ class House:
     session: Session
     stand: Stand
 
-    def ask(self, sql: str = SQL, *, strategy: str = "local", **options: Any) -> UnprovenAnswer:
+    def ask(self, sql: str = SQL, *, strategy: str = "local", **options: Any) -> Any:
         asked = {"epsilon": "1", "analyst": "ana", "open_engine": self.session._engine, **options}
         return ask_unproven(sql, self.session.workspace, self.session.ledger, strategy=strategy, **asked)
 
@@ -120,7 +121,7 @@ def house(build: Callable[..., House]) -> House:
 def test_an_answer_is_marked_and_says_what_it_is(house: House, strategy: str) -> None:
     answer = house.ask(strategy=strategy, request_id="first")
     [marker] = house.session.ledger.state(POPULATION).markers
-    assert (marker.analyst, marker.dataset, marker.sequence) == ("ana", "people", answer.entry.marker)
+    assert (marker.analyst, marker.dataset, marker.sequence) == ("ana", "people", answer.settlement.marker)
     told = answer.to_dict()
     assert told["differentially_private"] is False
     assert str(told["guarantee"]).startswith("not differentially private: ")
@@ -129,7 +130,7 @@ def test_an_answer_is_marked_and_says_what_it_is(house: House, strategy: str) ->
     assert told["intervals"] == [{"mean": [None, None]}]
     assert any("no longer bounds everything" in warning for warning in answer.warnings)
     assert any("not differentially private" in warning for warning in answer.warnings)
-    header, line = answer.to_csv().splitlines()
+    header, line = render_text(answer, "csv", "en").splitlines()
     assert header == "mean,guarantee"
     assert "not differentially private" in line
     assert house.session.ledger.state(POPULATION).population.epsilon_spent == 0
@@ -163,7 +164,7 @@ def test_replacement_answers_as_the_model_does(house: House) -> None:
         "nominal_epsilon": None,
         "model": "default",
         "sample_size": None,
-        "marker": answer.entry.marker,
+        "marker": answer.settlement.marker,
     }
     again = house.ask(COUNT, strategy="replace", epsilon="2")
     assert again.replayed  # it has no epsilon to differ in
@@ -228,11 +229,11 @@ def test_a_request_id_belongs_to_one_question(house: House) -> None:
 def test_a_marker_is_told_in_words(house: House) -> None:
     answer = house.ask()
     workspace = house.session.workspace
-    told = describe_marker(workspace, population=POPULATION, marker=answer.entry.marker)
+    told = describe_marker(workspace, population=POPULATION, marker=answer.settlement.marker)
     assert told == "an unproven answer by strategy local, nominal epsilon 1,"
-    assert describe_marker(workspace, population=POPULATION, marker=answer.entry.marker + 1) is None
+    assert describe_marker(workspace, population=POPULATION, marker=answer.settlement.marker + 1) is None
     (workspace.path / JOURNAL_FILE).write_text("damaged\n")
-    assert describe_marker(workspace, population=POPULATION, marker=answer.entry.marker) is None
+    assert describe_marker(workspace, population=POPULATION, marker=answer.settlement.marker) is None
     with pytest.raises(Refused, match=r"line 1 of 'unproven\.jsonl'"):
         house.ask()
 
@@ -241,7 +242,7 @@ def test_a_new_version_is_asked_anew(house: House, tmp_path: Path) -> None:
     house.ask()
     house.session.add(tmp_path / "people.csv", replace=True)
     again = house.ask()
-    assert (again.replayed, again.entry.version, house.markers) == (False, 2, 2)
+    assert (again.replayed, again.source.version, house.markers) == (False, 2, 2)
 
 
 def test_a_model_of_another_version_is_said(house: House, tmp_path: Path) -> None:

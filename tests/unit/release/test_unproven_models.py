@@ -26,7 +26,7 @@ def test_a_trained_model_answers_and_is_loaded_once(tmp_path: Path, monkeypatch:
 
         def ask(sql: str, strategy: str) -> float:
             epsilon = None if strategy == "replace" else "1"
-            return office.session.ask_unproven(sql, strategy=strategy, epsilon=epsilon, analyst="ana").value
+            return office.session.ask_unproven(sql, strategy=strategy, epsilon=epsilon, analyst="ana").value  # type: ignore[return-value]
 
         replaced = ask(SQL, "replace")
         assert 0 <= replaced <= 99  # generated ages lie within the card's bounds

@@ -125,7 +125,7 @@ def test_a_workload_is_charged_to_whoever_runs_it(house: Path) -> None:
 def test_an_answer_becomes_a_table_of_arrow_or_pandas(house: Path) -> None:
     with discreet.open(house) as session:
         answer = session.query("SELECT age, COUNT(*) AS n FROM people GROUP BY age", epsilon="1")
-    assert repr(answer) == "<Answer: age, n; 102 row(s); pure DP, epsilon = 1>"
+    assert repr(answer) == "<Release of a query: age, n; 102 row(s); pure DP, epsilon = 1>"
     frame = answer.to_pandas()
     assert list(frame.columns) == ["age", "n", "n_low", "n_high"]
     assert answer.to_arrow().num_rows == len(answer.rows) == 102

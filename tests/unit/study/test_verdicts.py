@@ -257,9 +257,7 @@ def test_means_that_are_not_shown_are_not_taken_for_good_ones() -> None:
     estimates[:4] = math.nan
     hidden = Panel(TRUTH, estimates, panel.low, panel.high, panel.expected)
     assert math.isinf(hidden.typical())
-    asked = _asked({(CENTRAL, 1.0): hidden}, statistic="mean")
-    assert choose([asked], epsilon=1.0).series is None
-    assert any("central keeps means in too few groups to say" in one for one in summarise(_findings(asked)))
+    assert choose([_asked({(CENTRAL, 1.0): hidden})], epsilon=1.0).series is None
 
 
 def test_groups_that_hardly_differ_are_told_so() -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 from discreet.plan.algebra import Plan
 from discreet.release.noising import Noisy, draw
+from discreet.results import Release
 from discreet.session import Session, open_session
 from discreet.tables.asking import AskedTable
 from discreet.tables.measuring import Design
 from discreet.tables.request import TableRequest, table_request
-from discreet.tables.table import Table
 from tests.workspaces import fill
 
 CARD = """
@@ -117,7 +117,7 @@ class Office:
     def design(self, by: str, **options: Any) -> Design:
         return self.read(by, **options).design
 
-    def table(self, by: str, *, epsilon: object = 1, **options: Any) -> Table:
+    def table(self, by: str, *, epsilon: object = 1, **options: Any) -> Release:
         return self.session.table("people", by=by, epsilon=epsilon, **options)  # type: ignore[arg-type]
 
     def draw(self, design: Design) -> Noisy:

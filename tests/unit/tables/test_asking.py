@@ -25,11 +25,10 @@ from discreet.errors import (
 )
 from discreet.guarantees.types import PureDP
 from discreet.plan.algebra import Marginal, Plan, Residual, Rows
-from discreet.plan.serialisation import plan_hash
+from discreet.results import Release
 from discreet.session import Session
 from discreet.tables.asking import ask_table
 from discreet.tables.layout import Margin, every_margin
-from discreet.tables.table import Table
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, SPARING, WITH_DELTA, Office, open_office
 
 pytestmark = pytest.mark.slow
@@ -37,7 +36,7 @@ pytestmark = pytest.mark.slow
 SQL = "SELECT region, smokes, COUNT(*) AS n FROM people GROUP BY region, smokes"
 
 
-def figures(table: Table) -> list[Any]:
+def figures(table: Release) -> list[Any]:
     return [(entry.codes, entry.value, entry.raw, entry.low, entry.high) for entry in table.entries()]
 
 
@@ -143,21 +142,21 @@ def test_the_same_table_again_is_free_and_the_same(office: Office) -> None:
     head = office.head
     second = office.table("region,smokes,age", weighted=True, epsilon="0.5")
     assert figures(first) == figures(second)
-    assert (first.release["replayed"], second.release["replayed"]) == (False, True)
-    assert second.release["charge"] == {"epsilon": "0", "delta": "0"}
+    assert (first.replayed, second.replayed) == (False, True)
+    assert second.charge == {"epsilon": "0", "delta": "0"}
     assert str(office.spent) == "0.5"
     assert office.head[0] == head[0] + 1  # the replay
     assert figures(office.table("region,smokes,age", weighted=True, epsilon="0.4")) == figures(first)
     anew = office.table("region,smokes,age", weighted=True, epsilon="0.5", fresh=True)
-    assert not anew.release["replayed"]
+    assert not anew.replayed
     assert str(office.spent) == "1"
 
 
 def test_cells_and_the_question_in_sql_replay_each_other(office: Office) -> None:
     answer = office.session.query(SQL, epsilon=1)
     table = office.table("region,smokes", margins=False, epsilon=1)
-    assert table.release["replayed"]
-    assert table.release["plan_hash"] == plan_hash(answer.plan)
+    assert table.replayed
+    assert table.source.plan_hash == answer.source.plan_hash
     assert [entry.raw for entry in table.cells] == [row["n"] for row in answer.rows]
     other = office.table("smokes", margins=False, epsilon=1)
     again = office.session.query("SELECT smokes, COUNT(*) AS n FROM people GROUP BY smokes", epsilon=1)
@@ -194,7 +193,7 @@ def test_a_replay_debits_another_analysts_cap_and_not_the_population(office: Off
     second = office.table("region,smokes", epsilon=2, analyst="ben")
     assert figures(first) == figures(second)
     assert str(office.spent) == "2"
-    remaining: Any = second.release["remaining"]
+    remaining = second.to_dict()["remaining"]
     assert remaining["analyst"]["epsilon"] == "59998"
     assert remaining["population"]["epsilon"] == "99998"
 
@@ -259,12 +258,11 @@ def test_an_engine_that_cannot_be_reached_costs_nothing(office: Office) -> None:
 def test_categories_from_the_rows_make_a_table_unproven_and_mark_the_ledger(office: Office) -> None:
     table = office.table("guessed,region")
     assert table.guarantee.differentially_private is False
-    assert table.release["differentially_private"] is False
-    assert "guessed" in str(table.release["guarantee"])
+    assert table.to_dict()["differentially_private"] is False
+    assert "guessed" in table.to_dict()["guarantee"]
     later = office.table("region")
     assert later.guarantee.differentially_private
-    warnings: Any = later.release["warnings"]
-    assert len(warnings) == 1
+    assert len(later.warnings) == 1
     assert office.session.budget(POPULATION).markers
 
 
@@ -280,17 +278,17 @@ def test_a_value_from_the_rows_does_so_too(tmp_path: Path) -> None:
 
 def test_gaussian_tables_are_charged_in_rho_and_replayed(generous: Office) -> None:
     first = generous.table("region,smokes,age", epsilon="0.1")
-    charge: Any = first.release["charge"]
+    charge = first.charge
     assert (charge["rho"], charge["delta"]) == ("0.005", "0")
     assert "epsilon" not in charge
     assert str(first.guarantee) == "zCDP, rho = 0.005"
     state = generous.session.budget(POPULATION).population
     assert state.rho_spent == Decimal("0.005")
     second = generous.table("region,smokes,age", epsilon="0.1")
-    assert second.release["replayed"]
+    assert second.replayed
     assert figures(first) == figures(second)
     assert generous.session.budget(POPULATION).population == state
-    mechanisms: Any = first.release["mechanisms"]
+    mechanisms = first.to_dict()["mechanisms"]
     assert {one["name"] for one in mechanisms} == {"discrete-gaussian"}
     assert sum(float(one["rho"]) for one in mechanisms) == pytest.approx(0.005)
 
@@ -299,7 +297,7 @@ def test_laplace_and_gaussian_answers_do_not_replay_each_other(generous: Office)
     for noise, name in (("laplace", "pure DP"), ("gaussian", "zCDP")):
         asked = generous.read("region,smokes", epsilon="0.1", noise=noise, margins=False)
         table = generous.session.tables.release(asked)
-        assert not table.release["replayed"]
+        assert not table.replayed
         assert str(table.guarantee).startswith(name)
 
 
@@ -346,7 +344,7 @@ def test_a_replay_debits_another_analyst_by_what_the_table_was_drawn_with(office
     told = office.session.tables.explain(asked)
     assert "cost epsilon 2 for analyst 'ben', nothing for the population" in told.to_text()
     assert "--fresh draws anew for epsilon 0.5" in told.to_text()
-    given: Any = office.session.tables.release(asked).release
+    given = office.session.tables.release(asked).to_dict()
     assert given["debited"] == {"population": {"epsilon": "0", "delta": "0"}, "analyst": {"epsilon": "2", "delta": "0"}}
     assert given["cost"] == {"epsilon": "2", "delta": "0"}
     assert office.session.tables.explain(asked, fresh=True).outlook.guarantee == PureDP(epsilon="0.5")
@@ -357,13 +355,13 @@ def test_a_gaussian_table_that_was_paid_for_is_given_again_when_nothing_is_left(
     first = generous.table("region,age", epsilon="0.1")
     generous.session.query("SELECT COUNT(*) AS n FROM people", epsilon="1.6")
     again = generous.table("region,age", epsilon="0.1")
-    assert again.release["replayed"]
+    assert again.replayed
     assert figures(first) == figures(again)
 
 
 def test_both_parts_of_a_mean_are_gaussian(generous: Office) -> None:
     table = generous.table("region,smokes", value="height", mean=True, weighted=True, epsilon="0.2")
-    mechanisms: Any = table.release["mechanisms"]
+    mechanisms = table.to_dict()["mechanisms"]
     names = {one.get("name") for one in mechanisms}
     assert names == {"discrete-gaussian"}
 

@@ -15,11 +15,13 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import ParameterInvalid, QueryRefused
+from discreet.present.files import render_text, save
+from discreet.present.formats.arrow import to_arrow
+from discreet.present.messages import say_message
+from discreet.present.writing import small_print
+from discreet.results import CalibrationTarget, Labels, Quality, Release
 from discreet.session import Session
 from discreet.tables.calibrated import _Pair
-from discreet.tables.figurewords import small_print
-from discreet.tables.files import infer_format, render_text, to_arrow, write_table
-from discreet.tables.table import Quality, Table
 from tests.unit.tables.office import CARD, Office, open_office
 
 TOTALS = """
@@ -39,7 +41,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
             yield opened
 
 
-def add_up(table: Table) -> None:
+def add_up(table: Release) -> None:
     """Every margin is the sum of its cells."""
     for margin in table.margins:
         kept = [place for place in range(len(table.headings)) if place not in margin.over]
@@ -70,7 +72,8 @@ def test_without_the_key_the_grand_total_is_met(known: Office) -> None:
     assert table.margins[-1].value == 2200
     assert table.margins[-1].quality is Quality.PUBLIC
     assert table.calibration is not None
-    assert table.calibration["to"] == [
+    assert table.calibration.targets == (CalibrationTarget("people.totals", (), Labels("Census", "Census")),)
+    assert table.to_dict()["calibration"]["to"] == [
         {"totals": "people.totals", "by": [], "source": {"en": "Census", "fr": "Census"}}
     ]
     add_up(table)
@@ -99,20 +102,20 @@ def test_every_format_meets_them(known: Office, format_name: str) -> None:
 
 def test_what_is_said_beside_the_figures(known: Office) -> None:
     table = known.table("region,smokes", weighted=True, epsilon=1)
-    told = {heading.en: text for heading, text in table.notes}
+    told = {heading.en: text for heading, text in map(say_message, table.notes)}
     assert "x·T/Σx" in told["Calibration"].en
     assert "x·T/Σx" in told["Calibration"].fr
     assert "x·T/Σx" in told["What an interval covers"].en
     assert "are left out" in told["Not in the totals"].en
     assert "stays a bias" in told["Weights"].en
-    assert table.release["interval_meaning"] == told["What an interval covers"].en
+    assert table.to_dict()["interval_meaning"] == told["What an interval covers"].en
 
 
 def test_calibration_is_a_way_of_reading_and_can_be_left(known: Office) -> None:
     first = known.table("region,smokes", weighted=True, epsilon="0.7")
     asked = known.session.tables.read(known.request("region,smokes", weighted=True), epsilon="0.7", calibrate=["none"])
     plain = known.session.tables.release(asked)
-    assert plain.release["replayed"]
+    assert plain.replayed
     assert plain.calibration is None
     assert None in {cell.codes[0] for cell in plain.cells}
     before = {entry.codes: entry.value for entry in plain.cells}
@@ -120,7 +123,7 @@ def test_calibration_is_a_way_of_reading_and_can_be_left(known: Office) -> None:
     assert all(entry.raw == raw for entry in first.cells for raw in [_raw(plain, entry.codes)])
 
 
-def _raw(table: Table, codes: tuple[object, ...]) -> object:
+def _raw(table: Release, codes: tuple[object, ...]) -> object:
     return next(entry.raw for entry in table.cells if entry.codes == codes)
 
 
@@ -173,13 +176,13 @@ def test_levels_nest(known: Office) -> None:
         if inner.low is not None:
             assert outer.low <= inner.low  # type: ignore[operator]
             assert inner.high <= outer.high  # type: ignore[operator]
-    assert Decimal(wide.level) == Decimal("0.99")
+    assert wide.level == Decimal("0.99")
 
 
 def test_files_are_written(known: Office, tmp_path: Path) -> None:
     table = known.table("region,smokes", weighted=True, epsilon=1)
     for name in ("t.xlsx", "t.html", "t.parquet"):
-        write_table(table, tmp_path / name, format=infer_format(tmp_path / name), language="fr")
+        save(table, tmp_path / name, language="fr")
     page = (tmp_path / "t.html").read_text("utf-8").replace("\u202f", " ").replace("\u00a0", " ")
     assert "1 700" in page
     assert "Recensement" in page
@@ -214,7 +217,7 @@ columns:
 """
 
 
-def _tabled(folder: Path, card: str, times: int = 1) -> list[Table]:
+def _tabled(folder: Path, card: str, times: int = 1) -> list[Release]:
     """403 people by region and whether they smoke, three of them in the north; so many draws of the table."""
     rows = [f"{pid},{'N' if pid < 3 else 'S'},{1 + pid % 2},{20 if pid >= 3 else 1}" for pid in range(403)]
     (folder / "people.csv").write_text("\n".join(["pid,region,smokes,weight", *rows, ""]), encoding="utf-8")

@@ -13,9 +13,9 @@ from discreet.data.columns import Kind, Labels
 from discreet.data.publictables import PublicTable, describe_column
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.plan.statement import KeyFace
+from discreet.results import Heading
 from discreet.tables.calibration import Target, calibrate, grid_of, meet, read_totals
 from discreet.tables.layout import keep_keys
-from discreet.tables.table import Heading
 
 TABLE = np.array([[10.0, 30.0], [20.0, 20.0], [0.0, 50.0]])
 

@@ -16,7 +16,8 @@ import pytest
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.plan import grouping
 from discreet.plan.algebra import Key, Relation
-from discreet.tables.table import Table
+from discreet.present.messages import say_message
+from discreet.results import Release
 from tests.unit.tables.office import CARD, PEOPLE, Office, open_office
 
 COMPLETE: Final = CARD.replace('2: {en: "no", fr: non}}', '2: {en: "no", fr: non}}\n    complete: true').replace(
@@ -25,7 +26,7 @@ COMPLETE: Final = CARD.replace('2: {en: "no", fr: non}}', '2: {en: "no", fr: non
 SURE: Final = "4000"
 
 
-def figures(table: Table) -> dict[tuple[object, ...], object]:
+def figures(table: Release) -> dict[tuple[object, ...], object]:
     """Values by codes; what is summed over is 'all'."""
     return {
         tuple("all" if place in entry.over else code for place, code in enumerate(entry.codes)): entry.value
@@ -100,10 +101,10 @@ def test_codes_are_left_out_and_null_stays(office: Office) -> None:
     assert found["all", "all"] == len(kept)
     assert table.title.en.endswith(", without smokes: no or age: 65–99")
     assert table.title.fr.endswith(", sans fume : non ou âge : 65–99")
-    notes = {heading.en: (said.en, said.fr) for heading, said in table.notes}
+    notes = {heading.en: (said.en, said.fr) for heading, said in map(say_message, table.notes)}
     assert "is counted, in no margin either" in notes["Not in the table"][0]
     assert "marges comprises" in notes["Not in the table"][1]
-    assert table.description["leave_out"] == {"smokes": ["2"], "age": ["65-99"]}
+    assert table.asked["leave_out"] == {"smokes": ["2"], "age": ["65-99"]}
 
 
 def test_a_listed_integer_is_left_out_by_its_value(office: Office) -> None:
@@ -207,7 +208,7 @@ def test_an_answer_of_then_is_given_again_cell_by_cell(office: Office) -> None:
         before = office.session.query(ASKED, epsilon=SURE)
     again = office.session.query(ASKED, epsilon=SURE)
     assert (before.replayed, again.replayed, len(before.rows), len(again.rows)) == (False, True, 9, 2)
-    assert again.facts()["plan_hash"] == before.facts()["plan_hash"]
+    assert again.source.plan_hash == before.source.plan_hash
     assert again.rows == [row for row in before.rows if row["smokes"] == "2" and row["region"] is not None]
     assert [row["n"] for row in again.rows] == sorted(
         (count("region", "smokes")[region, "2"] for region in "NS"), reverse=True
@@ -222,7 +223,7 @@ def test_an_answer_of_then_is_given_again_cell_by_cell(office: Office) -> None:
 def test_a_table_of_then_is_given_again_as_it_was(generous: Office, noise: str, margins: bool) -> None:
     """Also where fewer cells would now be measured in another way; without margins they are measured in the same."""
 
-    def ask() -> Table:
+    def ask() -> Release:
         asked = generous.read("region,smokes,age", where="smokes = 2", noise=noise, margins=margins, epsilon=2)
         return generous.session.tables.release(asked)
 
@@ -239,8 +240,8 @@ def test_a_table_of_then_is_given_again_as_it_was(generous: Office, noise: str, 
 def test_a_charge_of_then_without_an_answer_is_met(office: Office) -> None:
     asked = "SELECT smokes, COUNT(*) AS n FROM people WHERE smokes = 2 GROUP BY smokes"
     with as_before():
-        first = office.session.query(asked, epsilon=SURE, request_id="then").facts()["plan_hash"]
+        first = office.session.query(asked, epsilon=SURE, request_id="then").source.plan_hash
     spent = office.spent
     again = office.session.query(asked, epsilon=SURE, request_id="then")
-    assert (again.facts()["plan_hash"], office.spent) == (first, spent)
+    assert (again.source.plan_hash, office.spent) == (first, spent)
     assert again.rows == [{"smokes": "2", "n": count("smokes")["2",]}]

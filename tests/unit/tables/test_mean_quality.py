@@ -12,13 +12,14 @@ import pytest
 
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.serialisation import Serialisation
+from discreet.present.messages import say_message
 from discreet.release.noising import Noisy, NoisyMeasure, draw
+from discreet.results import Quality
 from discreet.session import Session
 from discreet.tables.figures import MarginFigures
 from discreet.tables.measuring import Design
 from discreet.tables.releasing import figure_margins
 from discreet.tables.request import table_request
-from discreet.tables.table import Quality
 
 CARD = """
 dataset: people
@@ -109,9 +110,10 @@ def test_what_is_too_small_has_no_number_and_no_grade(house: Session) -> None:
     assert (nobody.value, nobody.raw, nobody.low, nobody.high) == (None, None, None, None)
     assert {table.cells[0].quality, table.cells[1].quality} == {Quality.GOOD}
     told = table.to_dict()
-    assert told["cells"][2]["quality"] == "too small"  # type: ignore[index]
-    assert told["cells"][2]["value"] is None  # type: ignore[index]
-    assert any("no group of nobody" in said.en and "aucun groupe vide" in said.fr for _, said in table.notes)
+    assert told["cells"][2]["quality"] == "too small"
+    assert told["cells"][2]["value"] is None
+    said = [sentence for _, sentence in map(say_message, table.notes)]
+    assert any("no group of nobody" in one.en and "aucun groupe vide" in one.fr for one in said)
 
 
 def test_an_interval_that_a_bound_cuts_does_not_make_a_mean_good(house: Session) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.tables.quality import basis, leave_out, rate, rate_many, relative_errors, suppress, suppress_many
-from discreet.tables.table import Entry, Quality
+from discreet.results import Figure, Margin, Quality
+from discreet.tables.quality import leave_out, rate, rate_many, relative_errors, suppress, suppress_many
+from tests.releases import make_margins
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,6 @@ def test_sampling_adds_to_the_error() -> None:
     assert rate(1000, 120, sampling_variance=160.0**2) == Quality.CAUTION
     assert rate(1000, 120, sampling_variance=-50.0) == Quality.GOOD
     assert rate(0, 0, sampling_variance=4.0) == Quality.UNRELIABLE
-    assert (basis(False), basis(True)) == ("privacy noise", "privacy noise and sampling")
 
 
 def test_many_are_rated_like_one() -> None:
@@ -70,5 +70,16 @@ def test_a_limit_is_positive(above: str) -> None:
 
 
 def test_what_is_left_out_keeps_its_place_only() -> None:
-    entry = Entry(("a", None), (1,), 3, 2.5, -1.0, 6.0, Quality.UNRELIABLE, uncalibrated=3)
-    assert leave_out(entry) == Entry(("a", None), (1,), None, None, None, None, Quality.SUPPRESSED)
+    entry = Figure(("a", None), (1,), 3, 2.5, -1.0, 6.0, Quality.UNRELIABLE, uncalibrated=3)
+    other = entry._replace(codes=("b", None))
+    [columns] = make_margins([entry, other])
+    hidden = Figure(("a", None), (1,), None, None, None, None, Quality.SUPPRESSED)
+    assert list(leave_out(columns, [0])) == [hidden, other]
+    assert list(leave_out(columns, [1], Quality.TOO_SMALL))[1].quality is Quality.TOO_SMALL
+    assert leave_out(columns, []) is columns
+
+
+def test_what_has_neither_interval_nor_estimate_of_its_own_is_left_out_whole() -> None:
+    """The raw estimate of a figure without one of its own is its value: it must not stay behind."""
+    [shown] = leave_out(Margin((), (["a"],), [3], quality=[Quality.GOOD]), [0])
+    assert shown == Figure(("a",), (), None, None, None, None, Quality.SUPPRESSED)

@@ -27,10 +27,10 @@ from discreet.plan.algebra import Marginal, Measure, Plan, Residual, reduced
 from discreet.plan.outputs import Mean
 from discreet.release.accuracy import Assumptions, reach_of
 from discreet.release.explaining import noise_of
-from discreet.release.listing import ends_of
 from discreet.release.noising import NoisyMeasure, slices_of
 from discreet.release.noisycells import NoisyCells
 from discreet.release.pricing import Pricing, UsedMechanism, moves_of, price, price_gaussian, split_units
+from discreet.results.listing import ends_of
 from discreet.study.frame import Frame
 from discreet.study.inquiry import Question
 from discreet.study.models.truth import multiply, sum_by

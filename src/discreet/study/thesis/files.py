@@ -40,8 +40,8 @@ def claim_folder(folder: Path) -> None:
 
 def write_reproduction(done: Reproduction, drawn: Sequence[Drawn]) -> None:
     """Everything but the generators, which are there already."""
+    from discreet.present.figures.pictures import write_picture
     from discreet.study.thesis.page import write_thesis_page
-    from discreet.tables.pictures import write_picture
 
     try:
         for name in ("tables", "figures"):

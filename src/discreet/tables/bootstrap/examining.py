@@ -14,6 +14,7 @@ from itertools import product
 from discreet.engines.base import Engine
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.ledger import Ledger
+from discreet.results import Shown
 from discreet.tables.bootstrap.accuracy import Advice, error_bound, gain_ratio, gamma_accuracy, recommend
 from discreet.tables.bootstrap.checklist import CheckItem, Outlook, check_table
 from discreet.tables.bootstrap.leaks import Leak, find_leaks
@@ -30,7 +31,6 @@ from discreet.tables.bootstrap.sensitivity import (
     table_sensitivity,
 )
 from discreet.tables.forming import Formed
-from discreet.tables.table import Shown
 
 __all__ = ["CellExamination", "Examination", "TableExamination", "examine"]
 

@@ -14,30 +14,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from discreet.data.columns import Labels
 from discreet.errors import Refused
 from discreet.tables.bootstrap.sensitivity import CellSummary, Statistic
 
-__all__ = ["CAUTIONS", "Leak", "LeakKind", "find_leaks", "require_silent"]
+__all__ = ["Leak", "LeakKind", "find_leaks", "require_silent"]
 
 CellName = TypeVar("CellName")
-
-CAUTIONS: Final = (
-    Labels(
-        "Nobody outside the rows from which neighbours are drawn is protected, and nobody who joins the data later.",
-        "Aucune protection pour qui n'est pas parmi les lignes dont sont tirés les voisins, ni pour qui s'ajoute plus "
-        "tard aux données.",
-    ),
-    Labels(
-        "The amount of noise follows from single rows, so neither it nor an interval is shown.",
-        "L'ampleur du bruit découle de lignes particulières : ni elle ni un intervalle ne sont montrés.",
-    ),
-    Labels(
-        "Its nominal epsilon is not part of the budget and does not add up with it.",
-        "Son epsilon nominal ne fait pas partie du budget et ne s'y ajoute pas.",
-    ),
-)
-"""What every bootstrap release says, whatever the rows hold."""
 
 _TELLING: Final = ("scale", "sensitivity", "variance", "half_width", "expected_error", "parameters")
 

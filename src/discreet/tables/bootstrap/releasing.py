@@ -28,7 +28,7 @@ from discreet.plan.serialisation import plan_hash
 from discreet.release.marking import check_nominal_epsilon, require_permission
 from discreet.release.pipeline import (
     Mark,
-    Marked,
+    Marker,
     OpenEngine,
     Passage,
     Request,
@@ -37,13 +37,13 @@ from discreet.release.pipeline import (
     release,
     require_active,
 )
+from discreet.results import Release
 from discreet.tables.bootstrap.dressing import dress
 from discreet.tables.bootstrap.log import BootstrapLog, LogEntry
 from discreet.tables.bootstrap.observed import Observed, Outline, observe, outline
 from discreet.tables.bootstrap.pools import Pool
 from discreet.tables.bootstrap.sensitivity import Method, Statistic, public_scale, released_scales
 from discreet.tables.forming import Formed
-from discreet.tables.table import Table
 
 __all__ = ["release_bootstrap", "require_opt_in"]
 
@@ -107,7 +107,7 @@ def release_bootstrap(
     pool: Pool | None = None,
     analyst: str,
     request_id: str,
-) -> Table:
+) -> Release:
     """Release the table, or return it as it was released before; refused without the card's opt-in.
 
     `membership_public` is the custodian's statement that everybody may know which row lies in which cell; method (iii)
@@ -118,7 +118,7 @@ def release_bootstrap(
 
 
 @dataclass(frozen=True, slots=True)
-class _Bootstrap(Passage[Marked, list[int], LogEntry, Table]):
+class _Bootstrap(Passage[Marker, list[int], LogEntry, Release]):
     """A bootstrap table on its way through."""
 
     request: _Request
@@ -158,7 +158,7 @@ class _Bootstrap(Passage[Marked, list[int], LogEntry, Table]):
         DiscreteLaplace.calibrate(sensitivity=1, epsilon=self.request.epsilon).load()
         return lambda: _noise(self.request, observe(plan, engine))
 
-    def leave(self, ledger: Ledger, paid: Marked, stored: LogEntry) -> Table:
+    def leave(self, ledger: Ledger, paid: Marker, stored: LogEntry) -> Release:
         request = self.request
         return dress(
             request.formed,

@@ -25,8 +25,8 @@ _SAID: Final = "not a release; bootstrap differential privacy is not differentia
 
 def write_reproduction(done: Reproduction, drawn: Sequence[Drawn]) -> None:
     """Write everything into a folder closed to others; the results first, because they tell whose folder it is."""
+    from discreet.present.figures.pictures import write_picture
     from discreet.tables.bootstrap.reproductionpage import write_bootstrap_page
-    from discreet.tables.pictures import write_picture
 
     results = done.to_dict()
     try:

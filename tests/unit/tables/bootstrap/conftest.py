@@ -12,12 +12,12 @@ import pytest
 
 from discreet.engines.base import Engine
 from discreet.engines.choice import engine_for
+from discreet.results import Release
 from discreet.session import Session
 from discreet.tables.bootstrap.releasing import release_bootstrap
 from discreet.tables.bootstrap.sensitivity import CellSummary
 from discreet.tables.forming import Formed, form_table
 from discreet.tables.request import TableRequest
-from discreet.tables.table import Table
 from tests.unit.release.conftest import make_house
 
 FarmCells = dict[tuple[str, str], CellSummary]
@@ -77,7 +77,7 @@ class House:
     def engine(self, formed: Formed) -> Engine:
         return engine_for(formed.datasets, salt=self.session.workspace.salt)
 
-    def release(self, formed: Formed | None = None, *, engine: Engine | None = None, **given: Any) -> Table:
+    def release(self, formed: Formed | None = None, *, engine: Engine | None = None, **given: Any) -> Release:
         formed = formed or self.form()
         own = engine or self.engine(formed)
         asked = {"epsilon": "1", "analyst": "ann", "request_id": f"r{next(_NUMBERS)}", **given}

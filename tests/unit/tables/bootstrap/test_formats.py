@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import zipfile
 from collections.abc import Callable
@@ -9,21 +11,32 @@ from typing import Any
 
 import pytest
 
-from discreet.tables.files import FORMATS, write_table
-from discreet.tables.notes import list_notes
+from discreet.present.files import FORMATS, render_text, save
+from discreet.present.notes import list_notes
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_says_what_it_is(build: Callable[..., Any], format: str) -> None:
     house = build()
     file = house.folder / "written"
-    write_table(house.release(), file, format=format, language="en")
+    save(house.release(), file, format=format, language="en")
     content = file.read_bytes()
     if format == "xlsx":
         with zipfile.ZipFile(file) as parts:
             content = b"".join(parts.read(name) for name in parts.namelist())
     assert b"not differentially private" in content.lower()
     assert b"sensitivity" not in content.lower()
+
+
+@pytest.mark.parametrize(("value", "unit"), [(None, "NUMBER"), ("output", "_U")])
+def test_counts_are_numbers_and_totals_are_of_no_known_unit(
+    build: Callable[..., Any], value: str | None, unit: str
+) -> None:
+    house = build()
+    table = house.release(house.form(value=value))
+    rows = list(csv.DictReader(io.StringIO(render_text(table, "sdmx-csv", "en"))))
+    assert {row["UNIT_MEASURE"] for row in rows} == {unit}
+    assert set(table.to_dict()["table"]) == {"title", "statistic", "keys", "step", "method"}
 
 
 def test_what_is_ours_is_said_in_french(build: Callable[..., Any]) -> None:

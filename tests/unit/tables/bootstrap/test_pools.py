@@ -62,10 +62,10 @@ def test_another_pool_is_another_question(build: Build) -> None:
     one = pool_of(house, "1,share,trad,1")
     two = pool_of(house, "1,share,trad,2", kind=PoolKind.SUB_POPULATION)
     tables = [house.release(pool=pool) for pool in (None, one, two, one)]
-    assert [table.release["replayed"] for table in tables] == [False, False, False, True]
+    assert [table.replayed for table in tables] == [False, False, False, True]
     assert [entry.pool.split(" ")[0] for entry in bootstrap_log(house.session.workspace)] == [
         "",
         "synthetic",
         "sub-population",
     ]
-    assert "synthetic individuals" in str(tables[1].release["neighbours"])
+    assert "synthetic individuals" in tables[1].to_dict()["neighbours"]

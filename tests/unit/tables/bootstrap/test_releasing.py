@@ -23,12 +23,13 @@ from discreet.errors import (
 )
 from discreet.guarantees.types import BootstrapDP
 from discreet.plan.algebra import Plan
+from discreet.present.messages import say_message
+from discreet.results import Quality
 from discreet.tables.bootstrap.log import LOG_FILE, BootstrapLog, bootstrap_log, list_releases
 from discreet.tables.bootstrap.observed import observe, outline
 from discreet.tables.bootstrap.releasing import _add_noise
 from discreet.tables.bootstrap.sensitivity import CellSummary, PublicBounds, Statistic, table_sensitivity
 from discreet.tables.request import TableRequest
-from discreet.tables.table import Quality
 
 pytestmark = pytest.mark.slow
 
@@ -104,8 +105,9 @@ def test_a_release_is_marked_logged_and_labelled(build: Build) -> None:
     assert "not differentially private" in str(shown["guarantee"])
     assert shown["charge"] == {"epsilon": "0", "delta": "0"}
     assert any("no longer bounds everything" in warning for warning in shown["warnings"])
-    assert "Not differentially private" in table.notes[0][1].en
-    assert "Sans confidentialité différentielle" in table.notes[0][1].fr
+    _, said = say_message(table.notes[0])
+    assert "Not differentially private" in said.en
+    assert "Sans confidentialité différentielle" in said.fr
 
 
 def test_a_new_version_of_the_data_is_another_question(build: Build) -> None:
@@ -114,7 +116,7 @@ def test_a_new_version_of_the_data_is_another_question(build: Build) -> None:
     data = house.folder / "farms.csv"
     data.write_text(data.read_text() + "34,share,trad,800\n")
     house.session.add(data, card=house.folder / "farms.yaml", replace=True)
-    assert [house.release().release["replayed"] for _ in range(2)] == [False, True]
+    assert [house.release().replayed for _ in range(2)] == [False, True]
     assert [entry.version for entry in bootstrap_log(house.session.workspace)] == [1, 2]
     assert house.markers() == 2
 
@@ -165,10 +167,10 @@ def test_the_same_question_returns_the_stored_table(build: Build) -> None:
     house.session.add_analyst("bob")
     again = house.release(analyst="bob")
     assert [entry.value for entry in again.cells] == [entry.value for entry in first.cells]
-    assert again.release["replayed"] is True
+    assert again.replayed is True
     assert house.markers() == 1
     other = house.release(epsilon="2")
-    assert other.release["replayed"] is False
+    assert other.replayed is False
     assert house.markers() == 2
     logged = list_releases(house.session.workspace, population="farms")
     assert (len(logged.entries), logged.to_dict()["nominal_epsilon"]) == (2, "3")
@@ -239,7 +241,7 @@ def test_public_membership_by_card_or_by_statement(build: Build) -> None:
         by_card.release(hidden, method="iii")
     stated = build()
     table = stated.release(method="iii", membership_public=True)
-    assert table.release["bootstrap"]["membership"] == "declared public by the custodian"
+    assert table.to_dict()["bootstrap"]["membership"] == "declared public by the custodian"
 
 
 def test_counts_with_public_membership_are_refused(build: Build) -> None:

@@ -1,0 +1,349 @@
+"""A release as a command gives it: on the screen in the format asked for, or in a file."""
+
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from discreet.cli.options import ReleaseFormat
+from discreet.cli.screen import show_columns, show_estimates, show_note, show_pairs, show_table
+from discreet.errors import legible
+from discreet.guarantees.numbers import text
+from discreet.results import NOTHING, Amount, Charged, Collected, Kind, Marked, Quality, Release
+from discreet.results.listing import ends_of, parts_of
+from discreet.results.notes import BoundsUsed, CappedWeights, FalseReports, FewReports, SizeTooSmall, Unbounded
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from discreet.results import Figure, Statistic
+
+__all__ = ["choose_format", "deliver", "show_release"]
+
+_MOST_LINES: Final = 600
+
+
+def choose_format(given: ReleaseFormat | None, out: Path | None) -> ReleaseFormat:
+    """The format that was named, else that of the file's name, else a table for people."""
+    from discreet.present.files import infer_format
+
+    if given is not None:
+        return given
+    return ReleaseFormat.TABLE if out is None else ReleaseFormat(infer_format(out))
+
+
+def deliver(release: Release, chosen: ReleaseFormat, out: Path | None, lang: str, *, meaning: str = "") -> None:
+    """Write the file, or show the release; `meaning` says what its figures are, where their names do not."""
+    if out is not None:
+        release.save(out, format=chosen, language=lang)
+        for line in (release.title.text(lang), *tell_promise(release), *([meaning] if meaning else [])):
+            typer.echo(line)
+        typer.echo(f"wrote {out}")
+    elif chosen is ReleaseFormat.TABLE:
+        show_release(release, lang)
+        if meaning:
+            typer.echo(meaning)
+    elif chosen is ReleaseFormat.JSON:
+        from discreet.present.formats.json import fields, write_parts
+
+        sys.stdout.writelines(write_parts({**fields(release, lang), **({"meaning": meaning} if meaning else {})}))
+    else:
+        from discreet.present.files import text_parts
+
+        sys.stdout.writelines(text_parts(release, chosen, lang))
+        if meaning:
+            show_note(meaning)
+
+
+def show_release(release: Release, lang: str) -> None:
+    """A release for people: its figures as a table, then what they mean."""
+    match release.kind:
+        case Kind.QUERY:
+            _show_answer(release, lang)
+        case Kind.UNPROVEN:
+            _show_unproven(release)
+        case Kind.WORKLOAD:
+            _show_workload(release, lang)
+        case Kind.LOCAL:
+            _show_collection(release, lang)
+        case _:
+            _show_figures(release, lang)
+
+
+# --- what is promised and charged -----------------------------------------------------------------------------------
+
+
+def tell_promise(release: Release) -> list[str]:
+    """The charge, the guarantee and every warning."""
+    from discreet.present.messages import say_message
+    from discreet.present.words import say_left, say_neighbours, say_unit, tell_guarantee
+
+    lines, settled = [], release.settlement
+    if not isinstance(settled, Collected):
+        left = settled.left
+        lines.append(
+            f"charged {_paid(release)}; epsilon {_epsilon(left.analyst)} remains for you, "
+            f"{_epsilon(left.population)} for population '{release.claim.population}'"
+        )
+        lines += [] if left.more is None else [say_left(left)]
+    promise = tell_guarantee(release, "en")
+    lines.append(
+        f"guarantee: {promise}; protects {say_unit(release.claim.unit, 'en')}; neighbours: {say_neighbours(release)}"
+    )
+    # What was not found comes before the figures, and warnings of a bootstrap are among its notes.
+    warned = [note for note in release.notes if note.warns and not isinstance(note, BoundsUsed)]
+    return [*lines, *(say_message(note)[1].en for note in warned)]
+
+
+def _paid(release: Release) -> str:
+    from discreet.present.words import say_replay, tell_charge
+
+    settled = release.settlement
+    if isinstance(settled, Charged) and settled.replayed:
+        return say_replay(settled.analyst)
+    return tell_charge(release, "en")
+
+
+def _epsilon(amount: Amount) -> str:
+    return amount.to_dict().get("epsilon", "0")
+
+
+def _percent(level: "Decimal | None") -> str:
+    return f"{level or 0:%} interval".replace(".00%", "%")
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
+def _show_answer(release: Release, lang: str) -> None:
+    """Labels, values with as many decimals as their intervals bear, and what it all means."""
+    headings, columns, gone = _answer_columns(release, lang)
+    notice = " ".join(_say([note for note in release.notes if isinstance(note, BoundsUsed) and note.warns]))
+    show_columns(notice, headings, columns, footer=_answer_footer(release, gone))
+
+
+def _answer_columns(release: Release, lang: str) -> tuple[list[tuple[str, str]], list[list[str]], set[str]]:
+    keys = {heading.name: heading for heading in release.headings}
+    statistics = {one.name: one for one in release.statistics}
+    headings: list[tuple[str, str]] = []
+    columns: list[list[str]] = []
+    gone: set[str] = set()
+    for name in release.columns:
+        values = list(chain.from_iterable(parts_of(release.listed_rows.columns[name])))
+        if name in keys:
+            named = keys[name].labels(lang)
+            headings.append((name, "left"))
+            texts = {
+                one: NOTHING.text(lang) if one is None else named.get(str(one), legible(str(one)))
+                for one in set(values)
+            }
+            columns.append([texts[value] for value in values])
+            continue
+        both = ends_of(release.listed_intervals.columns[name])
+        ends = list(zip(*(chain.from_iterable(parts_of(end)) for end in both), strict=True))
+        headings += [(name, "right"), (_percent(release.level), "right")]
+        gone |= {name} if None in values else set()
+        columns += show_estimates(values, ends, decimals=_decimals(statistics[name]))
+    return headings, columns, gone
+
+
+def _decimals(statistic: "Statistic") -> int | None:
+    return None if statistic.step is None else len(statistic.step.partition(".")[2])
+
+
+def _answer_footer(release: Release, gone: set[str]) -> list[str]:
+    from discreet.present.messages import CAPPED, cover_of, say_accuracy
+    from discreet.present.words import say_left, say_neighbours, say_unit, tell_guarantee
+
+    settled = release.settlement
+    assert isinstance(settled, Charged)
+    left = settled.left
+    aims = [(one.measure, noise.aim) for one in release.mechanisms.value if one.by is None for noise in one.noise]
+    return [
+        f"charged {_paid_now(settled)}; epsilon {_epsilon(left.analyst)} remains for you, "
+        f"{_epsilon(left.population)} for population '{release.claim.population}'",
+        *([] if left.more is None else [say_left(left)]),
+        f"guarantee: {tell_guarantee(release, 'en')}; protects {say_unit(release.claim.unit, 'en')}; neighbours: "
+        f"{say_neighbours(release)}",
+        f"intervals: {cover_of(release.notes, 'en')}",
+        *([f"weights: {CAPPED}"] if any(isinstance(note, CappedWeights) for note in release.notes) else []),
+        *(
+            f"{measure}: {say_accuracy(level=aim.level, rows=aim.rows, depth=aim.depth, side=aim.side)}"
+            for measure, aim in aims
+            if aim is not None
+        ),
+        *_say([note for note in release.notes if isinstance(note, BoundsUsed) and note.found]),
+        *_say([note for note in release.notes if isinstance(note, SizeTooSmall) and note.output in gone]),
+        *_say([note for note in release.notes if isinstance(note, Unbounded)]),
+    ]
+
+
+def _paid_now(settled: Charged) -> str:
+    from discreet.present.words import say_replay
+
+    if settled.replayed:
+        return say_replay(settled.analyst)
+    told = f"epsilon {_epsilon(settled.charge)}"
+    return f"{told} and delta {text(settled.charge.delta)}" if settled.charge.delta else told
+
+
+def _say(notes: Sequence[object]) -> list[str]:
+    from discreet.present.messages import say_message
+    from discreet.results import Note
+
+    return [say_message(note)[1].en for note in notes if isinstance(note, Note)]
+
+
+def _show_unproven(release: Release) -> None:
+    from discreet.present.words import STORED, tell_guarantee
+
+    settled, [row] = release.settlement, release.rows
+    assert isinstance(settled, Marked)
+    [(name, value)] = row.items()
+    footer = [
+        f"guarantee: {tell_guarantee(release, 'en')}",
+        f"strategy {release.asked['strategy']}; nothing charged; marker: event {settled.marker} of the ledger",
+        *([STORED] if settled.replayed else []),
+        *_say([note for note in release.notes if note.warns]),
+    ]
+    show_table("", [(name, "right")], [[str(value)]], footer=footer)
+
+
+def _show_workload(release: Release, lang: str) -> None:
+    from discreet.present.words import say_left, tell_guarantee
+
+    settled = release.settlement
+    assert isinstance(settled, Charged)
+    for name, answer in release.parts.items():
+        typer.echo(f"{name}:")
+        _show_answer(answer, lang)
+        typer.echo("")
+    paid = ", ".join(f"{name} {amount}" for name, amount in settled.charge.to_dict().items() if amount != "0")
+    told = paid or "nothing (stored answers, the same as before)"
+    typer.echo(f"charged together: {told} ({tell_guarantee(release, 'en')})")
+    typer.echo(say_left(settled.left))
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _show_figures(release: Release, lang: str) -> None:
+    """One line for each figure: its keys, the published value, its interval and quality; margins last."""
+    from discreet.present.writing import Writing
+
+    figures = release.statistic.figures
+    shown: Sequence[Figure] = figures[:_MOST_LINES]
+    rated = any(figure.low is not None or figure.quality is Quality.PUBLIC for figure in shown)
+    places = Writing.of(release.statistic, lang).decimals
+    values, intervals = show_estimates(
+        [figure.value for figure in shown], [(figure.low, figure.high) for figure in shown], decimals=places
+    )
+    columns = [[release.label(figure, place, lang) for figure in shown] for place in range(len(release.headings))]
+    headings = [(heading.name, "left") for heading in release.headings] + [("value", "right")]
+    intervals = ["–" if one.low is one.high is None else told for one, told in zip(shown, intervals, strict=True)]
+    columns.append(values)
+    if rated:
+        headings += [(_percent(release.level), "right"), ("quality", "left")]
+        columns += [intervals, [str(figure.quality) for figure in shown]]
+    left = len(figures) - len(shown)
+    footer = [
+        *([f"… and {left:,} more figures; --out writes them all."] if left else []),
+        *_table_footer(release, lang),
+    ]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    show_table(release.title.text(lang), headings, rows, footer=footer)
+
+
+def _table_footer(release: Release, lang: str) -> list[str]:
+    """What was charged, what is promised, and what to mind when reading the figures."""
+    from discreet.present.notes import list_messages
+    from discreet.present.words import say_basis, tell_calibration
+
+    messages = list_messages(release)
+    notes = [f"{heading.text(lang)}: {sentence.text(lang)}" for heading, sentence in messages]
+    noted = {sentence.en for _, sentence in messages}
+    told = [line for line in tell_promise(release) if line not in noted]
+    met = [f"calibrated to {tell_calibration(release, lang)}"] if release.calibration is not None else []
+    return [*told, *notes, *met, f"quality is judged by {say_basis(release.basis)}"]
+
+
+# --- collections ----------------------------------------------------------------------------------------------------
+
+_ADJUSTED: Final = "adjusted (not negative, adding up, biased)"
+_AS_TOTALS: Final = "and as totals (which err more)"
+
+
+def _show_collection(release: Release, lang: str) -> None:
+    """A collection for people: one table for each question."""
+    from discreet.present.formats.json import about_collection
+    from discreet.present.messages import ESTIMATORS, say_message
+    from discreet.results.notes import Estimator
+
+    settled = release.settlement
+    assert isinstance(settled, Collected)
+    pairs = [(name.replace("_", " "), str(value)) for name, value in about_collection(release).items()]
+    pairs += [(f"refused: {reason}", f"{count:,}") for reason, count in settled.refused.items()]
+    pairs += [
+        (heading.en, sentence.en)
+        for note in release.notes
+        if isinstance(note, Estimator)
+        for heading, sentence in [say_message(note)]
+    ]
+    pairs.append(("adjusted", ESTIMATORS["adjusted"]))
+    title = release.title.en.partition(":")[2]
+    show_pairs(f"{_survey(release, lang)}:{title}", pairs)
+    for part in release.parts.values():
+        _show_question(part, lang, sampled=bool(release.asked["sampled"]))
+    poisoning = [note for note in release.notes if isinstance(note, FalseReports)]
+    show_pairs("\nPoisoning", [(note.question, say_message(note)[1].en) for note in poisoning])
+    for note in release.notes:
+        if isinstance(note, FewReports):
+            show_note(f"Warning: {say_message(note)[1].en}")
+
+
+def _survey(release: Release, lang: str) -> str:
+    return release.title.text(lang).partition(" :" if lang == "fr" else ":")[0]
+
+
+def _show_question(part: Release, lang: str, *, sampled: bool) -> None:
+    title, interval = f"\n{part.title.text(lang)}", f"{100 * float(part.level or 0):g}% interval"
+    forms = {one.name: one for one in part.statistics}
+    keys = [
+        (heading.name, "left", [heading.label(figure.codes[place], lang) for figure in part.statistic.figures])
+        for place, heading in enumerate(part.headings)
+    ]
+    opening = [("answer" if name == "category" else name, side, cells) for name, side, cells in keys]
+    if "mean" in forms:
+        _show_forms(title, [*opening, *_form("mean", interval, forms["mean"])])
+        return
+    counts = [*_form("share %", interval, forms["share"], times=100), *_form("count", interval, forms["ratio_count"])]
+    _show_forms(title, [*opening, *counts])
+    beside, words = _form("adjusted", interval, forms["adjusted"], decimals=0), _ADJUSTED
+    if sampled:
+        beside, words = [*beside, *_form("total", interval, forms["estimate"])], f"{words} {_AS_TOTALS}"
+    _show_forms(f"\nThe same counts, {words}", [*opening, *beside])
+
+
+def _form(
+    name: str, interval: str, statistic: "Statistic", *, times: int = 1, decimals: int | None = None
+) -> list[tuple[str, str, list[str]]]:
+    """Two columns: figures, and their intervals."""
+    figures = [
+        tuple(None if one is None else times * one for one in (figure.value, figure.low, figure.high))
+        for figure in statistic.figures
+    ]
+    values, intervals = show_estimates(
+        [figure[0] for figure in figures], [figure[1:] for figure in figures], decimals=decimals
+    )
+    told = [
+        shown if figure[0] is not None or figure[1] is not None else "–"
+        for shown, figure in zip(intervals, figures, strict=True)
+    ]
+    return [(name, "right", values), (interval, "right", told)]
+
+
+def _show_forms(title: str, columns: Sequence[tuple[str, str, list[str]]]) -> None:
+    show_columns(title, [(name, side) for name, side, _ in columns], [cells for _, _, cells in columns])

@@ -1,0 +1,406 @@
+"""A release as a workbook: the cross-tabulation, the long list of figures, and notes that say what they mean.
+
+Every text is written as a string under a style with `quotePrefix`, so that `=`, `+`, `-`, `@`, a tab or a carriage
+return never make a formula of it, even after somebody edits the cell. The same table gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from math import ceil, isfinite
+from typing import Any, Final
+
+from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.present.crosstab import Grid, Stand, arrange, name_stand
+from discreet.present.listing import Column, Sort, list_columns
+from discreet.present.notes import list_notes, warn_reader
+from discreet.present.words import NOISE_ONLY, tell_level
+from discreet.present.writing import MARKS, MEANINGS, Writing, small_print, tell_marks
+from discreet.results import Figure, Labels, Quality, Release, Shown
+
+__all__ = ["check_size", "to_xlsx"]
+
+_MOST_ROWS: Final = 1_048_576
+_MOST_COLUMNS: Final = 16_384
+_TOP_ROWS: Final = 6  # warning, title, guarantee and headings above the figures; legend below them
+_MOST_INTERVALS: Final = 20_000  # figures up to which a cross-tabulation has its intervals below it
+_WIDEST: Final = 48
+_NOT_IN_NAMES: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
+_FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_OPTIONS: Final = {"strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
+_LARGE: Final = 100_000  # figures from which rows go to the disk at once
+_EPOCH: Final = datetime(1980, 1, 1, tzinfo=UTC)
+
+_NOTE_WIDTHS: Final = (30, 100)
+_FULL_LINE: Final = 90  # characters that a sentence above a table may run
+_SPREAD: Final = 120  # characters that intervals side by side may run
+_LETTERS: Final = 1.05  # letters in the room of a digit
+_LINE: Final = 1.36  # height of a line over the size of its font
+_DEFAULT_SIZE: Final = 11
+_DEFAULT_WIDTH: Final = 9
+
+_SHEETS: Final = (Labels("Table", "Tableau"), Labels("Figures", "Chiffres"), Labels("Notes", "Notes"))
+_UNMARKED: Final = "_ _E"  # as wide as a mark, so that digits stand below digits
+
+
+def check_size(*, figures: int, columns: int) -> None:
+    """Refuse what no sheet can hold: so many figures in a list, so many columns side by side."""
+    if figures + _TOP_ROWS > _MOST_ROWS or columns > _MOST_COLUMNS:
+        raise ParameterInvalid(
+            parameter="a table for XLSX",
+            rule=f"has at most {_MOST_ROWS - _TOP_ROWS:,} figures and {_MOST_COLUMNS:,} columns (Parquet and CSV have "
+            "no such limit)",
+            came=f"one with {figures:,} figures and {columns:,} columns",
+        )
+
+
+def to_xlsx(release: Release, language: str) -> bytes:
+    """The whole file. A release with parts has a sheet for each, the list of all of them, and the notes."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise ExtraMissing(needed_for="the format xlsx", extra="tables") from None
+    pages = list(release.parts.values()) if release.parts else [release]
+    grids = [arrange(page) for page in pages]
+    figures = sum(len(page) for page in pages)
+    check_size(figures=figures, columns=max(len(grid.down) + len(grid.columns) for grid in grids))
+    out = io.BytesIO()
+    # Both ways give every part a fixed time stamp.
+    book = xlsxwriter.Workbook(out, {**_OPTIONS, "constant_memory" if figures > _LARGE else "in_memory": True})
+    book.set_properties({"title": _clean(release.title.text(language)), "created": _created(release)})
+    names = list(_name_sheets([*release.parts], language)) if release.parts else [_SHEETS[0].text(language)]
+    for name, page, grid in zip(names, pages, grids, strict=True):
+        _Writer(book, page, language).write_cross_tabulation(grid, name)
+    writer = _Writer(book, release, language)
+    writer.write_list()
+    writer.write_notes()
+    book.close()
+    return out.getvalue()
+
+
+def _name_sheets(parts: Sequence[str], language: str) -> Iterator[str]:
+    """The names of parts as a workbook can have them: short, without some signs, each once."""
+    taken = {sheet.text(language).casefold() for sheet in _SHEETS}
+    for part in parts:
+        name = short = _NOT_IN_NAMES.sub(" ", part).strip("' ")[:28] or "–"
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{short} {number}"
+        taken.add(name.casefold())
+        yield name
+
+
+def _clean(text: str) -> str:
+    """XML has no way to hold some characters."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def _created(release: Release) -> datetime:
+    """Fixed where the table does not say, so that the bytes never depend on the clock."""
+    try:
+        created = datetime.fromisoformat(release.source.created)
+    except ValueError:
+        return _EPOCH
+    return created.astimezone(UTC) if created.tzinfo else created.replace(tzinfo=UTC)
+
+
+# --- looks -----------------------------------------------------------------------------------------------------------
+
+
+_HEAD: Final = {"bold": True, "bg_color": "#E7ECF2", "bottom": 1, "text_wrap": True, "valign": "top"}
+_LOOKS: Final[Mapping[str, Mapping[str, object]]] = {
+    "title": {"bold": True, "font_size": 14, "text_wrap": True, "valign": "top"},
+    "block": {"bold": True, "text_wrap": True, "valign": "top"},
+    "plain": {},
+    "small": {"font_size": 9, "font_color": "#595959", "text_wrap": True, "valign": "top"},
+    "warning": {"bold": True, "font_color": "#C00000", "text_wrap": True, "valign": "top"},
+    "interval": {"font_color": "#595959", "align": "right", "text_wrap": True, "valign": "top"},
+    "head": _HEAD,
+    "head_right": {**_HEAD, "align": "right"},
+    "label": {"text_wrap": True, "valign": "top"},
+    "label_margin": {"text_wrap": True, "valign": "top", "bold": True},
+    "absent": {"align": "right", "valign": "top"},
+}
+
+
+class _Styles:
+    """Cell formats, each made once. Those of texts have quotePrefix."""
+
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._made: dict[tuple[str, bool], Any] = {}
+
+    def text(self, look: str) -> Any:
+        return self._once((look, False), {**_LOOKS[look], "quote_prefix": True})
+
+    def number(self, pattern: str, *, bold: bool = False) -> Any:
+        return self._once((pattern, bold), {"num_format": pattern, "bold": bold, "valign": "top"})
+
+    def _once(self, name: tuple[str, bool], properties: Mapping[str, object]) -> Any:
+        if name not in self._made:
+            self._made[name] = self._book.add_format(properties)
+        return self._made[name]
+
+
+def _pattern(decimals: int) -> str:
+    """Thousands apart, and so many decimals."""
+    return "#,##0" + ("." + "0" * decimals if decimals else "")
+
+
+# --- sheets ----------------------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Writes the sheets of one table, in order."""
+
+    def __init__(self, book: Any, release: Release, language: str) -> None:
+        self._book = book
+        self._release = release
+        self._language = language
+        self._styles = _Styles(book)
+
+    def write_cross_tabulation(self, grid: Grid, name: str) -> None:
+        """The figures; their intervals beside a single column, else in the same places below them."""
+        intervals = self._intervals(grid)
+        widths = self._grid_widths(grid, intervals)
+        beside = bool(intervals) and grid.across is None and len(grid.columns) == 1
+        sheet, row = self._open(name, widths, promised=True)
+        first = self._write_heads(sheet, row, grid, widths, beside=beside)
+        sheet.freeze_panes(first, len(grid.down))
+        sheet.repeat_rows(first - 1)
+        writings = self._writings(grid)
+        for number, line in enumerate(grid.lines):
+            self._write_names(sheet, first + number, grid, line, widths)
+            for column, writing in enumerate(writings):
+                if (figure := grid.figures.get((number, column))) is not None:
+                    self._figure(sheet, first + number, len(grid.down) + column, figure, writing.decimals)
+            if beside:
+                self._text(sheet, first + number, len(grid.down) + 1, intervals.get((number, 0), ""), "interval")
+        row = first + len(grid.lines) + 1
+        if marks := tell_marks(self._release, self._language):
+            self._sentence(sheet, row, marks, "small", widths)
+            row += 2
+        if intervals and not beside:
+            self._write_intervals(sheet, row, grid, intervals, widths)
+
+    def _write_intervals(
+        self, sheet: Any, row: int, grid: Grid, intervals: Mapping[tuple[int, int], str], widths: Sequence[int]
+    ) -> None:
+        colon = " : " if self._language == "fr" else ": "
+        title = f"{self._interval_title(several=True)}{colon}{NOISE_ONLY.text(self._language)}"
+        self._sentence(sheet, row, title, "block", widths)
+        first = self._write_heads(sheet, row + 1, grid, widths)
+        left = len(grid.down)
+        for number, line in enumerate(grid.lines):
+            told = [intervals.get((number, column), "") for column in range(len(grid.columns))]
+            self._write_names(sheet, first + number, grid, line, widths, beside=told)
+            for column, words in enumerate(told):
+                if words:
+                    self._text(sheet, first + number, left + column, words, "interval")
+
+    def _interval_title(self, *, several: bool) -> str:
+        level, ending = tell_level(self._release, self._language), "s" if several else ""
+        return f"Intervalle{ending} à {level}" if self._language == "fr" else f"{level} interval{ending}"
+
+    def _write_heads(self, sheet: Any, row: int, grid: Grid, widths: Sequence[int], *, beside: bool = False) -> int:
+        """The headings of the grid; returns the first row below them."""
+        left = len(grid.down)
+        if grid.across is not None:
+            across, last = grid.across.title.text(self._language), left + len(grid.columns) - 1
+            self._set_height(sheet, row, [(across, sum(widths[left:]))])
+            for column in range(left):
+                self._text(sheet, row, column, "", "head")
+            if last > left:
+                sheet.merge_range(row, left, row, last, "", self._styles.text("head"))
+            self._text(sheet, row, left, across, "head")
+            row += 1
+        heads = [*(self._title(place) for place in grid.down), *grid.tops(self._language)]
+        heads += [self._interval_title(several=False)] if beside else []
+        self._set_height(sheet, row, zip(heads, widths, strict=True))
+        for column, words in enumerate(heads):
+            self._text(sheet, row, column, words, "head" if column < left else "head_right")
+        return row + 1
+
+    def _write_names(
+        self,
+        sheet: Any,
+        row: int,
+        grid: Grid,
+        line: Sequence[Stand],
+        widths: Sequence[int],
+        beside: Sequence[str] = (),
+    ) -> None:
+        names = [
+            name_stand(self._release.headings[place], stand, self._language)
+            for place, stand in zip(grid.down, line, strict=True)
+        ]
+        self._set_height(sheet, row, zip([*names, *beside], widths, strict=False))
+        for column, (words, stand) in enumerate(zip(names, line, strict=True)):
+            self._text(sheet, row, column, words, "label_margin" if stand[0] else "label")
+
+    def write_list(self) -> None:
+        columns = list_columns(self._release, self._language)
+        titles = [column.title.text(self._language) for column in columns]
+        widths = [
+            _width([title, *_widest(column.values)], least=9) for title, column in zip(titles, columns, strict=True)
+        ]
+        sheet, row = self._open(_SHEETS[1].text(self._language), widths)
+        styles = [self._number_style(column) for column in columns]
+        self._set_height(sheet, row, zip(titles, widths, strict=True))
+        for place, (title, style) in enumerate(zip(titles, styles, strict=True)):
+            self._text(sheet, row, place, title, "head" if style is None else "head_right")
+        # Row by row, because a large workbook keeps only the last row in memory.
+        for line, values in enumerate(zip(*(column.values for column in columns), strict=True), start=row + 1):
+            for place, (value, style) in enumerate(zip(values, styles, strict=True)):
+                if style is not None:
+                    _write_number(sheet, line, place, value, style)
+                elif value not in (None, ""):
+                    self._text(sheet, line, place, self._say(columns[place], value), "plain")
+        last = row + len(columns[0].values)
+        sheet.freeze_panes(row + 1, 0)
+        sheet.repeat_rows(row)
+        sheet.autofilter(row, 0, last, len(columns) - 1)
+        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{last + 1}"})
+
+    def write_notes(self) -> None:
+        sheet, row = self._open(_SHEETS[2].text(self._language), _NOTE_WIDTHS)
+        for heading, sentence in list_notes(self._release, self._language):
+            self._set_height(sheet, row, zip((heading, sentence), _NOTE_WIDTHS, strict=True))
+            self._text(sheet, row, 0, heading, "label_margin")
+            self._text(sheet, row, 1, sentence, "label")
+            row += 1
+
+    def _open(self, name: str, widths: Sequence[int], *, promised: bool = False) -> tuple[Any, int]:
+        """A sheet with its columns and titles, and the first row below them; the figures' own has its guarantee too."""
+        sheet = self._book.add_worksheet(name)
+        sheet.set_landscape()
+        sheet.set_paper(9)
+        sheet.fit_to_pages(1, 0)
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, width)
+        row = 0
+        if (warning := warn_reader(self._release, self._language)) is not None:
+            self._sentence(sheet, row, warning, "warning", widths)
+            row += 1
+        self._sentence(sheet, row, self._release.title.text(self._language), "title", widths)
+        if promised:
+            self._sentence(sheet, row + 1, small_print(self._release, self._language), "small", widths)
+        return sheet, row + 2
+
+    def _sentence(self, sheet: Any, row: int, text: str, look: str, widths: Sequence[int]) -> None:
+        """A line across the columns, or as many as a sentence needs, broken between words and as high as its lines."""
+        last, run = 0, 0
+        for last in range(max(len(widths), _FULL_LINE // _DEFAULT_WIDTH)):
+            run += widths[last] if last < len(widths) else _DEFAULT_WIDTH
+            if run >= _FULL_LINE:
+                break
+        size = _LOOKS[look].get("font_size", _DEFAULT_SIZE)
+        assert isinstance(size, int)
+        self._set_height(sheet, row, [(text, run)], size=size)
+        if last:
+            sheet.merge_range(row, 0, row, last, "", self._styles.text(look))
+        self._text(sheet, row, 0, text, look)
+
+    def _set_height(self, sheet: Any, row: int, cells: Iterable[tuple[str, int]], *, size: int = _DEFAULT_SIZE) -> None:
+        """Not every program finds the height of broken lines itself, and none does for cells that are joined."""
+        lines = max((_count_lines(text, width, size) for text, width in cells), default=1)
+        if lines > 1 or size != _DEFAULT_SIZE:
+            sheet.set_row(row, ceil(lines * size * _LINE))
+
+    def _text(self, sheet: Any, row: int, column: int, text: str, look: str) -> None:
+        sheet.write_string(row, column, _clean(text), self._styles.text(look))
+
+    def _writings(self, grid: Grid) -> list[Writing]:
+        if grid.across is not None:
+            return [Writing.of(grid.statistics[0], self._language)] * len(grid.columns)
+        return [Writing.of(one, self._language) for one in grid.statistics]
+
+    def _figure(self, sheet: Any, row: int, column: int, figure: Figure, decimals: int) -> None:
+        if figure.value is None:
+            self._text(sheet, row, column, "–", "absent")
+            return
+        mark = MARKS.get(figure.quality)
+        pattern = _pattern(decimals) + (_UNMARKED if mark is None else f'" {mark}"')
+        _write_number(sheet, row, column, figure.value, self._styles.number(pattern, bold=bool(figure.over)))
+
+    def _number_style(self, column: Column) -> Any:
+        """How the numbers of a column are shown; None for a column of texts.
+
+        Estimates that are not whole steps have one more decimal.
+        """
+        if column.sort in (Sort.CODE, Sort.WORDS):
+            return None
+        statistic = column.statistic or (self._release.statistic if self._release.statistics else None)
+        decimals = 2 if statistic is None else Writing.of(statistic, self._language).decimals
+        finer = column.sort is Sort.ESTIMATE and statistic is not None and statistic.step is not None
+        return self._styles.number(_pattern(decimals + (_finer(column) if finer else 0)))
+
+    def _say(self, column: Column, value: Shown) -> str:
+        return MEANINGS[Quality(str(value))].text(self._language) if column.name == "quality" else str(value)
+
+    def _title(self, place: int) -> str:
+        return self._release.headings[place].title.text(self._language)
+
+    def _intervals(self, grid: Grid) -> dict[tuple[int, int], str]:
+        """On two lines each where whole ones would make the sheet too wide; large tables have them in the list only."""
+        if len(grid.figures) > _MOST_INTERVALS:
+            return {}
+        writings = self._writings(grid)
+        told = {
+            (line, column): writings[column].interval(figure)
+            for (line, column), figure in grid.figures.items()
+            if figure.value is not None
+        }
+        found = {place: words for place, words in told.items() if words}
+        if max(map(len, found.values()), default=0) * len(grid.columns) <= _SPREAD:
+            return found
+        middle = " à " if self._language == "fr" else " to "
+        return {place: words.replace(middle, f"{middle.rstrip()}\n") for place, words in found.items()}
+
+    def _grid_widths(self, grid: Grid, intervals: Mapping[tuple[int, int], str]) -> list[int]:
+        """Headings are broken between words, so that a long one does not make its column wide."""
+        down = []
+        for column, place in enumerate(grid.down):
+            names = {name_stand(self._release.headings[place], line[column], self._language) for line in grid.lines}
+            down.append(_width([self._title(place), *names], least=12))
+        figures = max(map(len, _widest([figure.value for figure in grid.figures.values()])), default=0)
+        told = max((len(line) for words in intervals.values() for line in words.split("\n")), default=0) + 2
+        tops = [max(map(len, words.split()), default=0) + 2 for words in grid.tops(self._language)]
+        if grid.across is None and len(grid.columns) == 1:
+            return [*down, max(12, figures + 5, *tops), *([max(told, 16)] if intervals else [])]
+        return [*down, *(min(max(12, figures + 5, told, longest), _WIDEST) for longest in tops)]
+
+
+@lru_cache(maxsize=4096)
+def _count_lines(text: str, width: int, size: int) -> int:
+    """About how many lines a text takes in a column, whose width counts digits."""
+    room = max(1, int(width * _LETTERS * _DEFAULT_SIZE / size))
+    return sum(max(1, len(textwrap.wrap(part, room))) for part in text.split("\n"))
+
+
+def _write_number(sheet: Any, row: int, column: int, value: Shown, style: Any) -> None:
+    if isinstance(value, (int, float)) and isfinite(value):
+        sheet.write_number(row, column, value, style)
+
+
+def _finer(column: Column) -> int:
+    """One more decimal for estimates that are not whole steps."""
+    return int(any(isinstance(value, float) and not value.is_integer() for value in column.values))
+
+
+def _widest(values: Sequence[Shown]) -> Iterator[str]:
+    """What may be the widest of a column: every text once, the least and the largest number."""
+    yield from {value for value in values if isinstance(value, str)}
+    numbers = [value for value in values if isinstance(value, (int, float))]
+    if numbers:
+        yield from (f"{number:,.2f}" for number in (min(numbers), max(numbers)))
+
+
+def _width(texts: Iterable[str], *, least: int) -> int:
+    return min(max(least, max(map(len, texts)) + 2), _WIDEST)
