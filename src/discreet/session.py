@@ -30,10 +30,12 @@ from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, Pat
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.numbers import ExactLike, exact
 from discreet.guarantees.parameters import came, checked
-from discreet.ledger import BudgetState, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
+from discreet.ledger import BudgetState, Hold, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
 from discreet.ledger.records import check_name, name_request
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from discreet.data.publictables import PublicTable
     from discreet.engines.base import Engine
     from discreet.release.apportionment import Apportionment
@@ -303,6 +305,36 @@ class Session:
         except BudgetExceeded:
             refuse_widths(asked, self.ledger)
             raise
+
+    @checked
+    def hold(
+        self,
+        sql: str,
+        *,
+        request_id: str,
+        custodian: bool,
+        epsilon: ExactLike,
+        delta: ExactLike = 0,
+        analyst: str | None = None,
+        expires: datetime | None = None,
+    ) -> Hold:
+        """Check a question and set its price aside. Asked under the same request id, its charge takes that place."""
+        if not custodian:
+            raise CustodianOnly(view="holding a part of the budget")
+        from discreet.release.asking import Question
+        from discreet.release.pipeline import hold
+        from discreet.release.reading import read_ask
+
+        asked = read_ask(
+            sql,
+            self.workspace,
+            self.ledger,
+            analyst=_asker(analyst),
+            epsilon=epsilon,
+            delta=delta,
+            request_id=request_id,
+        )
+        return hold(Question(asked, self._engine), self.ledger, who=default_analyst(), expires=expires)
 
     @checked
     def ask_unproven(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import discreet
-from discreet.errors import QueryRefused, Refused, UsageError
+from discreet.errors import CustodianOnly, QueryRefused, Refused, UsageError
 from discreet.release.workloads import Task, Workload
 from discreet.session import Session
 
@@ -99,6 +99,21 @@ def test_python_may_look_before_it_spends(house: Path) -> None:
         answer = session.query("SELECT COUNT(*) AS n FROM people", within={"n": 10})
         low, high = answer.intervals[0]["n"]
         assert (low, high) == (answer.rows[0]["n"] - 10, answer.rows[0]["n"] + 10)  # type: ignore[operator]
+
+
+def test_a_question_may_be_held_and_is_charged_in_that_place(house: Path) -> None:
+    sql = "SELECT COUNT(*) AS n FROM people"
+    with discreet.open(house) as session:
+        with pytest.raises(CustodianOnly):
+            session.hold(sql, epsilon="0.5", request_id="later", custodian=False)
+        [population] = session.populations()
+        held = session.hold(sql, epsilon="0.5", request_id="later", custodian=True)
+        assert session.budget(population).holds == (held,)
+        assert session.budget(population).charges == 0
+        answer = session.query(sql, epsilon="0.5", request_id="later")
+        assert (answer.charge["epsilon"], session.budget(population).holds) == ("0.5", ())
+        with pytest.raises(QueryRefused):
+            session.hold("SELECT age FROM people", epsilon="0.5", request_id="never", custodian=True)
 
 
 def test_a_workload_runs_only_when_its_plan_is_confirmed(house: Path) -> None:
