@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
-from itertools import chain, islice, repeat, starmap
+from functools import cached_property, partial
+from itertools import chain, islice, repeat
 from typing import Generic, NamedTuple, TypeVar, overload
 
 from discreet.results.headings import Shown
@@ -100,7 +100,8 @@ class Margin:
             [Quality.NOT_RATED] * count if self.quality is None else self.quality,
             nothing if self.uncalibrated is None else _plain(self.uncalibrated),
         )
-        return starmap(Figure, zip(*columns, strict=True))
+        # A tuple of all fields is made a figure without calling it: a large table has very many.
+        return map(partial(tuple.__new__, Figure), zip(*columns, strict=True))
 
 
 def _plain(column: Sequence[T]) -> Sequence[T]:
