@@ -29,6 +29,11 @@ SINCE: Final = frozenset(
 )
 """What was not told then."""
 
+OF_ONE_ANSWER: Final = frozenset(
+    {"dataset", "datasets", "differentially_private", "neighbours", "population", "unit", "version"}
+)
+"""What was told of single answers alone, and is told of a workload too now."""
+
 READ_ANEW: Final = re.compile(r"\.(low|high)|\.intervals\[\d+\]\.\w+\[[01]\]")
 """Ends of intervals, which later rules make of the same values: of means, and of figures that cannot be negative."""
 
@@ -86,7 +91,14 @@ def not_shown_since(path: str, new: object) -> bool:
 
 
 def told(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer without the names of columns whose bounds were found: `income:1` was the planner's word, not a name."""
+    """An answer without the names of columns whose bounds were found: `income:1` was the planner's word, not a name.
+
+    Of a workload as a whole only its answers, its charge and its guarantee were told, and the figures of a table once.
+    """
+    if "answers" in answer:
+        return {name: fact for name, fact in answer.items() if name not in OF_ONE_ANSWER}
+    if "cells" in answer:
+        return {name: fact for name, fact in answer.items() if name not in ("rows", "intervals")}
     return {**answer, "bounds": [*answer["bounds"].values()]} if "bounds" in answer else answer
 
 
