@@ -32,6 +32,7 @@ EXTRAS: Final = {
     "collect": ("cryptography",),
     "formats": ("pyreadstat",),
     "pandas": ("pandas",),
+    "polars": ("polars",),
     "postgres": ("psycopg",),
     "spark": ("pyspark",),
     "study": ("matplotlib", "scikit-learn", "scipy"),

@@ -14,13 +14,19 @@ __all__ = ["Drawn", "show_figure", "write_page"]
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drawn:
-    """A figure as it is shown: its name, what it shows in words, and its SVG text."""
+    """A figure as it is shown: its name, what it shows in words, and its SVG text. A notebook shows the drawing."""
 
     name: str
     words: str
     svg: str
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {self.words}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
 
 def write_page(title: str, *body: str, language: str = "en") -> str:
