@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from discreet.plan.algebra import Identity, walk
+from discreet.plan.bounds import bound_statement
 from discreet.plan.first_form import first_form, first_hash
 from discreet.plan.questions import read_statement
 from discreet.plan.serialisation import Serialisation, plan_hash
@@ -26,14 +27,14 @@ SHELF: Final = Shelf()
 def read(entry: Mapping[str, Any]) -> Statement:
     """The statement; bounds that were found are given by the names that the columns had."""
     admit = frozenset(entry.get("admit", ()))
-    statement, _ = read_statement(entry["sql"], SHELF, admit=admit)
+    statement, cards = read_statement(entry["sql"], SHELF, admit=admit)
     if "found" not in entry:
         return statement
     names = first_form(statement.plan, statement.names).names
     found: dict[Identity, tuple[int, int]] = {
         column: tuple(entry["found"][names[column]]) for column in statement.searched if names[column] in entry["found"]
     }
-    return read_statement(entry["sql"], SHELF, found=found, admit=admit)[0]
+    return bound_statement(statement, cards, found)
 
 
 @pytest.mark.parametrize("entry", GOLDEN, ids=lambda entry: entry["sql"][:60])

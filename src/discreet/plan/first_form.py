@@ -60,7 +60,7 @@ from discreet.plan.algebra import (
     Within,
 )
 from discreet.plan.serialisation import digest
-from discreet.plan.statement import Statement
+from discreet.plan.statement import Statement, WrittenAggregate
 
 __all__ = ["FirstForm", "first_form", "first_hash"]
 
@@ -130,8 +130,9 @@ def first_hash(statement: Statement) -> str:
     if not statement.searched:
         return form.plan_hash
     readings = {
-        " ".join([one.aggregate, *(_text(node, form.names) for node in (one.value, *one.measures))])
-        for one in statement.readings
+        " ".join([one.aggregate, *(_text(node, form.names) for node in (one.value.value, *parts))])
+        for one, parts in statement.readings.items()
+        if isinstance(one, WrittenAggregate)
     }
     searched = sorted(form.names[column] for column in statement.searched)
     return digest([form.plan_hash, searched, sorted(readings)])

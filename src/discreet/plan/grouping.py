@@ -5,9 +5,8 @@ Refusals are decided from the question, the cards and public tables alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Final, cast
 
 from discreet.data.card import Card
@@ -17,7 +16,6 @@ from discreet.plan.algebra import (
     Derive,
     Field,
     Filter,
-    Identity,
     Join,
     Key,
     Lookup,
@@ -25,32 +23,17 @@ from discreet.plan.algebra import (
     PerUnit,
     Plan,
     Relation,
-    Rows,
     Trimmed,
-    Units,
     fields_in,
 )
 from discreet.plan.calculus import facts_of, private_spans, span_of
 from discreet.plan.centres import usual_values
 from discreet.plan.keycells import close_keys
-from discreet.plan.outputs import (
-    All,
-    Any,
-    Arithmetic,
-    Column,
-    Comparison,
-    Magnitude,
-    Mean,
-    Negation,
-    Noted,
-    Order,
-    Pick,
-    Presentation,
-    Spread,
-)
+from discreet.plan.measures import Measures
+from discreet.plan.outputs import Presentation
 from discreet.plan.scopes import Scope
 from discreet.plan.sensitivity import sensitivities
-from discreet.plan.statement import KeyFace, MeasureFace, Statement
+from discreet.plan.statement import KeyFace, Statement
 from discreet.plan.tables import From
 from discreet.plan.typed import Sort, Typed
 from discreet.plan.vocabulary import Identities, domain_of
@@ -63,8 +46,8 @@ MOST_CELLS: Final = 1_000_000
 class Grouping:
     """One relation, the keys of its cells, and the aggregates that are measured in each cell.
 
-    Columns with private bounds are clamped to those that were `found` for them; before the search, to all it looks at.
-    Means are taken nearer to what a card calls typical where `typical` says so.
+    Columns with private bounds are clamped to all that a search looks at. Means are taken nearer to what a card calls
+    typical where `typical` says so.
     """
 
     def __init__(
@@ -73,7 +56,6 @@ class Grouping:
         cards: Mapping[str, Card],
         identities: Identities,
         *,
-        found: Mapping[Identity, tuple[int, int]] | None = None,
         admit: frozenset[str] = frozenset(),
         typical: bool = True,
     ) -> None:
@@ -84,8 +66,11 @@ class Grouping:
         self._identities = identities
         self._facts = facts_of(source.relation, cards)
         private = private_spans(self._facts, cards)
+        columns = [typed for table in source.tables for typed in table.columns.values()]
+        steps = {one.value.column: one.step for one in columns if isinstance(one.value, Field)}
+        self.measures = Measures(self._facts, {column: steps[column] for column in private if column in steps})
         usual = usual_values(source.relation, cards) if typical else {}
-        self.aggregates = Aggregates(self.scope, self._facts, private, found, admit, usual)
+        self.aggregates = Aggregates(self.scope, self.measures, admit=admit, usual=usual)
 
     def group_by(self, typed: Typed, name: str | None = None) -> None:
         """One more key, under a name of its own where it has one; or a refusal of what no cell may be known by."""
@@ -112,10 +97,7 @@ class Grouping:
     def plan(self, presentation: Presentation) -> Statement:
         """The statement that shows this of the measures, or a refusal for its size or for want of bounds."""
         relation, keys = self._key_fields()
-        measures, faces = self.aggregates.measures, self.aggregates.faces
-        if any(key.cells is None for key in keys):
-            measures, faces = _with_units(measures, faces, self._facts.rows)
-            presentation = self._moved(presentation, measures)
+        measures, faces = self.measures.listed(open_keys=any(key.cells is None for key in keys))
         plan = Plan(_pruned(relation, keys, measures), keys, measures)
         _check_size(plan)
         facts = facts_of(plan.source, self._cards)
@@ -132,9 +114,9 @@ class Grouping:
             tuple(shown),
             faces,
             self._identities.names,
-            self.aggregates.searched,
-            self.aggregates.private_columns,
-            self.aggregates.readings,
+            self.measures.searched,
+            self.measures.private_columns,
+            self.measures.readings,
         )
 
     def _key_fields(self) -> tuple[Relation, tuple[Key, ...]]:
@@ -143,7 +125,7 @@ class Grouping:
         relation, values = self._relation, [key.value for key in self.keys]
         if computed:
             spans = self._facts.spans
-            used = set(fields_in((tuple(values), self.aggregates.measures)))
+            used = set(fields_in((tuple(values), self.measures.listed(open_keys=False)[0])))
             used |= {span.caps.by for column, span in spans.items() if column in used and span.caps is not None}
             kept = [(column, Field(column)) for column in spans if column in used]
             made = {
@@ -173,48 +155,6 @@ class Grouping:
                     part="WHERE",
                 )
         return relation, keys
-
-    def _moved(self, presentation: Presentation, measures: tuple[Measure, ...]) -> Presentation:
-        """With open keys COUNT(*) of single rows is the count of units; places of measures follow."""
-        before = self.aggregates.measures
-        places = [measures.index(Units() if _stands_for_units(m, self._facts.rows) else m) for m in before]
-        return cast(Presentation, _renumbered(presentation, places))
-
-
-def _stands_for_units(measure: Measure, rows: int) -> bool:
-    return rows == 1 and measure == Rows(None)
-
-
-def _with_units(
-    measures: tuple[Measure, ...], faces: tuple[MeasureFace, ...], rows: int
-) -> tuple[tuple[Measure, ...], tuple[MeasureFace, ...]]:
-    """Open keys are chosen by a noisy count of units: one that is asked for anyway, or one more."""
-    found = {Units() if _stands_for_units(m, rows) else m: face for m, face in zip(measures, faces, strict=True)}
-    found.setdefault(Units(), MeasureFace("units of each key (to choose the keys)", Fraction(1)))
-    return tuple(found), tuple(found.values())
-
-
-def _renumbered(node: object, places: Sequence[int]) -> object:
-    match node:
-        case Noted(measure, step):
-            return Noted(places[measure], step)
-        case Mean():
-            return replace(node, total=places[node.total], size=places[node.size])
-        case Spread():
-            return replace(node, total=places[node.total], squares=places[node.squares], size=places[node.size])
-        case tuple():
-            return tuple(_renumbered(part, places) for part in node)
-        case Arithmetic() | Magnitude() | Pick() | Comparison() | Negation() | All() | Any() | Column() | Order():
-            changed = {name: _renumbered(getattr(node, name), places) for name in node.__dataclass_fields__}
-            return replace(node, **changed)  # type: ignore[arg-type]
-        case Presentation():
-            return replace(
-                node,
-                columns=_renumbered(node.columns, places),  # type: ignore[arg-type]
-                having=_renumbered(node.having, places),  # type: ignore[arg-type]
-                order=_renumbered(node.order, places),  # type: ignore[arg-type]
-            )
-    return node
 
 
 def _pruned(relation: Relation, keys: tuple[Key, ...], measures: tuple[Measure, ...]) -> Relation:

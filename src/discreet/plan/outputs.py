@@ -3,13 +3,14 @@
 An `Output` is an expression over noisy measures of one cell. It is worked out in exact fractions when an answer is
 read, so one stored answer serves every name, order, interval level and HAVING. Intervals are boxes: every measure that
 an output uses gets an interval, together they hold with the asked probability, and the output's interval contains
-every value the expression takes inside the box.
+every value the expression takes inside the box. `reading` says which of a statement's aggregates an output shows: two
+of them may look the same until their bounds are found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -45,6 +46,7 @@ class Noted:
 
     measure: int
     step: Fraction
+    reading: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Mean:
     floor: Fraction
     low: Fraction
     high: Fraction
+    reading: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class Spread:
     step: Fraction
     high: Fraction
     root: bool
+    reading: int = field(default=0, compare=False)
 
 
 Output = Noted | Constant | Arithmetic | Magnitude | Pick | Mean | Spread

@@ -19,7 +19,6 @@ from discreet.plan.aggregates import default_name, takes_variance
 from discreet.plan.algebra import (
     And,
     Condition,
-    Identity,
     IsNull,
     KeyJoin,
     Not,
@@ -65,24 +64,18 @@ _SIGNS: Final[Mapping[type[exp.Expression], str]] = {
 
 
 def read_statement(
-    sql: str,
-    catalogue: Catalogue,
-    *,
-    found: Mapping[Identity, tuple[int, int]] | None = None,
-    admit: frozenset[str] = frozenset(),
+    sql: str, catalogue: Catalogue, *, admit: frozenset[str] = frozenset()
 ) -> tuple[Statement, dict[str, Card]]:
     """The statement as planned, and the cards of its datasets by name.
 
-    Columns with private bounds are clamped to those that were `found` for them; before the search, to all it looks at.
+    Columns with private bounds are clamped to all that a search looks at; `bounds` clamps them to what it found.
     `admit` names strategies for whose comparison more is read than is answered: `elastic` for a count over a join on a
     key, `smooth` for a trimmed mean.
     """
-    return read_mended(sql, lambda text: _read_statement(text, catalogue, found=found, admit=admit))
+    return read_mended(sql, lambda text: _read_statement(text, catalogue, admit=admit))
 
 
-def _read_statement(
-    sql: str, catalogue: Catalogue, *, found: Mapping[Identity, tuple[int, int]] | None, admit: frozenset[str]
-) -> tuple[Statement, dict[str, Card]]:
+def _read_statement(sql: str, catalogue: Catalogue, *, admit: frozenset[str]) -> tuple[Statement, dict[str, Card]]:
     select = parse(sql)
     only(select, *_PARTS)
     tables = Tables(catalogue, admit=admit)
@@ -92,7 +85,7 @@ def _read_statement(
         return replace(pairs, names=tables.identities.names), tables.cards
     # a variance takes its sum around the middle, and a mean beside it reads the same one
     typical = not takes_variance(select)
-    grouping = Grouping(below, tables.cards, tables.identities, found=found, admit=admit, typical=typical)
+    grouping = Grouping(below, tables.cards, tables.identities, admit=admit, typical=typical)
     return _Reader(select, grouping).read(), tables.cards
 
 
@@ -128,7 +121,7 @@ class _Reader:
         columns = self._columns()
         having, order = self._having(), self._order(columns)
         limit, offset = self._bound("limit"), self._bound("offset") or 0
-        if not self._aggregates.measures:
+        if not self._grouping.measures.readings:
             raise QueryRefused(f"the statement asks for no aggregate, such as COUNT(*). {FORM}")
         return self._grouping.plan(Presentation(columns, having, order, limit, offset))
 

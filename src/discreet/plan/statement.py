@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from discreet.plan.algebra import Identity, Measure, Plan, Value
+from discreet.plan.algebra import Identity, Measure, Plan
 from discreet.plan.outputs import All, KeyAmong, Presentation, Selection
 from discreet.plan.serialisation import Serialisation, digest
+from discreet.plan.typed import Typed
 from discreet.results.headings import KeyFace
 
-__all__ = ["KeyFace", "MeasureFace", "Statement", "WrittenAggregate"]
+__all__ = ["KeyFace", "MeasureFace", "Statement", "Written", "WrittenAggregate", "WrittenCount"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,30 @@ class MeasureFace:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenCount:
+    """A count of rows or units, and its words."""
+
+    counted: Measure
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenAggregate:
-    """What an aggregate of a value was read as: its name, the value as written, the measures it is made of."""
+    """An aggregate of a number: its name, its words, and the number as written, clamped to no bounds that are found.
+
+    `share` is the rank of a quantile, or what a trimmed mean leaves out at each end; `weight` is that of a weighted
+    mean; `usual` is the value near which the card lets a mean be taken, in whole steps.
+    """
 
     aggregate: str
-    value: Value
-    measures: tuple[Measure, ...]
+    text: str
+    value: Typed
+    share: Fraction | None = None
+    weight: Typed | None = None
+    usual: Fraction | None = None
+
+
+Written = WrittenCount | WrittenAggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +59,8 @@ class Statement:
 
     `names` say what the statement calls its columns: for words, and for nothing that is computed. `private` are the
     columns with private bounds that it sums or ranks, each with its step. They are clamped to what a search has found
-    for them; those in `searched`, for which there has been none yet, to all that it looks at. `readings` say which
-    measures each aggregate is made of, and of which value as it was written.
+    for them; those in `searched`, for which there has been none yet, to all that it looks at. `readings` are the
+    aggregates as they were written, in their order, each with the measures it is made of.
     """
 
     plan: Plan
@@ -51,7 +70,7 @@ class Statement:
     names: Mapping[Identity, str] = field(default_factory=dict)
     searched: tuple[Identity, ...] = ()
     private: tuple[tuple[Identity, Fraction], ...] = ()
-    readings: tuple[WrittenAggregate, ...] = ()
+    readings: Mapping[Written, tuple[Measure, ...]] = field(default_factory=dict)
 
     def called(self, column: Identity) -> str:
         """The name of a column with private bounds; further ones of a name have the first free number behind it."""
@@ -90,8 +109,10 @@ class Statement:
         measured = written.plan(self.plan)
         if not self.searched:
             return measured
-        readings = sorted(
-            digest([one.aggregate, written.value(one.value), [written.measure_id(part) for part in one.measures]])
-            for one in self.readings
-        )
-        return digest(["searching", measured, sorted(written.numbers[column] for column in self.searched), readings])
+        readings = {
+            digest([one.aggregate, written.value(one.value.value), [written.measure_id(part) for part in parts]])
+            for one, parts in self.readings.items()
+            if isinstance(one, WrittenAggregate)
+        }
+        searched = sorted(written.numbers[column] for column in self.searched)
+        return digest(["searching", measured, searched, sorted(readings)])

@@ -18,7 +18,6 @@ from discreet.results import Heading, Labels
 
 if TYPE_CHECKING:
     from discreet.release.accuracy import Amounts
-    from discreet.release.bounding import Bounded
 
 __all__ = ["Ask", "headings_of", "unproven_reason"]
 
@@ -29,8 +28,7 @@ class Ask:
 
     `datasets` holds every dataset of the plan by name. `shares` say how epsilon is split over the measures, when not
     evenly; with `rho` instead, noise is Gaussian and they split that. `widths` are what epsilon was solved for, when it
-    was not given; `assumed` are counts taken for granted where an expected error needs them. `bounded` gives the
-    statement within bounds that a search has found.
+    was not given; `assumed` are counts taken for granted where an expected error needs them.
     """
 
     statement: Statement
@@ -45,7 +43,6 @@ class Ask:
     rho: Decimal | None = None
     assumed: Amounts = field(default_factory=dict)
     widths: Amounts | None = None
-    bounded: Bounded | None = None
 
     @property
     def dataset(self) -> Dataset:

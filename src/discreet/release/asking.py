@@ -10,6 +10,7 @@ from discreet.engines.base import Engine
 from discreet.errors import Refused
 from discreet.guarantees.types import CentralGuarantee
 from discreet.ledger import Ledger, Receipt, StoredAnswer
+from discreet.plan.bounds import bound_statement
 from discreet.release.answers import Answer, warn_of
 from discreet.release.ask import Ask
 from discreet.release.bounding import Searching, answer_bounded, ends_of, price_searching
@@ -95,8 +96,8 @@ class Question(Passage[Receipt, Noisy, bytes, Answer]):
 def price_ask(asked: Ask) -> Priced:
     """What a question costs, and the noise that it buys."""
     statement, cards = asked.statement, asked.cards
-    if statement.searched and asked.bounded is not None:
-        return price_searching(statement, cards, asked.bounded, epsilon=asked.epsilon)
+    if statement.searched and asked.shares is None:
+        return price_searching(statement, cards, epsilon=asked.epsilon)
     if asked.rho is not None:
         assert asked.shares is not None, "a split of rho is chosen, never guessed"
         return price_gaussian(statement, cards, rho=asked.rho, shares=asked.shares)
@@ -153,8 +154,7 @@ def _draw(asked: Ask, priced: Priced, engine: Engine) -> Noisy:
     """Measure and add noise."""
     unproven = asked.unproven
     if isinstance(priced, Searching):
-        assert asked.bounded is not None, "a search was priced because the statement can be clamped"
-        return replace(answer_bounded(asked.cards, priced, asked.bounded, engine), unproven=unproven)
+        return replace(answer_bounded(asked.cards, priced, engine), unproven=unproven)
     plan = asked.statement.plan
     return draw(plan, priced, engine.measure(plan), unproven=unproven)
 
@@ -162,8 +162,8 @@ def _draw(asked: Ask, priced: Priced, engine: Engine) -> Noisy:
 def dress(asked: Ask, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
     """The answer as this analyst gets it now."""
     clamped = asked.statement
-    if noisy.bounds and asked.bounded is not None:
-        clamped = asked.bounded(ends_of(noisy.bounds_of(asked.statement)))
+    if noisy.bounds:
+        clamped = bound_statement(clamped, asked.cards, ends_of(noisy.bounds_of(clamped)))
     return Answer(
         statement=clamped.widened if noisy.widened(clamped) else clamped,
         asked_hash=asked.statement.hash,

@@ -8,7 +8,7 @@ Refs:      [WZLDG20].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
@@ -18,6 +18,7 @@ from discreet.guarantees.numbers import from_units, text, to_units
 from discreet.guarantees.types import CentralGuarantee, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Field, Identity, Plan
+from discreet.plan.bounds import bound_statement
 from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.plan.serialisation import Serialisation
 from discreet.release.noising import Noisy, SearchedBounds, draw
@@ -27,15 +28,10 @@ from discreet.sensitivity.privatebounds import REACH, calibrate_search, find_bou
 if TYPE_CHECKING:
     from discreet.data.card import Card
     from discreet.engines.base import Engine
+    from discreet.plan.measures import Found
     from discreet.plan.statement import Statement
 
-__all__ = ["Bounded", "Found", "Search", "Searching", "answer_bounded", "ends_of", "price_searching"]
-
-Found = Mapping[Identity, tuple[int, int]]
-"""The bounds found for each column, in whole steps."""
-
-Bounded = Callable[[Found], "Statement"]
-"""Reads the statement again, its private columns clamped to what was found."""
+__all__ = ["Search", "Searching", "answer_bounded", "ends_of", "price_searching"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +83,7 @@ class Searching:
         return (*searched, *answered)
 
 
-def price_searching(
-    statement: Statement, cards: Mapping[str, Card], bounded: Bounded, *, epsilon: Decimal
-) -> Searching:
+def price_searching(statement: Statement, cards: Mapping[str, Card], *, epsilon: Decimal) -> Searching:
     """The charge of a statement whose private bounds are searched for; refused as the answer itself would be.
 
     Everything that could stand against an answer is met here: within no bounds that are found can it be refused.
@@ -100,16 +94,14 @@ def price_searching(
             "keys. Group by columns whose categories the card lists, or write CLAMP(column, low, high)."
         )
     search, remaining = split(epsilon)
-    widest, farthest = _farthest(statement, cards, bounded, remaining)
+    widest, farthest = _farthest(statement, cards, remaining)
     shares = _shares(search, len(statement.searched))
     searches = [_search(statement, one, share, cards) for one, share in zip(statement.searched, shares, strict=True)]
     pricing = price(farthest, cards, epsilon=remaining)
     return Searching(PureDP(epsilon=epsilon), tuple(searches), remaining, widest, farthest, pricing)
 
 
-def _farthest(
-    statement: Statement, cards: Mapping[str, Card], bounded: Bounded, remaining: Decimal
-) -> tuple[int, Statement]:
+def _farthest(statement: Statement, cards: Mapping[str, Card], remaining: Decimal) -> tuple[int, Statement]:
     """The widest bounds, a power of two, within which noise can be drawn whatever is found, and the statement there.
 
     A sum and the total of a mean are one measure where the middle of the bounds is 0 and two elsewhere, so a measure
@@ -117,7 +109,7 @@ def _farthest(
     """
     widest = REACH
     while True:
-        farthest = bounded(dict.fromkeys(statement.searched, (-widest, widest)))
+        farthest = bound_statement(statement, cards, dict.fromkeys(statement.searched, (-widest, widest)))
         share = to_units(remaining) // (2 * len(farthest.plan.measures))
         if not share:
             raise _too_small(remaining, "answering within bounds", f"{2 * len(farthest.plan.measures)} measures")
@@ -151,14 +143,14 @@ def _too_small(epsilon: Decimal, purpose: str, shared_by: str) -> QueryRefused:
     )
 
 
-def answer_bounded(cards: Mapping[str, Card], searching: Searching, bounded: Bounded, engine: Engine) -> Noisy:
+def answer_bounded(cards: Mapping[str, Card], searching: Searching, engine: Engine) -> Noisy:
     """Search, clamp, answer: once the charge stands. The bounds found are part of what is stored."""
     found: dict[Identity, SearchedBounds] = {}
     for search in searching.searches:
         [counts] = engine.measure(search.plan).columns
         bounds = find_bounds(cast("Sequence[int]", counts), mechanism=search.mechanism, widest=searching.widest)
         found[search.column] = SearchedBounds(bounds.low, bounds.high, bounds.found, search.epsilon)
-    clamped = bounded(ends_of(found))
+    clamped = bound_statement(searching.farthest, cards, ends_of(found))
     pricing = price(clamped, cards, epsilon=searching.remaining)
     noisy = draw(clamped.plan, pricing, engine.measure(clamped.plan))
     form = Serialisation.of(clamped.plan)
@@ -167,7 +159,7 @@ def answer_bounded(cards: Mapping[str, Card], searching: Searching, bounded: Bou
 
 
 def ends_of(bounds: Mapping[Identity, SearchedBounds]) -> Found:
-    """The bounds as a statement is read with them."""
+    """The bounds as a statement is clamped to them."""
     return {column: (one.low, one.high) for column, one in bounds.items()}
 
 

@@ -29,7 +29,7 @@ from discreet.release.accuracy import (
     is_ranked,
     reach_of,
 )
-from discreet.release.bounding import Bounded, Searching, price_searching
+from discreet.release.bounding import Searching, price_searching
 from discreet.release.evaluation import joint_level, measures_with_noise, reach
 from discreet.release.explanation import Explanation, MeasureFigures, OutputFigures, Slice
 from discreet.release.outlook import foresee
@@ -51,7 +51,6 @@ def explain(
     analyst: str,
     assumed: Amounts | None = None,
     shares: Sequence[Decimal] | None = None,
-    bounded: Bounded | None = None,
     stored: Callable[[CentralGuarantee], StoredAnswer | None] = lambda _: None,
 ) -> Explanation:
     """What asking would measure, add, charge and leave; refused as the question itself would be.
@@ -61,8 +60,8 @@ def explain(
     assumptions = assume(statement, assumed or {})
     card = cards[statement.plan.dataset]
     facts = facts_of(statement.plan.source, cards)
-    if statement.searched and bounded is not None:
-        searching = price_searching(statement, cards, bounded, epsilon=epsilon)
+    if statement.searched and shares is None:
+        searching = price_searching(statement, cards, epsilon=epsilon)
         pricing, charged = searching.pricing, searching.guarantee
         measures = tuple(_figure_searching(statement, searching, level))
         outputs = tuple(_figure_unknown(statement, searching))

@@ -24,7 +24,6 @@ from discreet.release.accuracy import read_amounts
 from discreet.release.answers import interval_level
 from discreet.release.ask import Ask
 from discreet.release.asking import find_stored
-from discreet.release.bounding import Found
 from discreet.release.pipeline import check_terms, require_active
 from discreet.release.pricing import require_bounds
 
@@ -54,14 +53,8 @@ class Shelf:
             self.datasets[name] = self._workspace.dataset(name)
         return self.datasets[name]
 
-    def read(
-        self,
-        sql: str,
-        *,
-        found: Found | None = None,
-        admit: frozenset[str] = frozenset(),
-    ) -> tuple[Statement, dict[str, Dataset]]:
-        statement, cards = read_statement(sql, self, found=found, admit=admit)
+    def read(self, sql: str, *, admit: frozenset[str] = frozenset()) -> tuple[Statement, dict[str, Dataset]]:
+        statement, cards = read_statement(sql, self, admit=admit)
         return statement, {name: self.datasets[name] for name in cards}
 
 
@@ -82,8 +75,7 @@ def read_ask(
     """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
     if (epsilon is None) == (within is None):
         raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
-    shelf = Shelf(workspace)
-    statement, datasets = shelf.read(sql)
+    statement, datasets = Shelf(workspace).read(sql)
     asked = Ask(
         statement=statement,
         datasets=datasets,
@@ -95,7 +87,6 @@ def read_ask(
         level=interval_level(level),
         assumed=read_amounts(assume, option="assume"),
         widths=None if within is None else read_amounts(within, option="within"),
-        bounded=lambda found: shelf.read(sql, found=found)[0],
     )
     if asked.widths is None:
         return asked
@@ -151,7 +142,6 @@ def explain_ask(asked: Ask, ledger: Ledger) -> Explanation:
         standing=ledger.standing(asked.population),
         analyst=asked.analyst,
         assumed=asked.assumed,
-        bounded=asked.bounded,
         stored=stored,
     )
 

@@ -25,7 +25,7 @@ from discreet.plan.questions import read_statement
 from discreet.plan.serialisation import plan_hash
 from discreet.release.accuracy import assume, read_amounts
 from discreet.release.ask import unproven_reason
-from discreet.release.bounding import Bounded, price_searching
+from discreet.release.bounding import price_searching
 from discreet.release.explaining import figure_outputs
 from discreet.release.pipeline import check_terms
 from discreet.release.pricing import price
@@ -155,10 +155,7 @@ def _promise(name: str, query: Query) -> Guarantee:
             pricing = price(query.statement, query.cards, epsilon=query.epsilon)
             return pricing.guarantee if reason is None else Unproven(reason)
         case "private-bounds":
-            catalogue = query.private()
-            statement, cards = read_statement(query.sql, catalogue)
-            within: Bounded = lambda found: read_statement(query.sql, catalogue, found=found)[0]  # noqa: E731
-            return price_searching(statement, cards, within, epsilon=query.epsilon).guarantee
+            return price_searching(*read_statement(query.sql, query.private()), epsilon=query.epsilon).guarantee
         case "local":
             return Unproven(local.REASON)
         case "generated":

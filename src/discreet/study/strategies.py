@@ -18,9 +18,10 @@ from discreet.data.columns import Column
 from discreet.data.publictables import PublicTable
 from discreet.data.workspace import Dataset
 from discreet.guarantees.types import Guarantee
+from discreet.plan.bounds import bound_statement
 from discreet.plan.outputs import KeyShown
 from discreet.plan.questions import read_statement
-from discreet.release.bounding import Found, Searching, answer_bounded, ends_of, price_searching
+from discreet.release.bounding import answer_bounded, ends_of, price_searching
 from discreet.release.columns import show_values
 from discreet.release.noising import Noisy, draw
 from discreet.release.pricing import price
@@ -29,7 +30,7 @@ from discreet.sensitivity.subject import Drawn, Held
 
 if TYPE_CHECKING:
     from discreet.engines.base import Engine, Measured
-    from discreet.plan.algebra import Identity, Plan
+    from discreet.plan.algebra import Plan
     from discreet.plan.statement import Statement
     from discreet.plan.tables import Catalogue
 
@@ -98,30 +99,21 @@ class PrivateBounds:
     name = "private-bounds"
 
     def __init__(self, sql: str, catalogue: Catalogue, engine: Engine, held: Held, *, epsilon: Decimal) -> None:
-        self._sql = sql
-        self._catalogue = catalogue
         self._engine = engine
         self._held = held
         statement, self._cards = read_statement(sql, catalogue)
-        self._read: dict[tuple[tuple[Identity, tuple[int, int]], ...], Statement] = {}
-        self._searching: Searching = price_searching(statement, self._cards, self._bounded, epsilon=epsilon)
+        self._searching = price_searching(statement, self._cards, epsilon=epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
         return self._searching.guarantee
 
     def draw(self) -> Drawn:
-        noisy = answer_bounded(self._cards, self._searching, self._bounded, self._engine)
-        clamped = self._bounded(ends_of(noisy.bounds_of(self._searching.farthest)))
+        noisy, farthest = answer_bounded(self._cards, self._searching, self._engine), self._searching.farthest
+        clamped = bound_statement(farthest, self._cards, ends_of(noisy.bounds_of(farthest)))
         moved = public_bound(clamped, self._cards).of_answer(self._held.present)
         found = all(one.found for one in noisy.bounds.values())
         return Drawn(_shown(clamped, noisy), nan if moved is None else float(moved), found)
-
-    def _bounded(self, found: Found) -> Statement:
-        key = tuple(found.items())
-        if key not in self._read:
-            self._read[key] = read_statement(self._sql, self._catalogue, found=found)[0]
-        return self._read[key]
 
 
 def _shown(statement: Statement, noisy: Noisy) -> float:

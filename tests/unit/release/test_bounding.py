@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,16 +19,16 @@ from discreet.errors import ChargedNotAnswered, ParameterInvalid, QueryRefused
 from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.plan.algebra import Clamp, Field, Plan, Rows, Total, walk
+from discreet.plan.bounds import bound_statement
 from discreet.plan.calculus import SEARCHED
+from discreet.plan.measures import Found
 from discreet.plan.questions import read_statement
 from discreet.plan.sensitivity import sensitivities
 from discreet.plan.serialisation import plan_hash
 from discreet.plan.statement import Statement
 from discreet.present.messages import say_message
 from discreet.release import pricing
-from discreet.release.ask import Ask
-from discreet.release.asking import ask
-from discreet.release.bounding import Found, price_searching
+from discreet.release.bounding import price_searching
 from discreet.release.noising import Noisy, SearchedBounds
 from discreet.release.pricing import price
 from discreet.release.workloads import Task, Workload
@@ -88,18 +87,15 @@ def private(tmp_path: Path) -> Iterator[House]:
         yield House(session)
 
 
-def question(house: House, sql: str, **options: Any) -> Ask:
-    return replace(house.question(sql, **options), bounded=lambda found: read_statement(sql, house, found=found)[0])
-
-
 def read_within(sql: str, house: House, ends: tuple[int, int]) -> tuple[Statement, dict[str, Card]]:
     """The statement when a search has found these bounds for its one column with private ones."""
-    [column] = read_statement(sql, house)[0].searched
-    return read_statement(sql, house, found={column: ends})
+    statement, cards = read_statement(sql, house)
+    [column] = statement.searched
+    return bound_statement(statement, cards, {column: ends}), cards
 
 
 def put(house: House, sql: str, *, engine: Engine | None = None, **options: Any) -> Given:
-    return Given(ask(question(house, sql, **options), house.session.ledger, house.opening(engine)))
+    return house.ask(sql, engine=engine, **options)
 
 
 # --- what is charged ------------------------------------------------------------------------------------------------
@@ -385,12 +381,8 @@ def test_an_epsilon_too_small_to_share_is_refused(private: House, epsilon: str) 
 
 def test_a_small_epsilon_looks_less_far_instead_of_refusing(private: House) -> None:
     sql = "SELECT AVG(s) AS m FROM (SELECT pid, SUM(x) AS s FROM visits GROUP BY pid) q"
-    asked = question(private, sql)
-    assert asked.bounded is not None
-    usual, small = (
-        price_searching(asked.statement, asked.cards, asked.bounded, epsilon=Decimal(epsilon)).widest
-        for epsilon in ("1", "0.000001")
-    )
+    statement, cards = read_statement(sql, private)
+    usual, small = (price_searching(statement, cards, epsilon=Decimal(epsilon)).widest for epsilon in ("1", "0.000001"))
     assert usual == SEARCHED
     assert small < 1 << 36
     answer = put(private, sql, epsilon="0.000001")
@@ -469,15 +461,12 @@ def found_bounds(random: Random, statement: Statement, widest: int) -> Found:
     ],
 )
 def test_what_is_admitted_is_answered_within_any_bounds(sql: str, epsilon: str, text: str) -> None:
-    def bounded(found: Found) -> Statement:
-        return read_statement(sql, shelf(text), found=found)[0]
-
     statement, cards = read_statement(sql, shelf(text))
-    searching = price_searching(statement, cards, bounded, epsilon=Decimal(epsilon))
+    searching = price_searching(statement, cards, epsilon=Decimal(epsilon))
     random = Random(randbits(48))
     for _ in range(3):  # new ones in every run
         found = found_bounds(random, statement, searching.widest)
-        within = bounded(found)
+        within = bound_statement(statement, cards, found)
         priced = price(within, cards, epsilon=searching.remaining)
         for measure, one in zip(within.plan.measures, priced.measures, strict=True):
             assert isinstance(measure, Rows) or None not in one.mechanisms, found
