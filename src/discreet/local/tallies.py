@@ -47,7 +47,7 @@ class WeightedCells:
         self._expect(reports.shape[0])
         support = np.zeros(self.number * categories, dtype=np.int64)
         squares = np.zeros_like(support)
-        start, weights, weight_squares = self.cells.astype(np.int64) * categories, *self._powers()
+        start, weights, weight_squares = self.cells.astype(np.int64, copy=False) * categories, *self._powers()
         for column in range(reports.shape[1]):
             index = start + reports[:, column]
             np.add.at(support, index, weights)
@@ -93,7 +93,7 @@ class WeightedCells:
         return Tally(support, squares, weights, weight_squares, reports)
 
     def _powers(self) -> tuple[NDArray[int64], NDArray[int64]]:
-        weights = self.weights.astype(np.int64)
+        weights = self.weights.astype(np.int64, copy=False)
         return weights, weights * weights
 
     def _expect(self, reports: int) -> None:

@@ -8,6 +8,7 @@ does for tables.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -75,17 +76,23 @@ def round_rows(expected: Floats) -> NDArray[np.int64]:
     of neighbouring rows keeps its column sums too. A cell that expects nobody gets nobody.
     """
     counts = np.zeros(expected.shape, dtype=np.int64)
-    carried = np.zeros(expected.shape[1])
+    carried = [0.0] * expected.shape[1]
     sizes = np.rint(expected.sum(axis=1)).astype(np.int64)
-    for row in np.flatnonzero(sizes):
-        allowed = expected[row] > 0
-        wanted = np.where(allowed, expected[row] + carried, 0.0)
-        whole = np.maximum(np.floor(wanted), 0).astype(np.int64)
-        while (short := int(sizes[row] - whole.sum())) != 0:
-            owed = np.where(allowed & ((short > 0) | (whole > 0)), wanted - whole, -np.sign(short) * np.inf)
-            order = np.argsort(-np.sign(short) * owed, kind="stable")[: min(abs(short), int(np.isfinite(owed).sum()))]
-            whole[order] += np.sign(short)
-        carried += expected[row] - whole
+    # Rows are short and depend on each other: plain numbers are quicker than arrays.
+    for row in np.flatnonzero(sizes).tolist():
+        means = expected[row].tolist()
+        wanted = [mean + owed if mean > 0 else 0.0 for mean, owed in zip(means, carried, strict=True)]
+        whole = [max(math.floor(value), 0) for value in wanted]
+        while short := int(sizes[row]) - sum(whole):
+            sign = 1 if short > 0 else -1
+            owed = [
+                (-sign * (wanted[place] - whole[place]), place)
+                for place, mean in enumerate(means)
+                if mean > 0 and (short > 0 or whole[place] > 0)
+            ]
+            for _, place in sorted(owed)[: abs(short)]:
+                whole[place] += sign
+        carried = [owed + (mean - got) for owed, mean, got in zip(carried, means, whole, strict=True)]
         counts[row] = whole
     return counts
 
