@@ -13,6 +13,7 @@ import numpy as np
 from discreet.study.figures import (
     Drawing,
     anchors,
+    fill_bars,
     format_axis,
     format_log_axis,
     new_figure,
@@ -151,7 +152,8 @@ def _draw_panel(axes: Any, asked: Asked, order: Sequence[int], epsilon: float, s
     if asked.statistic == "mean":
         axes.vlines(scale.place(truth), rows - 0.42, rows + 0.42, color="#9aa3ad", linewidth=2.2)
     else:
-        axes.barh(rows, scale.place(truth), height=0.84, color=TRUTH, linewidth=0)
+        ends = zip(rows.tolist(), scale.place(truth).tolist(), strict=True)
+        fill_bars(axes, [(0.0, row - 0.42, end, row + 0.42) for row, end in ends], TRUTH)
     series = [one for one in asked.series if (one, epsilon) in asked.panels]
     beyond = []
     for place, one in enumerate(series):
@@ -163,7 +165,7 @@ def _draw_panel(axes: Any, asked: Asked, order: Sequence[int], epsilon: float, s
         _tell_farthest(axes, max(beyond, key=lambda one: abs(one.value - truth.mean())), scale)
     axes.set_ylim(len(order) - 0.45, -0.55)
     title_axes(axes, f"ε = {epsilon:g}", pad=4)
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="y", length=0, left=False)
     axes.grid(axis="x", color="#e5e7eb", linewidth=0.5, zorder=0)
     axes.set_axisbelow(True)
 

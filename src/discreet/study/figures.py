@@ -34,6 +34,7 @@ __all__ = [
     "anchors",
     "chosen_epsilons",
     "draw_figures",
+    "fill_bars",
     "format_axis",
     "format_log_axis",
     "leave_unlabelled",
@@ -146,6 +147,15 @@ def title_axes(axes: Any, title: str, *, pad: float) -> None:
 def leave_unlabelled(axes: Any) -> None:
     axes.xaxis.set_label_coords(0.5, 0.0)
     axes.yaxis.set_label_coords(0.0, 0.5)
+
+
+def fill_bars(axes: Any, corners: Iterable[tuple[float, float, float, float]], colour: str) -> None:
+    """Bars from left, bottom, right and top, as one thing to draw: matplotlib's own are as many as there are bars."""
+    from matplotlib.collections import PolyCollection
+
+    bars = [[(left, low), (right, low), (right, high), (left, high)] for left, low, right, high in corners]
+    axes.add_collection(PolyCollection(bars, facecolors=colour, linewidths=0))
+    axes.autoscale_view()
 
 
 def shorten(text: str, most: int) -> str:

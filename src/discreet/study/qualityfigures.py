@@ -12,6 +12,7 @@ import numpy as np
 from discreet.study.figures import (
     Drawing,
     chosen_epsilons,
+    fill_bars,
     format_axis,
     leave_unlabelled,
     new_figure,
@@ -203,7 +204,7 @@ def _draw_categories(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -
     longest = max((_by_series(rows, one) for one in series), key=len)[:_MOST_BARS]
     labels = {row["bin"]: row["label"] for row in longest}
     places = {bin_: place for place, bin_ in enumerate(labels)}
-    axes.barh(range(len(longest)), [row["original"] for row in longest], height=0.8, color=TRUTH, linewidth=0)
+    fill_bars(axes, [(0.0, at - 0.4, row["original"], at + 0.4) for at, row in enumerate(longest)], TRUTH)
     for order, one in enumerate(series):
         look = look_of(one, series)
         its = [row for row in _by_series(rows, one) if row["bin"] in places]
@@ -227,7 +228,8 @@ def _draw_number(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -> No
         starts = np.array([float(row["label"].replace(",", "")) for row in its])
         step = starts[1] - starts[0] if starts.size > 1 else 1.0
         if not place:
-            axes.bar(starts, [row["original"] for row in its], width=step, align="edge", color=TRUTH, linewidth=0)
+            tops = zip(starts.tolist(), its, strict=True)
+            fill_bars(axes, [(start, 0.0, start + step, row["original"]) for start, row in tops], TRUTH)
         look = look_of(one, series)
         style = "--" if look.dashed else "-"
         edges = np.append(starts, starts[-1] + step)
