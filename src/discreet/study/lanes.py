@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from decimal import Decimal
 from multiprocessing import get_context
 
 from discreet.study.parts import Task
-from discreet.study.worker import ONE_THREAD, load, perform, start_worker
+from discreet.study.worker import KEPT_MEMORY, ONE_THREAD, load, perform, start_worker
 
 __all__ = ["Lane", "Queue", "open_lanes", "run_in_lanes"]
 
@@ -55,7 +55,7 @@ def open_lanes(number: int) -> Iterator[list[Lane]]:
     context = get_context("spawn")
     lanes = [Lane(1, context, initializer=start_worker) for _ in range(number)]
     try:
-        with _one_thread():
+        with _surrounded({**ONE_THREAD, **KEPT_MEMORY}):
             for lane in lanes:
                 lane.submit(load)
         yield lanes
@@ -65,10 +65,10 @@ def open_lanes(number: int) -> Iterator[list[Lane]]:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """What processes that start here inherit."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
+def _surrounded(variables: Mapping[str, str]) -> Iterator[None]:
+    """Processes that start here inherit these variables."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:

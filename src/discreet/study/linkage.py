@@ -28,6 +28,7 @@ __all__ = ["LinkageRow", "count_cells", "linkage_attack"]
 
 _TENTHS: Final = 10
 _REPORT_BINS: Final = 40
+_GLANCE: Final = 1000  # reports that tell most often whether there are few different ones
 # The law of the reports is learnt from the study's own rows; half a respondent more everywhere keeps it positive.
 _SMOOTHING: Final = 0.5
 
@@ -160,8 +161,9 @@ def _success_with_reports(target: _Target, seen: Protected) -> float:
 
 def _classify(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Reports in classes: each value its own where they are few, else bins that hold about equally many."""
-    distinct, places = np.unique(values, return_inverse=True)
-    if distinct.size <= _REPORT_BINS:
-        return places, int(distinct.size)
+    if np.unique(values[:_GLANCE]).size <= _REPORT_BINS:
+        distinct, places = np.unique(values, return_inverse=True)
+        if distinct.size <= _REPORT_BINS:
+            return places, int(distinct.size)
     edges = np.quantile(values, np.linspace(0, 1, _REPORT_BINS + 1)[1:-1])
     return np.searchsorted(edges, values, side="right"), _REPORT_BINS
