@@ -21,6 +21,7 @@ from discreet.plan.algebra import Field, Identity, Plan
 from discreet.plan.bounds import bound_statement
 from discreet.plan.sensitivity import Sensitivities, sensitivities
 from discreet.plan.serialisation import Serialisation
+from discreet.plan.statement import WrittenAggregate, WrittenCount
 from discreet.release.noising import Noisy, SearchedBounds, draw
 from discreet.release.pricing import Pricing, price, require_drawable
 from discreet.sensitivity.privatebounds import REACH, calibrate_search, find_bounds, search_plan, split
@@ -105,14 +106,15 @@ def _farthest(statement: Statement, cards: Mapping[str, Card], remaining: Decima
     """The widest bounds, a power of two, within which noise can be drawn whatever is found, and the statement there.
 
     A sum and the total of a mean are one measure where the middle of the bounds is 0 and two elsewhere, so a measure
-    may get half of what it would get here.
+    may get half of what it would get here; less, where the statement clamps a column to these very bounds itself.
     """
-    widest = REACH
+    widest, apart = REACH, _count_apart(statement)
     while True:
         farthest = bound_statement(statement, cards, dict.fromkeys(statement.searched, (-widest, widest)))
-        share = to_units(remaining) // (2 * len(farthest.plan.measures))
+        most = max(2 * len(farthest.plan.measures), apart)
+        share = to_units(remaining) // most
         if not share:
-            raise _too_small(remaining, "answering within bounds", f"{2 * len(farthest.plan.measures)} measures")
+            raise _too_small(remaining, "answering within bounds", f"{most} measures")
         try:
             require_drawable(farthest, cards, share=from_units(share))
             return widest, farthest
@@ -120,6 +122,17 @@ def _farthest(statement: Statement, cards: Mapping[str, Card], remaining: Decima
             if refusal.fields["parameter"] != "scale" or widest == 1:
                 raise
         widest //= 2
+
+
+def _count_apart(statement: Statement) -> int:
+    """How many measures there are if no two aggregates share one; within no bounds are there more."""
+    counts = {one.counted for one in statement.readings if isinstance(one, WrittenCount)}
+    of_numbers = {
+        (one.aggregate, one.value.value, one.share, one.weight): len(parts)
+        for one, parts in statement.readings.items()
+        if isinstance(one, WrittenAggregate)
+    }
+    return len(counts) + sum(of_numbers.values())
 
 
 def _search(statement: Statement, column: Identity, share: Decimal, cards: Mapping[str, Card]) -> Search:

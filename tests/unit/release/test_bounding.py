@@ -476,6 +476,23 @@ def test_what_is_admitted_is_answered_within_any_bounds(sql: str, epsilon: str, 
         assert spent == searching.remaining, found
 
 
+def test_a_clamp_at_the_widest_bounds_is_refused_before_the_charge_or_answered() -> None:
+    """Within them it is one with the column itself: of these two measures any other bounds make five."""
+    admitted = []
+    for power in range(24, 34):
+        clamped = f"CLAMP(x, -{1 << power}, {1 << power})"
+        statement, cards = read_statement(f"SELECT SUM(x), AVG(x), SUM({clamped}), AVG({clamped}) FROM t", shelf(CARD))
+        try:
+            searching = price_searching(statement, cards, epsilon=Decimal("1e-6"))
+        except ParameterInvalid:
+            continue
+        admitted.append(power)
+        for ends in ((1, searching.widest), (8, 64)):
+            within = bound_statement(statement, cards, dict.fromkeys(statement.searched, ends))
+            assert len(price(within, cards, epsilon=searching.remaining).measures) == 5
+    assert admitted == [24, 25, 26, 27, 28]
+
+
 def test_bounds_where_no_value_can_lie_reach_no_farther_than_the_widest(private: House) -> None:
     """Noise alone puts bounds below what the condition keeps: they move to its nearer end."""
     sql = "SELECT SUM(LEAST(x, -100)) FROM t WHERE x > 3"
