@@ -18,6 +18,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -34,8 +35,6 @@ from discreet.ledger import BudgetState, Hold, Ledger, LedgerConfig, Verificatio
 from discreet.ledger.records import check_name, name_request
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from discreet.data.publictables import PublicTable
     from discreet.engines.base import Engine
     from discreet.release.apportionment import Apportionment
@@ -321,6 +320,8 @@ class Session:
         """Check a question and set its price aside. Asked under the same request id, its charge takes that place."""
         if not custodian:
             raise CustodianOnly(view="holding a part of the budget")
+        if expires is not None and not isinstance(expires, datetime):
+            raise ParameterInvalid(parameter="expires", rule="must be a time", came=came(expires))
         from discreet.release.asking import Question
         from discreet.release.pipeline import hold
         from discreet.release.reading import read_ask

@@ -12,6 +12,7 @@ __all__ = ["ParquetSource", "flatten_column"]
 
 _BATCH_ROWS: Final = 1 << 16
 _BATCH_BYTES: Final = 1 << 30
+_BUFFER_BYTES: Final = 1 << 20
 
 
 class ParquetSource(Source):
@@ -50,8 +51,11 @@ class ParquetSource(Source):
         rows = unpacked = 0
         texts = [name for name in raw if pa.types.is_string(self.schema.field(name).type)]
         try:
-            # A dictionary says a long text once for very many rows: it is measured before it is written out.
-            with parquet.ParquetFile(self.file, read_dictionary=texts) as opened:
+            # A dictionary says a long text once for very many rows: it is measured before it is written out. Without
+            # a buffer of its own size Arrow keeps all that it has read of the file until the end.
+            with parquet.ParquetFile(
+                self.file, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER_BYTES
+            ) as opened:
                 for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=raw, use_threads=False):
                     rows += batch.num_rows
                     if rows > self.limits.rows:

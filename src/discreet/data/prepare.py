@@ -38,7 +38,8 @@ __all__ = ["ORDER_COLUMN", "prepare"]
 
 ORDER_COLUMN: Final = "ord"
 ROW_NUMBER: Final = "row_number"
-_MEMORY: Final = "1GB"
+_MEMORY_MB: Final = 600
+_COLUMN_MB: Final = 8  # blocks of every column stay open in each thread
 _THREADS: Final = 2
 _ROW_GROUP: Final = 122_880
 _SQL_TYPES: Final = {
@@ -59,13 +60,13 @@ def prepare(
     names = tuple(column.source for column in card.columns if column.type != "row")
     unused = choose_columns(source, names)
     stream = _Stream(source, names, progress)
-    connection = _connect(work)
+    connection = _connect(work, len(card.columns))
     try:
         _stage(connection, card, stream)
         counts = _count_units(connection, card)
         _refuse_unfit(source, counts, stream.rows)
         report = _report(connection, card, counts, unused)
-        _write(connection, card, salt=salt, data=data, single=counts.most_rows <= 1)
+        _write(connection, card, counts, salt=salt, data=data)
     finally:
         connection.close()
     return report
@@ -148,13 +149,13 @@ class _Units:
     varying: tuple[str, ...]
 
 
-def _connect(work: Path) -> duckdb.DuckDBPyConnection:
+def _connect(work: Path, columns: int) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(
         str(work / "stage.duckdb"),
         config={
-            "memory_limit": _MEMORY,
+            "memory_limit": f"{_MEMORY_MB + _COLUMN_MB * columns}MB",
             "threads": _THREADS,
             "temp_directory": str(work / "spill"),
             "preserve_insertion_order": "false",
@@ -295,7 +296,21 @@ def _cut(before: int, after: int, rows: int, *, step: Decimal) -> tuple[str, str
     return plain_text(before * step), plain_text(after * step), rows, share
 
 
-def _write(connection: duckdb.DuckDBPyConnection, card: Card, *, salt: str, data: Path, single: bool) -> None:
+def _write(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, *, salt: str, data: Path) -> None:
+    """Write the file. Where units have rows beyond their bound, those that count go first: questions skip the rest."""
+    rows = _ranked(card, salt, single=counts.most_rows <= 1)
+    if counts.rows_beyond:
+        connection.execute(f"CREATE TABLE ranked AS {rows}")
+        connection.execute("SET preserve_insertion_order = true")
+        counted = f"{ORDER_COLUMN} <= {card.unit.rows}"
+        rows = f"FROM ranked WHERE {counted} UNION ALL FROM ranked WHERE NOT {counted}"
+    connection.execute(
+        f"COPY ({rows}) TO {quote(str(data))} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
+    )
+
+
+def _ranked(card: Card, salt: str, *, single: bool) -> str:
+    """The rows of the file, each with its rank within its unit."""
     values = [(column, _prepared(card, column)) for column in card.columns]
     unit = _value(card, card.unit.column)
     named = ", ".join(
@@ -303,11 +318,7 @@ def _write(connection: duckdb.DuckDBPyConnection, card: Card, *, salt: str, data
     )
     digest = f"md5({_canonical(values, salt)})"
     rank = "1" if single else f"row_number() OVER (PARTITION BY {unit} ORDER BY {digest})"
-    connection.execute(
-        f"COPY (SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} "
-        f"FROM staged WHERE {unit} IS NOT NULL) TO {quote(str(data))} "
-        f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
-    )
+    return f"SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} FROM staged WHERE {unit} IS NOT NULL"
 
 
 def _canonical(values: list[tuple[Column, str]], salt: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import accumulate
 from typing import Final
@@ -16,6 +16,8 @@ _BITS: Final = 192
 _MOST_BITS: Final = 1 << 14
 _SUMMED_SCALE: Final = 32
 
+_ROUGH: Final = Context(prec=12)
+
 
 def laplace_half_width(*, scale: Fraction, level: Fraction) -> int:
     """The smallest t with P(|Z| <= t) >= level for the discrete Laplace law.
@@ -26,9 +28,12 @@ def laplace_half_width(*, scale: Fraction, level: Fraction) -> int:
 
 
 def _laplace_guess(scale: Fraction, missing: Fraction) -> int:
-    """About where P(|Z| > t) = missing, in floating point: where to look first."""
-    size = float(scale)
-    return max(0, math.floor(size * (math.log(2 / float(missing)) - math.log1p(math.exp(-1 / size)))))
+    """About where P(|Z| > t) = missing, to some digits: where to look first."""
+    size = _ROUGH.divide(Decimal(scale.numerator), Decimal(scale.denominator))
+    tail = _ROUGH.ln(_ROUGH.divide(Decimal(2 * missing.denominator), Decimal(missing.numerator)))
+    # Noise of so small a scale is 0 all but always: what lies at 0 adds nothing to see.
+    both = 1 + (_ROUGH.exp(_ROUGH.divide(Decimal(-1), size)) if size * 100 > 1 else Decimal(0))
+    return max(0, int(_ROUGH.multiply(size, _ROUGH.subtract(tail, _ROUGH.ln(both)))))
 
 
 def laplace_threshold(*, scale: Fraction, probability: Fraction) -> int:

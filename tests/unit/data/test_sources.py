@@ -240,6 +240,16 @@ def test_parquet_keeps_its_own_types(tmp_path: Path) -> None:
         columns(opened, "unasked")
 
 
+@pytest.mark.parametrize("group", [100_000, 2_000_000])
+def test_what_was_read_of_a_parquet_file_is_let_go(tmp_path: Path, group: int) -> None:
+    numbers = pa.array(memoryview(random.Random(1).randbytes(16_000_000)).cast("q"))
+    pq.write_table(pa.table({"n": numbers}), tmp_path / "x.parquet", row_group_size=group, use_dictionary=False)
+    assert len(numbers) == 2_000_000
+    held = pa.total_allocated_bytes()
+    most = max(pa.total_allocated_bytes() for _ in open_source(tmp_path / "x.parquet").batches(["n"]))
+    assert most - held < 8_000_000
+
+
 def test_parquet_that_lies(tmp_path: Path) -> None:
     bad = tmp_path / "x.parquet"
     bad.write_bytes(b"PAR1 nothing PAR1")

@@ -103,6 +103,18 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
             **ID,
         },
     ),
+    "hold": (
+        {"sql": COUNT, "epsilon": "1", "request_id": "held", "custodian": True},
+        {
+            "sql": [*NOTHING, *NOT_TEXT, ""],
+            "epsilon": [*NOTHING, 0, *NOT_A_NUMBER],
+            "delta": [*NOTHING, 1, *NOT_A_NUMBER],
+            "custodian": NOT_A_TRUTH,
+            "expires": ["tomorrow", 5],
+            **ASKER,
+            **ID,
+        },
+    ),
     "explain": (
         {"sql": COUNT, "epsilon": "1"},
         {
