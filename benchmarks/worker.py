@@ -60,7 +60,7 @@ def run_parts(workspace: str, sql: str) -> Callable[[], Mapping[str, float]]:
 
     parts: dict[str, float] = {}
     for owner, name, part in (
-        (reading, "read_asked", "reading"),
+        (reading, "read_ask", "reading"),
         (asking, "price", "pricing"),
         (Ledger, "spend", "charge"),
         (EmbeddedEngine, "measure", "engine"),
