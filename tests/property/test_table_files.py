@@ -66,11 +66,13 @@ def test_labels_survive_in_a_workbook_and_are_never_formulas(label: str) -> None
 @given(labels)
 @example("\r")
 @example("a\rb")
+@example("\n|")
 def test_labels_survive_in_csv_and_are_never_formulas(label: str) -> None:
     if not label.strip():
         label += "x"
     head, line = csv.reader(io.StringIO(render_text(make_labelled(label), "csv", "en"), newline=""))
     cells = dict(zip(head, line, strict=True))
-    assert cells["key_label"].removeprefix("'") == label.removeprefix("'") or cells["key_label"] == label
+    # An apostrophe may stand wherever a spreadsheet would begin to read anew; nothing else is changed.
+    assert cells["key_label"].replace("'", "") == label.replace("'", "")
     assert cells["value"] == "-1"
     assert not any(cell.startswith(tuple("=+-@\t\r\n")) and not NUMBER.fullmatch(cell) for cell in line)
