@@ -6,7 +6,6 @@ Each in a process of its own. The answers have 1,000,000 cells, the most that on
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from benchmarks.memory import peak_mb
 
 if TYPE_CHECKING:
     from discreet.results import Release
@@ -90,8 +91,7 @@ def _tell(step: str, work: Callable[[], object]) -> object:
     start = time.perf_counter()
     found = work()
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    print(f"{step}\t{seconds}\t{peak}", file=sys.stderr)
+    print(f"{step}\t{seconds}\t{peak_mb()}", file=sys.stderr)
     return found
 
 

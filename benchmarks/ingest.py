@@ -23,8 +23,9 @@ columns:
 """
 
 _ADD = """
-import json, os, resource, sys, time
+import json, os, sys, time
 from pathlib import Path
+from benchmarks.memory import peak_mb
 from discreet.data import Workspace, add_file, read_card
 folder, file = Path(sys.argv[1]), Path(sys.argv[2])
 os.environ["DISCREET_KEYS"] = str(folder / "keys")
@@ -33,7 +34,7 @@ start = time.perf_counter()
 add_file(workspace, file, read_card(folder / "bench.yaml"), replace=False)
 print(json.dumps({
     "seconds": time.perf_counter() - start,
-    "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    "peak_mb": peak_mb(),
 }))
 """
 

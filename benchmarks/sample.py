@@ -16,13 +16,13 @@ from discreet.data.sample.people import draw_people
 
 _LARGE_CELL = 20_000
 _WRITE = """
-import json, resource, sys, time
+import json, sys, time
 from pathlib import Path
+from benchmarks.memory import peak_mb
 from discreet.data.sample import write_survey
 start = time.perf_counter()
 write_survey(Path(sys.argv[1]))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps([time.perf_counter() - start, peak]))
+print(json.dumps([time.perf_counter() - start, peak_mb()]))
 """
 
 

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmarks.memory import peak_mb
 from benchmarks.page import PAGE, describe_machine, table, write_block
 from discreet.study.config import StudyConfig
 from discreet.study.frame import Frame
@@ -93,7 +94,7 @@ def measure(folder: Path, *, rows: int, runs: int) -> dict[str, Any]:
         "whole": whole,
         "stages": watch.stages,
         "models": dict(sorted(spent.items(), key=lambda item: -item[1])),
-        "megabytes": _megabytes() + sum(memory.values()),
+        "megabytes": peak_mb() + sum(memory.values()),
     }
 
 
@@ -151,7 +152,7 @@ class TimedModel:
             "part": part,
             "seconds": time.process_time() - start,
             "process": os.getpid(),
-            "megabytes": _megabytes(),
+            "megabytes": peak_mb(),
         }
         with Path(os.environ[_LOG]).open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(entry) + "\n")
@@ -160,10 +161,6 @@ class TimedModel:
 
 def timed_models(config: StudyConfig, raw: Callable[[], RawRows]) -> tuple[Model, ...]:
     return tuple(TimedModel(model) for model in build_models(config, raw))
-
-
-def _megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 # --- encoding -------------------------------------------------------------------------------------------------------

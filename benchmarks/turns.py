@@ -8,7 +8,6 @@ environments can serve too.
 from __future__ import annotations
 
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+from benchmarks.memory import peak_mb
 
 __all__ = ["Figures", "WorkerFailed", "serve", "take_turns"]
 
@@ -48,7 +49,7 @@ def serve(work: Callable[[], Mapping[str, float]]) -> None:
     print("{}", flush=True)
     for _ in sys.stdin:
         print(json.dumps(dict(work())), flush=True)
-    print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024), flush=True)
+    print(json.dumps(peak_mb()), flush=True)
 
 
 def take_turns(commands: Mapping[str, Sequence[str]], *, rounds: int) -> dict[str, Figures]:

@@ -287,20 +287,21 @@ def _tell_guarantee(model: "Shelved") -> str:
 
 
 def _show_trained(model: "Shelved", output: Format, *, paid: "PrivatelyTrained | None" = None) -> None:
+    from discreet.present.formats.json import charge_fields
+
+    charge = None if paid is None else charge_fields(paid.settlement)
+    request = {} if paid is None else {"request_id": paid.request_id}
     if output is Format.JSON:
-        charged = {"charge": None} if paid is None else {"charge": paid.charge, "request_id": paid.request_id}
-        show_json({"model": model.to_dict(), **charged})
+        show_json({"model": model.to_dict(), "charge": charge, **request})
         return
     facts = [
         ("dataset", f"{model.origin.dataset} version {model.origin.version}"),
         ("guarantee", _tell_guarantee(model)),
     ]
-    if paid is not None:
-        epsilons = f"epsilon spent of the population: {paid.charge['epsilon_before']} before, "
-        facts += [
-            ("charged", f"rho {paid.charge['rho']}; {epsilons}{paid.charge['epsilon_after']} after"),
-            ("request id", paid.request_id),
-        ]
+    if charge is not None:
+        epsilons = f"{charge['epsilon_before']} before, {charge['epsilon_after']} after"
+        facts.append(("charged", f"rho {charge['rho']}; epsilon spent of the population: {epsilons}"))
+    facts += [("request id", request_id) for request_id in request.values()]
     show_pairs(f"Model '{model.name}' is trained and kept in the workspace.", facts)
 
 

@@ -32,6 +32,7 @@ from discreet.ledger import Ledger, Receipt
 from discreet.ledger.records import name_request
 from discreet.release.asking import settled
 from discreet.release.pipeline import Charge, Passage, Request, check_terms, release
+from discreet.results import Charged
 from discreet.study.generation import check_replacing, check_rows_here, hash_facts, word_answer
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class PrivatelyTrained:
     """A model that was paid for, what it cost and the id under which it was asked for."""
 
     model: Shelved
-    charge: dict[str, str]
+    settlement: Charged
     request_id: str
 
 
@@ -143,7 +144,7 @@ class _Training(Passage[Receipt, "Model", bytes, PrivatelyTrained]):
     def leave(self, ledger: Ledger, paid: Receipt, stored: bytes) -> PrivatelyTrained:
         model = self._kept(stored)
         assert model is not None, "what was kept a moment ago is there"
-        return PrivatelyTrained(model, settled(paid).charge.to_dict(), self.request_id)
+        return PrivatelyTrained(model, settled(paid), self.request_id)
 
 
 def choose_rho(card: Card, *, rho: str | None, epsilon: str | None, delta: str | None) -> Decimal:

@@ -31,7 +31,9 @@ from discreet.generator.inspection import draw_independently
 from discreet.generator.privateplan import PrivateSettings
 from discreet.generator.rows import read_rows
 from discreet.generator.shelf import Shelved
+from discreet.guarantees.numbers import text
 from discreet.guarantees.types import ZCDP, Guarantee
+from discreet.present.formats.json import charge_fields
 from discreet.study import privategeneration
 from discreet.study.generation import sample_model
 from discreet.study.privategeneration import PrivatelyTrained, choose_rho, train_privately
@@ -105,6 +107,9 @@ def test_a_training_is_charged_what_its_plan_costs(office: Office, trainer: Trai
     assert isinstance(cost, ZCDP)
     assert 0 < cost.rho <= Decimal("0.1")
     assert made.model.origin.guarantee == str(cost)
+    told = charge_fields(made.settlement)
+    assert (told["rho"], told["epsilon_before"]) == (text(cost.rho), "0")
+    assert Decimal(told["epsilon_after"]) > 0
     assert office.session.budget(POPULATION).population.rho_spent == cost.rho
     assert not office.session.budget(POPULATION).markers
 

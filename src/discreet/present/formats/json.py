@@ -32,7 +32,17 @@ from discreet.present.words import say_basis, say_neighbours, say_unit, tell_gua
 from discreet.results import Amount, Charged, Collected, Figure, Kind, Marked, MeasureNoise, Noise, Release
 from discreet.results.notes import BoundsUsed, CappedWeights, FalseReports, KeysChosen, SizeTooSmall, Variance
 
-__all__ = ["SCHEMA", "about_collection", "describe", "facts", "fields", "json_parts", "warnings", "write_parts"]
+__all__ = [
+    "SCHEMA",
+    "about_collection",
+    "charge_fields",
+    "describe",
+    "facts",
+    "fields",
+    "json_parts",
+    "warnings",
+    "write_parts",
+]
 
 SCHEMA: Final = 1
 
@@ -149,7 +159,7 @@ def _settlement(release: Release) -> Fields:
     assert not isinstance(settled, Collected), "collections say what they received"
     if isinstance(settled, Marked):
         return {"charge": Amount().to_dict(), "remaining": settled.left.to_dict()}
-    found: Fields = {"charge": _charge(settled)}
+    found: Fields = {"charge": charge_fields(settled)}
     if settled.population is not None and settled.analyst is not None:
         found["debited"] = {"population": settled.population.to_dict(), "analyst": settled.analyst.to_dict()}
     if settled.cost is not None:
@@ -157,7 +167,8 @@ def _settlement(release: Release) -> Fields:
     return {**found, "remaining": settled.left.to_dict()}
 
 
-def _charge(settled: Charged) -> dict[str, str]:
+def charge_fields(settled: Charged) -> dict[str, str]:
+    """What was charged; under an (epsilon, delta) budget also the population's epsilon before and after."""
     if settled.before is None or settled.after is None:
         return settled.charge.to_dict()
     ends = {"epsilon_before": text(settled.before), "epsilon_after": text(settled.after)}
