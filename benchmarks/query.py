@@ -15,19 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.page import PAGE, describe_machine, table, write_block
-from benchmarks.people import House, build_house
+from benchmarks.people import PLACES, House, build_house
 from benchmarks.turns import Figures, take_turns
 
 ROWS = 10_000_000
 ROUNDS = 15
 SCALAR_ROUNDS = 101
 SURVEY_ROWS = 113_290
-SCALAR_LIMIT_MS = 25
+SCALAR_LIMIT_MS = 15
+MEDIAN_LIMIT_MS = 100
 MOST_MB = 1024
 
 _PLAIN = "SELECT {key}, count(*), sum({value}), avg({value}) FROM {rows} GROUP BY {key}"
 _OURS = "SELECT {key}, COUNT(*) AS n, SUM({value}) AS total, AVG({value}) AS mean FROM {rows} GROUP BY {key}"
 _PER_UNIT = "SELECT avg(total) FROM (SELECT id, sum(income) AS total FROM {rows} GROUP BY id)"
+MEDIAN = "SELECT MEDIAN(place) AS middle FROM people"
 _DIGEST = (
     "md5(concat_ws('|', 'salt', id, province, place, CAST(income * 100 AS BIGINT), CAST(spending * 100 AS BIGINT)))"
 )
@@ -83,7 +85,7 @@ CASES = (
         "13 keys, three rows per unit count, by the stored order",
         _OURS.format(key="province", value="income", rows="visits"),
         _PLAIN.format(key="province", value="income", rows="{visits}"),
-        8,
+        1.5,
         {"plain, three rows per unit by md5 inside the query": _BOUNDED.format(rows="{visits}")},
     ),
     Case(
@@ -93,6 +95,7 @@ CASES = (
         8,
         {"plain, grouped by province": _PLAIN.format(key="province", value="income", rows="{visits}")},
     ),
+    Case("median", MEDIAN, "SELECT median(place) FROM {people}", 2, {}),
 )
 
 
@@ -110,13 +113,16 @@ def run(
     with tempfile.TemporaryDirectory() as folder:
         house = build_house(Path(folder), rows=rows)
         found = {case.title: _take_turns(case, house, rounds) for case in cases}
+        median = _parts(house.workspace, MEDIAN, rounds)
     with tempfile.TemporaryDirectory() as folder:
         scalar = _scalar(Path(folder), survey_rows, scalar_rounds)
     write_block(page, "query", _page_of_cases(cases, found, rows, rounds))
-    write_block(page, "scalar", _page_of_parts(scalar, survey_rows, scalar_rounds))
+    write_block(page, "scalar", _page_of_parts(scalar, survey_rows, scalar_rounds, median, rows, rounds))
     for case in cases:
         told |= _figures(case, found[case.title])
-    return told | {f"scalar COUNT, {part} (ms)": 1000 * seconds for part, seconds in scalar.seconds.items()}
+    for question, figures in (("scalar COUNT", scalar), ("median", median)):
+        told |= {f"{question}, {part} (ms)": 1000 * seconds for part, seconds in figures.seconds.items()}
+    return told
 
 
 def _take_turns(case: Case, house: House, rounds: int) -> dict[str, Figures]:
@@ -143,7 +149,11 @@ def _scalar(folder: Path, rows: int, rounds: int) -> Figures:
     card.write_text(text.replace("epsilon: 3, per_analyst: 1", "epsilon: 900"), encoding="utf-8")
     _discreet("init", str(folder / "w"))
     _discreet("add", "-w", str(folder / "w"), str(folder / "data" / "survey.parquet"))
-    command = [sys.executable, "-m", "benchmarks.worker", "parts", str(folder / "w"), "SELECT COUNT(*) FROM survey"]
+    return _parts(folder / "w", "SELECT COUNT(*) FROM survey", rounds)
+
+
+def _parts(workspace: Path, sql: str, rounds: int) -> Figures:
+    command = [sys.executable, "-m", "benchmarks.worker", "parts", str(workspace), sql]
     return take_turns({"parts": command}, rounds=rounds)["parts"]
 
 
@@ -222,13 +232,20 @@ def _line(case: Case, found: Mapping[str, Figures]) -> list[str]:
     ]
 
 
-def _page_of_parts(scalar: Figures, rows: int, rounds: int) -> list[str]:
-    whole = [[part, f"{1000 * seconds:.1f}"] for part, seconds in scalar.seconds.items()]
+def _page_of_parts(
+    scalar: Figures, survey_rows: int, scalar_rounds: int, median: Figures, rows: int, rounds: int
+) -> list[str]:
+    steps = [
+        [part, *(f"{1000 * figures.seconds.get(part, 0):.1f}" for figures in (scalar, median))]
+        for part in scalar.seconds
+    ]
     return [
-        f"`SELECT COUNT(*) FROM survey` over {rows:,} rows, through Python, every charge synced to disk. Medians of",
-        f"{rounds} rounds; what is beyond the engine must stay below {SCALAR_LIMIT_MS} ms.",
+        f"Through Python, every charge synced to disk. The first is `SELECT COUNT(*) FROM survey` over {survey_rows:,}",
+        f"rows (medians of {scalar_rounds} rounds): what is beyond the engine must stay below {SCALAR_LIMIT_MS} ms.",
+        f"The second is `{MEDIAN}`, which chooses among {PLACES:,} places, over",
+        f"{rows:,} rows ({rounds} rounds): below {MEDIAN_LIMIT_MS} ms.",
         "",
-        *table(["step", "ms"], whole),
+        *table(["step", "count (ms)", "median (ms)"], steps),
     ]
 
 

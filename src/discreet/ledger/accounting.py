@@ -274,7 +274,16 @@ def balance(cap: Cap, totals: Totals) -> Balance:
 
 def how_many(cap: Cap, totals: Totals, cost: Totals) -> int:
     """How many more charges of this weight would be admitted, one after the other."""
-    return _largest(lambda count: admits(cap, totals + cost.times(count)), near=0) if admits(cap, totals) else 0
+    if not admits(cap, totals):
+        return 0
+    both = totals + cost
+    ways = [(cap.epsilon - totals.epsilon, cost.epsilon)] if both.additive else []
+    if not cap.pure:
+        ways.append((rho_cap(cap, earlier=both.losses is None) - totals.rho, cost.rho))
+        if totals.losses is not None and cost.losses is not None:
+            ways += [(limit - totals.losses[place], cost.losses[place]) for place, limit in loss_limits(cap)]
+    most = max((room // each for room, each in ways if room >= 0), default=0)
+    return min(most, (cap.delta - 2 * totals.delta) // (2 * cost.delta)) if cost.delta else most
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Final, Self
 
 from discreet.guarantees.budget import Budget, PopulationTerms
@@ -116,7 +117,7 @@ class KindUnknown(ValueError):
     """An event of a kind that this version does not know: a newer one wrote it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Event:
     """One thing that happened.
 
@@ -136,7 +137,7 @@ class Event:
             raise ValueError("an event has a sequence number from 1 and the hash of the event before it")
         require_name(self.who, what="who")
 
-    @property
+    @cached_property
     def body(self) -> str:
         """The canonical JSON whose bytes are hashed and stored."""
         return canonical_json(
@@ -151,7 +152,7 @@ class Event:
             }
         )
 
-    @property
+    @cached_property
     def hash(self) -> str:
         return sha256_hex(self.body.encode("ascii"))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Self
+from functools import lru_cache
+from typing import Any, Final
 
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.renyi import ORDERS
@@ -151,17 +152,23 @@ class Standing:
         """What an anchor remembers beside a head: terms, totals and markers of every population, in canonical JSON."""
         return canonical_json({name: _encode(standing) for name, standing in self.populations.items()})
 
-    @classmethod
-    def from_text(cls, text: str) -> Self:
+    @staticmethod
+    def from_text(text: str) -> Standing:
         """StandingUnknown where it tells of something this version does not: it would be lost with the next event."""
-        fields = json.loads(text)
-        _refuse_unknown(fields, _KNOWN)
-        return cls(
-            populations={name: _decode(standing) for name, standing in fields["populations"].items()},
-            analysts=tuple(fields["analysts"]),
-            datasets={name: DatasetEntry(**entry) for name, entry in fields["datasets"].items()},
-            suspended=tuple(fields["suspended"]),
-        )
+        return _read(text)
+
+
+@lru_cache(maxsize=8)
+def _read(text: str) -> Standing:
+    """Kept for a few texts: every transaction of a question reads what the one before it has left."""
+    fields = json.loads(text)
+    _refuse_unknown(fields, _KNOWN)
+    return Standing(
+        populations={name: _decode(standing) for name, standing in fields["populations"].items()},
+        analysts=tuple(fields["analysts"]),
+        datasets={name: DatasetEntry(**entry) for name, entry in fields["datasets"].items()},
+        suspended=tuple(fields["suspended"]),
+    )
 
 
 def fold(standing: Standing, event: Event) -> Standing:

@@ -37,6 +37,7 @@ _VOTES_POWER: Final = 0.4
 _REMEMBERED: Final = 8
 _TOO_FAR: Final = 2.0
 _RIDGE: Final = 1e-10
+_SUMMED_IN_PAIRS: Final = 8  # numpy adds up lines from this length on in another order
 _GRID_BITS: Final = 30
 _LARGEST_SUM: Final = float(2**62)
 
@@ -175,8 +176,20 @@ def _apply(
     if place == table.ndim:
         return table * coefficients[kept]
     made = _apply(coefficients, table, place + 1, (*kept, place))
-    made += _apply(coefficients, table.sum(axis=place, keepdims=True), place + 1, kept)
+    made += _apply(coefficients, _sum_over(table, place), place + 1, kept)
     return made
+
+
+def _sum_over(table: NDArray[float64], place: int) -> NDArray[float64]:
+    """`table.sum(axis=place, keepdims=True)` to the last bit, without its cost for every line of a short last key."""
+    length = table.shape[-1]
+    if place + 1 < table.ndim or length >= _SUMMED_IN_PAIRS:
+        summed: NDArray[float64] = np.add.reduce(table, axis=place, keepdims=True)
+        return summed
+    added = table[..., :1].copy()
+    for index in range(1, length):
+        added += table[..., index : index + 1]
+    return added
 
 
 def _nearest_above(bounds: NDArray[float64], form: _Form, *, tolerance: float) -> NDArray[float64]:

@@ -159,6 +159,27 @@ def test_how_many_more_is_counted_on_what_was_spent() -> None:
     assert how_many(THREE, total([PureDP(epsilon=9)]), weigh(ZCDP(rho="1e-9"))) == 0, "nothing fits any more"
 
 
+CHARGES: list[CentralGuarantee] = [
+    PureDP(epsilon="0.01"),
+    PureDP(epsilon="0.7"),
+    ZCDP(rho="0.003"),
+    ZCDP(rho="0.001", delta="1e-8"),
+    ApproxDP(epsilon="0.05", delta="1e-8"),
+]
+
+
+@pytest.mark.parametrize("cap", [THREE, Cap(10**9, 0), Cap(10**9, 10), Cap(10**10, 10**4)])
+@pytest.mark.parametrize("cost", CHARGES)
+@pytest.mark.parametrize("known", [True, False])
+def test_one_more_than_fit_does_not(cap: Cap, cost: CentralGuarantee, known: bool) -> None:
+    """Whatever was spent before, also where losses were not recorded then."""
+    for spent in ([], CHARGES[:1], CHARGES[1:3], CHARGES[3:], CHARGES):
+        before = total(spent) if known else replace(total([*spent, CHARGES[0]]), losses=None)
+        count = how_many(cap, before, weigh(cost))
+        assert count == 0 or admits(cap, before + weigh(cost).times(count))
+        assert not admits(cap, before + weigh(cost).times(count + 1))
+
+
 def test_deltas_of_charges_take_half() -> None:
     half = ApproxDP(epsilon="0.01", delta="5e-7")
     assert admits(THREE, weigh(half))

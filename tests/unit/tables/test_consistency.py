@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.tables.consistency import ENOUGH, project, publish, round_nested, weigh_margins
+from discreet.tables.consistency import ENOUGH, _sum_over, project, publish, round_nested, weigh_margins
 from discreet.tables.layout import Margin, every_margin
 
 
@@ -132,3 +132,11 @@ def test_many_small_differences_do_not_add_up_in_the_margins() -> None:
     for margin in kept:
         over = tuple(place for place in range(3) if place not in margin)
         assert np.abs(apart.sum(axis=over)).max() < 0.1 * np.sqrt(18.0)
+
+
+@pytest.mark.parametrize("length", range(1, 12))
+def test_sums_over_short_keys_are_those_of_numpy(length: int) -> None:
+    rng = np.random.default_rng(length)
+    table = rng.normal(size=(3, 5, length)) * 10.0 ** rng.integers(-9, 9, size=(3, 5, length))
+    for place in range(3):
+        assert np.array_equal(_sum_over(table, place), table.sum(axis=place, keepdims=True))
