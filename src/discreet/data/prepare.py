@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.data.arrays import arrow_of
 from discreet.data.card import Card, Column, WeightRule
 from discreet.data.columns import canonical_code
 from discreet.data.expressions import (
@@ -111,11 +112,10 @@ class _Stream:
 
     def _guarded(self) -> Iterator[Any]:
         import numpy as np
-        import pyarrow as pa
 
         try:
             for batch in self._batches:
-                numbers = pa.array(np.arange(self.rows + 1, self.rows + batch.num_rows + 1))
+                numbers = arrow_of(np.arange(self.rows + 1, self.rows + batch.num_rows + 1))
                 self.rows += batch.num_rows
                 if self.rows > self._limit:
                     raise self._source.refusal(f"has more than {self._limit:,} rows")

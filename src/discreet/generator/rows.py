@@ -125,7 +125,7 @@ def _read(dataset: Dataset, names: list[str]) -> Any:
             dataset=dataset.name,
         )
     try:
-        table = pq.read_table(dataset.data, columns=[*names, ORDER_COLUMN])
+        table = pq.ParquetFile(dataset.data).read(columns=[*names, ORDER_COLUMN])
     except (OSError, pa.ArrowException):
         raise FileRefused(f"the prepared rows of '{dataset.name}' cannot be read; add the file again.") from None
     counted = pc.less_equal(table.column(ORDER_COLUMN), dataset.card.unit.rows)

@@ -180,7 +180,7 @@ def _mean_by_key(file: Path, value: str, queries: Sequence[Query]) -> dict[_Key,
     import pyarrow.parquet as pq
 
     keys = ["model", "mechanism", "epsilon", "column", "category", "group"]
-    table = pq.read_table(file, columns=[*keys, value])
+    table = pq.ParquetFile(file).read(columns=[*keys, value])
     names = {(query.column, query.category): query.name for query in queries}
     rows = table.group_by(keys, use_threads=False).aggregate([(value, "mean")]).to_pylist()
     return {key: (row["mechanism"], row[f"{value}_mean"]) for row in rows for key in _keys(row, names)}

@@ -261,7 +261,7 @@ def _set_apart(results: Any) -> tuple[Any, Any]:
 def _read(path: Path) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.read_table(path) if path.is_file() else None
+    return pq.ParquetFile(path).read() if path.is_file() else None
 
 
 def _rows(path: Path) -> tuple[Row, ...]:

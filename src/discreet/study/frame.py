@@ -147,7 +147,7 @@ def load_frame(
     wanted.pop(card.unit.column, None)
     weight = card.weight.column if card.weight else None
     names = [*wanted, card.unit.column, ORDER_COLUMN, *([weight] if weight else [])]
-    table = pq.read_table(data, columns=list(dict.fromkeys(names)))
+    table = pq.ParquetFile(data).read(columns=list(dict.fromkeys(names)))
     table = table.filter(pc.equal(table.column(ORDER_COLUMN), 1)).sort_by(card.unit.column)
     read = {name: _positions(table.column(name), card.column(name)) for name in wanted}
     answers = {name: Answers(card.column(name), values, name in {*static, *strata}) for name, values in read.items()}

@@ -129,7 +129,7 @@ def _sort(data: Path, card: Card, target: Path) -> Path:
     """The rows that count, by unit and by their order within it."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(data)
+    table = pq.ParquetFile(data).read()
     table = table.sort_by([(card.unit.column, "ascending"), (ORDER_COLUMN, "ascending")])
     pq.write_table(table, target, compression="zstd")
     return target

@@ -44,7 +44,7 @@ def read_heights(folder: Path, comparison: Comparison) -> Heights:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    table = pq.read_table(folder / "results.parquet")
+    table = pq.ParquetFile(folder / "results.parquet").read()
     wanted = pc.and_(pc.equal(table["column"], "height"), pc.equal(table["run"], 0))
     rows = table.filter(pc.and_(wanted, pc.equal(table["epsilon"], _EPSILON))).to_pylist()
     local = {row["group"]: row for row in rows if row["model"] == "local"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from discreet.data.arrays import arrow_of
 from discreet.data.sample.destination import check_request, claim
 from discreet.files import staged_file, write_whole
 
@@ -41,5 +42,5 @@ def _write_columns(columns: Columns, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    table = pa.table({name: arrow_of(values) for name, values in columns.items()})
     pq.write_table(table, path, compression="zstd", row_group_size=1_000_000)
