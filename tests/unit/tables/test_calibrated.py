@@ -234,10 +234,12 @@ def _tabled(folder: Path, card: str, times: int = 1) -> list[Release]:
 
 def test_a_group_too_small_to_divide_by_does_not_spoil_the_grades_of_sums(tmp_path: Path) -> None:
     """Of a group lost in noise nothing is known but that its part lies between 0 and its total; that is little."""
-    [table] = _tabled(tmp_path, SMALL)
-    qualities = {entry.codes: entry.quality for entry in table.entries() if entry.over in ((), (0,))}
-    assert qualities["N", "1"] is Quality.UNRELIABLE
-    assert qualities["S", "1"] is qualities[None, "1"] is qualities[None, "2"] is Quality.GOOD
+    lost = 0
+    for table in _tabled(tmp_path, SMALL, times=5):
+        qualities = {entry.codes: entry.quality for entry in table.entries() if entry.over in ((), (0,))}
+        lost += qualities["N", "1"] is Quality.UNRELIABLE  # but for about one in 150
+        assert qualities["S", "1"] is qualities[None, "1"] is qualities[None, "2"] is Quality.GOOD
+    assert lost >= 3
 
 
 def test_public_totals_have_no_interval_when_another_total_is_0(tmp_path: Path) -> None:
