@@ -1,4 +1,18 @@
-"""Discreet: differential privacy for official statistics."""
+"""Discreet: differential privacy for official statistics.
+
+    import discreet
+
+    with discreet.create("office") as office:
+        office.add("survey.csv")                      # described by survey.yaml beside it
+        answer = office.query("SELECT province, COUNT(*) AS people FROM survey GROUP BY province", epsilon="0.5")
+        answer.to_pandas()                            # or to_polars(), to_arrow(), rows, intervals, plot()
+        answer.save("people.xlsx")                    # or .html, .csv, .parquet, .sdmx.csv, .json, .svg, .txt
+
+A workspace is opened again with `discreet.open("office")`. What leaves is a `Release`: figures with intervals, what is
+claimed of them (`claim`, a guarantee such as `PureDP`), and what they cost (`settlement`, which is `Charged` or, where
+nothing is proved, `Marked`). What is refused raises a `DiscreetError`; where a charge was made before an answer failed,
+that is `ChargedNotAnswered`. docs/python.md tells more, docs/promise.md what is promised and to whom.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +20,127 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from discreet.results import Release
+    from discreet.data.card import Card
+    from discreet.errors import (
+        BudgetExceeded,
+        CardInvalid,
+        ChargedNotAnswered,
+        DatasetSuspended,
+        DiscreetError,
+        FileRefused,
+        LedgerDamaged,
+        LedgerUnavailable,
+        QueryRefused,
+        Refused,
+        RequestConflict,
+        UnknownName,
+        UsageError,
+    )
+    from discreet.guarantees.types import (
+        ZCDP,
+        ApproxDP,
+        BootstrapDP,
+        LocalDP,
+        PureDP,
+        ShuffleDP,
+        Unproven,
+    )
+    from discreet.ledger import BudgetState
+    from discreet.release.explanation import Explanation
+    from discreet.results import (
+        Charged,
+        Claim,
+        Collected,
+        Figure,
+        Heading,
+        Marked,
+        Note,
+        Quality,
+        Release,
+        Statistic,
+    )
     from discreet.session import Session
+    from discreet.session import create_session as create
     from discreet.session import open_session as open
 
-__all__ = ["Release", "Session", "__version__", "open"]
+__all__ = [
+    "ZCDP",
+    "ApproxDP",
+    "BootstrapDP",
+    "BudgetExceeded",
+    "BudgetState",
+    "Card",
+    "CardInvalid",
+    "Charged",
+    "ChargedNotAnswered",
+    "Claim",
+    "Collected",
+    "DatasetSuspended",
+    "DiscreetError",
+    "Explanation",
+    "Figure",
+    "FileRefused",
+    "Heading",
+    "LedgerDamaged",
+    "LedgerUnavailable",
+    "LocalDP",
+    "Marked",
+    "Note",
+    "PureDP",
+    "Quality",
+    "QueryRefused",
+    "Refused",
+    "Release",
+    "RequestConflict",
+    "Session",
+    "ShuffleDP",
+    "Statistic",
+    "UnknownName",
+    "Unproven",
+    "UsageError",
+    "__version__",
+    "create",
+    "open",
+]
 
 __version__ = "0.1.0"
 
-_FOUND: Final = {
-    "Release": ("discreet.results", "Release"),
-    "Session": ("discreet.session", "Session"),
+_ROOMS: Final = {
+    "discreet.data.card": ("Card",),
+    "discreet.errors": (
+        "BudgetExceeded",
+        "CardInvalid",
+        "ChargedNotAnswered",
+        "DatasetSuspended",
+        "DiscreetError",
+        "FileRefused",
+        "LedgerDamaged",
+        "LedgerUnavailable",
+        "QueryRefused",
+        "Refused",
+        "RequestConflict",
+        "UnknownName",
+        "UsageError",
+    ),
+    "discreet.guarantees.types": ("ZCDP", "ApproxDP", "BootstrapDP", "LocalDP", "PureDP", "ShuffleDP", "Unproven"),
+    "discreet.ledger": ("BudgetState",),
+    "discreet.release.explanation": ("Explanation",),
+    "discreet.results": (
+        "Charged",
+        "Claim",
+        "Collected",
+        "Figure",
+        "Heading",
+        "Marked",
+        "Note",
+        "Quality",
+        "Release",
+        "Statistic",
+    ),
+    "discreet.session": ("Session",),
+}
+_FOUND: Final = {name: (room, name) for room, names in _ROOMS.items() for name in names} | {
+    "create": ("discreet.session", "create_session"),
     "open": ("discreet.session", "open_session"),
 }
 
@@ -25,5 +149,9 @@ def __getattr__(name: str) -> Any:
     """Names are loaded when they are first used, so that `import discreet` stays cheap."""
     if name not in _FOUND:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    module, attribute = _FOUND[name]
-    return getattr(import_module(module), attribute)
+    room, attribute = _FOUND[name]
+    return getattr(import_module(room), attribute)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

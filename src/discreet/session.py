@@ -35,6 +35,7 @@ from discreet.ledger import BudgetState, Hold, Ledger, LedgerConfig, Verificatio
 from discreet.ledger.records import check_name, name_request
 
 if TYPE_CHECKING:
+    from discreet.data.framesource import Frame
     from discreet.data.publictables import PublicTable
     from discreet.engines.base import Engine
     from discreet.release.apportionment import Apportionment
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from discreet.results import Heading, Release
     from discreet.tables.desk import TableDesk
 
-__all__ = ["NewPopulation", "Session", "default_analyst", "open_session"]
+__all__ = ["NewPopulation", "Session", "create_session", "default_analyst", "open_session"]
 
 
 @checked
@@ -51,6 +52,12 @@ def open_session(path: str | Path | None = None) -> Session:
     """The workspace in `path`, else in DISCREET_WORKSPACE, else in the current folder."""
     workspace = Workspace.open(find_workspace(Path(path) if path is not None else None))
     return Session(workspace, open_ledger(ledger_config(workspace)))
+
+
+@checked
+def create_session(path: str | Path) -> Session:
+    """A new workspace in the folder `path`, which is made; `Session.create` has more to choose."""
+    return Session.create(path)
 
 
 def default_analyst() -> str:
@@ -96,17 +103,18 @@ class Session:
     @checked
     def create(
         cls,
-        path: Path,
+        path: str | Path,
         *,
         ledger_dsn_env: str | None = None,
-        key: Path | None = None,
-        anchor: Path | None = None,
+        key: str | Path | None = None,
+        anchor: str | Path | None = None,
     ) -> Session:
         """A new workspace with an empty ledger, and the default analyst registered."""
         analyst = check_name(default_analyst(), parameter="analyst name")
         store = "postgres" if ledger_dsn_env is not None else "sqlite"
-        settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=key, anchor=anchor)
-        workspace = Workspace.create(path, settings=settings)
+        own_key, own_anchor = (None if one is None else Path(one) for one in (key, anchor))
+        settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=own_key, anchor=own_anchor)
+        workspace = Workspace.create(Path(path), settings=settings)
         try:
             ledger = create_ledger(ledger_config(workspace), who=analyst)
         except BaseException:
@@ -119,25 +127,32 @@ class Session:
     @checked
     def add(
         self,
-        file: Path,
+        file: str | Path | Frame,
         *,
-        card: Path | None = None,
+        card: str | Path | None = None,
         replace: bool = False,
-        confirm: Callable[[NewPopulation], bool] = lambda _: False,
+        confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
         encoding: str | None = None,
         delimiter: str | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Dataset:
-        """Ingest a file described by a card. `confirm` is asked before a population gets a budget of its own."""
+        """Ingest a file, or a table of pandas, polars or Arrow, as a card describes it.
+
+        The card is the one beside the file unless another is named. `confirm` is asked before a population gets a
+        budget of its own; unless it is given, the first of a workspace does, where no other workspace knows of it.
+        """
         from discreet.data.ingest import add_file
 
-        read = read_card(card or card_beside(file))
+        if not isinstance(file, str | Path):
+            return self._add_frame(file, card, replace=replace, confirm=confirm, progress=progress)
+        path = Path(file)
+        read = read_card(Path(card) if card is not None else card_beside(path))
         return self._enter(
             read,
             confirm,
             lambda give: add_file(
                 self.workspace,
-                file,
+                path,
                 read,
                 replace=replace,
                 give=give,
@@ -147,21 +162,42 @@ class Session:
             ),
         )
 
+    def _add_frame(
+        self,
+        frame: Frame,
+        card: str | Path | None,
+        *,
+        replace: bool,
+        confirm: Callable[[NewPopulation], bool],
+        progress: Callable[[int], None] | None,
+    ) -> Dataset:
+        from discreet.data.framesource import FrameSource
+        from discreet.data.ingest import add_rows
+
+        if card is None:
+            raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", came="None")
+        read, source = read_card(Path(card)), FrameSource(frame)
+        return self._enter(
+            read,
+            confirm,
+            lambda give: add_rows(self.workspace, source, read, replace=replace, give=give, progress=progress),
+        )
+
     @checked
     def add_table(
         self,
         source: RowSource,
         *,
-        card: Path,
+        card: str | Path,
         replace: bool = False,
-        confirm: Callable[[NewPopulation], bool] = lambda _: False,
+        confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
     ) -> Dataset:
         """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
         from discreet.engines.tables import add_table
 
         if not isinstance(source, RowSource):
             raise ParameterInvalid(parameter="source", rule="must be a RowSource", came=came(source))
-        read = read_card(card)
+        read = read_card(Path(card))
         return self._enter(
             read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
         )
@@ -187,7 +223,7 @@ class Session:
     @checked
     def add_public_table(
         self,
-        file: Path,
+        file: str | Path,
         *,
         key: str,
         name: str | None = None,
@@ -199,7 +235,7 @@ class Session:
         from discreet.data.publictables import add_public_file
 
         return add_public_file(
-            self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
+            self.workspace, Path(file), key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
         )
 
     @checked
@@ -208,11 +244,11 @@ class Session:
         self.ledger.add_analyst(check_name(name, parameter="analyst name"), who=default_analyst())
 
     @checked
-    def change_population(self, card: Path, *, custodian: bool) -> PopulationTerms:
+    def change_population(self, card: str | Path, *, custodian: bool) -> PopulationTerms:
         """Let a card's terms replace those its population has: an event on the ledger."""
         if not custodian:
             raise CustodianOnly(view="changing the terms of a population")
-        terms = read_card(card).terms()
+        terms = read_card(Path(card)).terms()
         self.ledger.change(terms, who=default_analyst())
         self._note_populations(None)
         return terms
@@ -397,7 +433,7 @@ class Session:
 
     @checked
     def plan(
-        self, workload: Workload | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None
+        self, workload: Workload | str | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None
     ) -> Apportionment:
         """How a workload's budget is shared, what it reaches and leaves. Nothing is charged; `epsilon` is the total."""
         from discreet.release.reading import plan_workload
@@ -412,7 +448,7 @@ class Session:
     @checked
     def run(
         self,
-        workload: Workload | Path,
+        workload: Workload | str | Path,
         *,
         epsilon: ExactLike | None = None,
         analyst: str | None = None,

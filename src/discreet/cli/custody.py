@@ -174,10 +174,9 @@ def _confirmation(*, yes: bool) -> "Callable[[NewPopulation], bool]":
             return True
         if sys.stdin.isatty() and sys.stderr.isatty():
             return typer.confirm(new.question, err=True)
-        alone = new.first and not new.elsewhere
-        if alone:
+        if new.alone():
             show_note(f"New population '{new.terms.population}', the first of this workspace: {new.terms.budget}.")
-        return alone
+        return new.alone()
 
     return confirm
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from discreet.data.card import Card
 from discreet.data.paths import allowed_roots, resolve_inside
-from discreet.data.sources import Limits, open_source
+from discreet.data.sources import Limits, Source, open_source
 from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on
-from discreet.errors import FileRefused, Refused
+from discreet.errors import Refused
 from discreet.files import write_whole
 
-__all__ = ["add_file", "check_presence"]
+__all__ = ["add_file", "add_rows", "check_presence"]
 
 
 def add_file(
@@ -27,7 +27,23 @@ def add_file(
     limits: Limits | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Dataset:
-    """Prepare the file as its card says and make it the dataset's current version.
+    """Prepare the file as its card says and make it the dataset's current version, as `add_rows` does."""
+    check_presence(workspace, card.dataset, replace=replace)
+    real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
+    source = open_source(real, encoding=encoding, delimiter=delimiter, limits=limits)
+    return add_rows(workspace, source, card, replace=replace, give=give, progress=progress)
+
+
+def add_rows(
+    workspace: Workspace,
+    source: Source,
+    card: Card,
+    *,
+    replace: bool,
+    give: GiveVersion = count_on,
+    progress: Callable[[int], None] | None = None,
+) -> Dataset:
+    """Prepare what a source holds as its card says and make it the dataset's current version.
 
     The ledger is not touched, unless `give` asks it for the version's number once everything is prepared. A crash
     leaves the old version current.
@@ -35,8 +51,6 @@ def add_file(
     from discreet.data.prepare import prepare
 
     check_presence(workspace, card.dataset, replace=replace)
-    real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
-    source = open_source(real, encoding=encoding, delimiter=delimiter, limits=limits)
     with workspace.stage() as folder:
         version = folder / "version"
         work = folder / "work"
@@ -55,10 +69,8 @@ def add_file(
             write_whole(version / "report.json", report.to_json())
             return workspace.publish(card.dataset, version, give=give)
         except OSError as error:
-            raise FileRefused(
-                f"'{file.name}' could not be stored: {error.strerror or 'the system refused'}. Nothing was changed.",
-                file=file.name,
-            ) from None
+            reason = error.strerror or "the system refused"
+            raise source.refusal(f"could not be stored: {reason}. Nothing was changed") from None
 
 
 def check_presence(workspace: Workspace, name: str, *, replace: bool) -> None:

@@ -55,6 +55,10 @@ class NewPopulation:
     first: bool
     elsewhere: tuple[Elsewhere, ...] = ()
 
+    def alone(self) -> bool:
+        """Whether it is the first that anybody knows of: then there is nothing to confirm."""
+        return self.first and not self.elsewhere
+
     @property
     def question(self) -> str:
         """What is asked at a terminal."""
@@ -75,7 +79,10 @@ class NewPopulation:
                 "population in the card instead. "
             )
         return PopulationConflict(
-            begin + self._told() + next_step + "To confirm that they are others, add --yes.",
+            begin
+            + self._told()
+            + next_step
+            + "To confirm that they are others, add --yes (in Python: confirm=lambda _: True).",
             population=name,
             elsewhere=self.elsewhere[0].place if self.elsewhere else None,
         )

@@ -68,12 +68,18 @@ def _whole(value: object, parameter: str) -> int:
     return value
 
 
-def _path(value: object, parameter: str) -> Path:
+def _path(value: object, parameter: str, rule: str = "must be the path of a file or folder") -> Path:
     if not isinstance(value, str | Path) or not str(value):
-        raise ParameterInvalid(parameter=parameter, rule="must be the path of a file or folder", came=came(value))
+        raise ParameterInvalid(parameter=parameter, rule=rule, came=came(value))
     if "\0" in str(value):
         raise ParameterInvalid(parameter=parameter, rule="holds no NUL character", came=came(str(value)))
     return Path(value)
+
+
+def _rows(value: object, parameter: str) -> Any:
+    if hasattr(value, "__arrow_c_stream__"):
+        return value
+    return _path(value, parameter, "must be the path of a file, or a table of pandas, polars or Arrow")
 
 
 def _function(value: object, parameter: str) -> Any:
@@ -88,6 +94,7 @@ _RULES: Final[dict[str, Callable[[object, str], Any]]] = {
     "int": _whole,
     "Path": _path,
     "str | Path": _path,
+    "str | Path | Frame": _rows,
 }
 
 

@@ -262,7 +262,7 @@ def test_the_desk_of_tables_takes_no_other_sort(house: Session, method: str, wro
 
 
 def test_a_path_may_come_as_text(house: Session) -> None:
-    assert house.plan("work.yaml") is not None  # type: ignore[arg-type]
+    assert house.plan("work.yaml") is not None
     assert house.query(COUNT, epsilon="1", request_id="r1", fresh=True).request_id == "r1"
 
 

@@ -1,0 +1,137 @@
+"""Tables in memory are added as files are: the same prepared rows, refusals in our words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import discreet
+from discreet.errors import FileRefused, ParameterInvalid, PopulationConflict
+
+CARD = """
+dataset: people
+population: all
+unit: {column: pid, rows: 2}
+neighbours: add-remove
+budget: {epsilon: 100000}
+columns:
+  pid: {kind: id, type: text}
+  town: {kind: category, categories: [A, B, "1"]}
+  age: {kind: integer, bounds: [0, 100]}
+  pay: {kind: number, bounds: [0, 500], step: 0.01}
+"""
+COLUMNS: dict[str, list[Any]] = {
+    "pid": ["p1", "p2", "p2", "p3", None, "p4"],
+    "town": ["A", "B", "A", None, "A", "Z"],
+    "age": [5, 7, 9, 11, 13, 400],
+    "pay": [1.25, None, 499.99, 0.0, 3.0, 600.0],
+}
+
+
+def _pandas(columns: dict[str, list[Any]]) -> Any:
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def _categorical(columns: dict[str, list[Any]]) -> Any:
+    return _pandas(columns).astype({"town": "category"})
+
+
+def _indexed(columns: dict[str, list[Any]]) -> Any:
+    return _pandas(columns).set_index("pid")
+
+
+def _polars(columns: dict[str, list[Any]]) -> Any:
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+def _chunks(columns: dict[str, list[Any]]) -> Any:
+    table = pa.table(columns)
+    return pa.concat_tables([table.slice(0, 2), table.slice(2, 0), table.slice(2)])
+
+
+def _reader(columns: dict[str, list[Any]]) -> Any:
+    return pa.table(columns).to_reader()
+
+
+MAKERS = [_pandas, _categorical, _indexed, _polars, pa.table, _chunks, _reader]
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> discreet.Session:
+    monkeypatch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.yaml").write_text(CARD, encoding="utf-8")
+    pq.write_table(pa.table(COLUMNS), tmp_path / "people.parquet")
+    return discreet.create("office")
+
+
+def _version(office: discreet.Session, version: int) -> Path:
+    return office.workspace.path / "datasets" / "people" / f"v{version}"
+
+
+def _rows(office: discreet.Session, version: int) -> list[dict[str, object]]:
+    return sorted(pq.ParquetFile(_version(office, version) / "data.parquet").read().to_pylist(), key=repr)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_frame_gives_the_rows_that_its_file_gives(
+    office: discreet.Session, make: Callable[[dict[str, list[Any]]], Any]
+) -> None:
+    with office:
+        office.add("people.parquet")
+        added = office.add(make(COLUMNS), card="people.yaml", replace=True)
+        assert added.version == 2
+        assert _rows(office, 2) == _rows(office, 1)
+        one, two = ((_version(office, version) / "report.json").read_text(encoding="utf-8") for version in (1, 2))
+        assert one == two
+
+
+def test_values_of_other_types_are_read_as_in_files(office: discreet.Session) -> None:
+    columns = {"pid": [1, 2], "town": [1, None], "age": [True, False], "pay": [Decimal("1.20"), Decimal("0E-2")]}
+    with office:
+        office.add(pa.table(columns), card="people.yaml")
+        assert [(row["pid"], row["pay"]) for row in _rows(office, 1)] == [("1", 120), ("2", 0)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({**COLUMNS, "age": [[1]] * 6}, "nested column, 'age'"),
+        ({name: values for name, values in COLUMNS.items() if name != "pay"}, "lacks column 'pay'"),
+        ({}, "has no columns"),
+    ],
+)
+def test_what_is_no_such_table_is_refused(office: discreet.Session, columns: dict[str, Any], says: str) -> None:
+    with office, pytest.raises(FileRefused, match=says):
+        office.add(pa.table(columns), card="people.yaml")
+    assert not list((office.workspace.path / "datasets").glob("*"))
+
+
+def test_a_column_of_mixed_values_is_refused(office: discreet.Session) -> None:
+    with office, pytest.raises(FileRefused, match="'DataFrame' cannot be read as a table"):
+        office.add(_pandas({**COLUMNS, "town": ["A", 5, date(2000, 1, 1), None, {}, "B"]}), card="people.yaml")
+
+
+def test_a_frame_without_a_card_is_told_so(office: discreet.Session) -> None:
+    with office, pytest.raises(ParameterInvalid, match="card must be named for a table in memory"):
+        office.add(pa.table(COLUMNS))
+    with pytest.raises(ParameterInvalid, match="a table of pandas, polars or Arrow"):
+        office.add(COLUMNS, card="people.yaml")  # type: ignore[arg-type]
+
+
+def test_the_first_population_is_taken_and_the_second_confirmed(office: discreet.Session, tmp_path: Path) -> None:
+    (tmp_path / "others.yaml").write_text(CARD.replace("all", "others").replace("people", "others"), encoding="utf-8")
+    with office:
+        office.add("people.parquet")
+        with pytest.raises(PopulationConflict, match="confirm=lambda"):
+            office.add(pa.table(COLUMNS), card="others.yaml")
+        office.add(pa.table(COLUMNS), card="others.yaml", confirm=lambda _: True)
+    with discreet.create("second") as second, pytest.raises(PopulationConflict, match="has a population of this name"):
+        second.add("people.parquet")

@@ -1,0 +1,62 @@
+"""`import discreet`: some thirty names, found where they are said to be, and loaded when they are used."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet import errors
+from discreet.guarantees import types
+
+
+def test_every_name_is_there() -> None:
+    assert len(discreet.__all__) == len(set(discreet.__all__)) < 40
+    assert dir(discreet) == sorted(discreet.__all__)
+    for name in discreet.__all__:
+        assert getattr(discreet, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'answer'"):
+        discreet.answer  # noqa: B018
+
+
+def test_guarantees_and_what_is_caught_are_among_them() -> None:
+    assert {name for name in types.__all__ if name.endswith(("DP", "Unproven"))} <= set(discreet.__all__)
+    caught = {name for name in discreet.__all__ if inspect.isclass(one := getattr(discreet, name)) and _is_error(one)}
+    assert {"DiscreetError", "Refused", "UsageError", "ChargedNotAnswered", "BudgetExceeded"} <= caught
+    for one in vars(errors).values():  # whatever is raised can be caught by a name that is there
+        if inspect.isclass(one) and _is_error(one):
+            assert {parent.__name__ for parent in one.__mro__} & caught
+
+
+def _is_error(one: type) -> bool:
+    return issubclass(one, errors.DiscreetError)
+
+
+def test_importing_it_loads_nothing() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", "import sys, discreet; print(*sorted(n for n in sys.modules if 'discreet' in n))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert [name for name in told.stdout.split() if "__editable__" not in name] == ["discreet"]
+
+
+def test_help_begins_with_an_example() -> None:
+    described = discreet.__doc__ or ""
+    for name in ("create", "open", "query", "Release", "DiscreetError"):
+        assert name in described
+
+
+def test_create_makes_a_workspace_that_open_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
+    with discreet.create(str(tmp_path / "office")) as made:
+        assert isinstance(made, discreet.Session)
+    with discreet.open(tmp_path / "office") as again:
+        assert again.datasets() == ()
+    with pytest.raises(discreet.UsageError):
+        discreet.create("")
