@@ -40,7 +40,7 @@ __all__ = ["ORDER_COLUMN", "prepare"]
 ORDER_COLUMN: Final = "ord"
 ROW_NUMBER: Final = "row_number"
 _MEMORY_MB: Final = 600
-_COLUMN_MB: Final = 8  # blocks of every column stay open in each thread
+_COLUMN_MB: Final = 16  # blocks of every column stay open in each thread
 _THREADS: Final = 2
 _ROW_GROUP: Final = 122_880
 _SQL_TYPES: Final = {
@@ -58,19 +58,29 @@ def prepare(
     source: Source, card: Card, *, salt: str, data: Path, work: Path, progress: Progress | None = None
 ) -> Report:
     """Write the prepared file to `data`, using the folder `work` for what does not fit in memory."""
+    import duckdb
+
     names = tuple(column.source for column in card.columns if column.type != "row")
     unused = choose_columns(source, names)
     stream = _Stream(source, names, progress)
-    connection = _connect(work, len(card.columns))
+    connection = _connect(work, card)
     try:
         _stage(connection, card, stream)
         counts = _count_units(connection, card)
         _refuse_unfit(source, counts, stream.rows)
         report = _report(connection, card, counts, unused)
         _write(connection, card, counts, salt=salt, data=data)
+    except duckdb.OutOfMemoryException:
+        raise source.refusal(
+            f"takes more than {_memory_mb(card):,} MB of memory to prepare. Describe fewer columns in the card"
+        ) from None
     finally:
         connection.close()
     return report
+
+
+def _memory_mb(card: Card) -> int:
+    return _MEMORY_MB + _COLUMN_MB * len(card.columns)
 
 
 class _Stream:
@@ -149,13 +159,13 @@ class _Units:
     varying: tuple[str, ...]
 
 
-def _connect(work: Path, columns: int) -> duckdb.DuckDBPyConnection:
+def _connect(work: Path, card: Card) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(
         str(work / "stage.duckdb"),
         config={
-            "memory_limit": f"{_MEMORY_MB + _COLUMN_MB * columns}MB",
+            "memory_limit": f"{_memory_mb(card)}MB",
             "threads": _THREADS,
             "temp_directory": str(work / "spill"),
             "preserve_insertion_order": "false",
@@ -181,6 +191,7 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
     parts = [column_expressions(column, i, stream.form(column)) for i, column in enumerate(card.columns)]
     places = [stream.place_of(column) for column in card.columns]
     connection.register("incoming", stream.reader())
+    connection.execute("PRAGMA disable_optimizer")  # takes the square of the number of columns and finds nothing here
     try:
         connection.execute(f"CREATE TABLE staged AS {_staging_query(card, parts, places)}")
     except duckdb.Error:
@@ -188,6 +199,7 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
             raise stream.fault from None
         raise
     finally:
+        connection.execute("PRAGMA enable_optimizer")
         connection.unregister("incoming")
 
 
@@ -235,7 +247,8 @@ def _report(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, u
     fields = (Status.BLANK, Status.MISSING, Status.UNPARSABLE, Status.NOT_LISTED, Status.LOW, Status.HIGH)
     wanted = ["count(*)"]
     for index in range(len(card.columns)):
-        wanted += [f"count(*) FILTER (s{index} = {status.value})" for status in fields]
+        # with FILTER every count would copy the columns of all others
+        wanted += [f"count_if(s{index} = {status.value})" for status in fields]
         wanted.append(f"count(*) - count(v{index})")
     row = connection.execute(f"SELECT {', '.join(wanted)} FROM staged").fetchone()
     assert row is not None

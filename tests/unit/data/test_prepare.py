@@ -269,3 +269,28 @@ def test_a_million_rows_in_bounded_memory() -> None:
 
     figures = run(1_000_000)
     assert all(figure < 1_000 for name, figure in figures.items() if name.endswith("peak_mb")), figures
+
+
+def test_a_file_that_takes_too_much_memory_is_refused_in_our_words(
+    add: Added, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discreet.data.prepare._MEMORY_MB", 1)
+    monkeypatch.setattr("discreet.data.prepare._COLUMN_MB", 0)
+    with pytest.raises(FileRefused, match=r"takes more than 1 MB of memory to prepare. Describe fewer columns"):
+        add(HEADER + "".join(f"{pid},10,40,5,1.7,flu\n" for pid in range(20_000)))
+    assert workspace.names() == ()
+
+
+@pytest.mark.long
+def test_hundreds_of_columns_are_prepared(workspace: Workspace, tmp_path: Path) -> None:
+    """The work grows with their number, and not with its square."""
+    names = [f"x{place}" for place in range(300)]
+    columns = "".join(f"  {name}: {{kind: number, bounds: [0, 9], step: 0.1}}\n" for name in names)
+    text = "dataset: wide\nunit: {column: pid, rows: 1}\nneighbours: add-remove\nbudget: {epsilon: 1}\ncolumns:\n"
+    card = parse_card(text + "  pid: {kind: id, type: integer}\n" + columns, file="wide.yaml")
+    line = ",".join(["1.5"] * len(names))
+    rows = "".join(f"{pid},{line}\n" for pid in range(1_000))
+    (tmp_path / "wide.csv").write_text(f"pid,{','.join(names)}\n{rows}", encoding="utf-8")
+    dataset = add_file(workspace, tmp_path / "wide.csv", card, replace=False)
+    assert pq.ParquetFile(dataset.data).metadata.num_rows == 1_000
+    assert {column.clamped_low for column in read_report(dataset.report).columns} == {0}
