@@ -34,7 +34,8 @@ class FrameSource(Source):
         try:
             self._reader = pa.RecordBatchReader.from_stream(frame)
         except (pa.ArrowException, TypeError, ValueError):
-            raise self.refusal("cannot be read as a table: a column mixes sorts of values") from None
+            why = "cannot be read as a table: two columns share a name, or one mixes sorts of values"
+            raise self.refusal(why) from None
         self._names = tuple(clean_name(name) for name in self._reader.schema.names)
         self.check_columns()
 

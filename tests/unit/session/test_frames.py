@@ -119,6 +119,16 @@ def test_a_column_of_mixed_values_is_refused(office: discreet.Session) -> None:
         office.add(_pandas({**COLUMNS, "town": ["A", 5, date(2000, 1, 1), None, {}, "B"]}), card="people.yaml")
 
 
+def test_two_columns_of_one_name_are_refused(office: discreet.Session) -> None:
+    frame = _pandas(COLUMNS).rename(columns={"pay": "age"})
+    double = pa.table(COLUMNS).append_column("age", pa.array([1] * 6))
+    with office:
+        with pytest.raises(FileRefused, match="two columns share a name"):
+            office.add(frame, card="people.yaml")
+        with pytest.raises(FileRefused, match="more than one column named 'age'"):
+            office.add(double, card="people.yaml")
+
+
 def test_a_frame_without_a_card_is_told_so(office: discreet.Session) -> None:
     with office, pytest.raises(ParameterInvalid, match="card must be named for a table in memory"):
         office.add(pa.table(COLUMNS))
