@@ -8,7 +8,6 @@ Proof: docs/proofs/calculus.md
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -144,9 +143,6 @@ def facts_of(relation: Relation, cards: Mapping[str, Card], *, trusting: bool = 
     `trusting` takes cards at their word that a column is complete: it tells which keys are worth listing, and no
     sensitivity may rest on it.
     """
-    for found in tuple(_RECENT):  # another thread may add to it
-        if found.answers(relation, cards, trusting):
-            return found.facts
     known: dict[int, tuple[Relation, Facts]] = {}  # by the node itself, which is kept so that no other takes its place
 
     def below(source: Relation) -> Facts:
@@ -155,31 +151,7 @@ def facts_of(relation: Relation, cards: Mapping[str, Card], *, trusting: bool = 
             known[id(source)] = source, _facts_above(source, cards, below, trusting=trusting)
         return known[id(source)][1]
 
-    facts = below(relation)
-    used = {scan.dataset: cards[scan.dataset] for scan in scans(relation)}
-    _RECENT.appendleft(_Found(relation, used, trusting, facts))
-    return facts
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The facts of a relation, which several steps of one question ask for; nodes and cards never change."""
-
-    relation: Relation
-    cards: Mapping[str, Card]
-    trusting: bool
-    facts: Facts
-
-    def answers(self, relation: Relation, cards: Mapping[str, Card], trusting: bool) -> bool:
-        """Whether it is about this very node and these very cards."""
-        return (
-            self.relation is relation
-            and self.trusting == trusting
-            and all(cards.get(name) is card for name, card in self.cards.items())
-        )
-
-
-_RECENT: Final[deque[_Found]] = deque(maxlen=4)
+    return below(relation)
 
 
 def _facts_above(
