@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.plan.algebra import Identity, Measure, Plan
 from discreet.plan.outputs import All, KeyAmong, Presentation, Selection
@@ -53,7 +54,7 @@ class WrittenAggregate:
 Written = WrittenCount | WrittenAggregate
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """A question as planned. Faces stand in the order of the plan's keys and measures.
 
@@ -99,7 +100,7 @@ class Statement:
         both = All((*listed, *(() if having is None else (having,))))
         return replace(self, plan=self.plan.widened, presentation=replace(self.presentation, having=both))
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """What the question is known by: the hash of its plan; before a search, also of what bounds will make of it.
 

@@ -93,6 +93,8 @@ def headings_of(statement: Statement) -> tuple[Heading, ...]:
 
 def unproven_reason(statement: Statement, cards: Mapping[str, Card]) -> str | None:
     """Keys, bounds or categories that were read from the rows make the release unproven."""
+    if not any(column.from_rows for card in cards.values() for column in card.columns):
+        return None
     read = sorted(
         name if len(cards) == 1 else f"{dataset}.{name}"
         for dataset, name in lineage_of(statement.plan, cards)

@@ -43,10 +43,10 @@ def cover(statement: Statement, threshold: Threshold | None) -> Coverage:
 def has_capped_weights(statement: Statement, cards: Mapping[str, Card]) -> bool:
     """Whether an answer adds up capped weights."""
     capped = {(card.dataset, card.weight.column) for card in cards.values() if card.weight is not None}
-    if not capped:
+    totals = [node for node in walk(statement.plan.measures) if isinstance(node, Total)]
+    if not capped or not totals:
         return False
     facts = facts_of(statement.plan.source, cards)
-    totals = (node for node in walk(statement.plan.measures) if isinstance(node, Total))
     return any(capped & span_of(total.value, facts).lineage for total in totals)
 
 
