@@ -15,7 +15,7 @@ from discreet.data.card import Card
 from discreet.data.columns import Labels
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
-from discreet.ledger import BudgetState
+from discreet.ledger import Ledger
 from discreet.plan.algebra import Extreme, Plan, Quantile
 from discreet.plan.outputs import Column, KeyShown, Noted, Output
 from discreet.plan.serialisation import plan_hash
@@ -54,10 +54,10 @@ def interval_level(level: ExactLike) -> Decimal:
     return value
 
 
-def warn_of(state: BudgetState) -> tuple[Unbounded, ...]:
+def warn_of(population: str, ledger: Ledger) -> tuple[Unbounded, ...]:
     """What every release about a population must say, where releases without a proof were made about it."""
-    markers = len(state.markers) + state.lost_markers
-    return (Unbounded(state.terms.population, markers),) if markers else ()
+    markers = ledger.standing(population).markers
+    return (Unbounded(population, markers),) if markers else ()
 
 
 @dataclass(frozen=True)

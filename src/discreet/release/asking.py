@@ -173,7 +173,7 @@ def dress(asked: Ask, ledger: Ledger, receipt: Receipt, noisy: Noisy) -> Answer:
         level=asked.level,
         settlement=settled(receipt),
         request_id=asked.request_id,
-        warnings=warn_of(ledger.state(asked.population)),
+        warnings=warn_of(asked.population, ledger),
     )
 
 

@@ -378,7 +378,7 @@ def _dress(request: _Request, entry: UnprovenEntry, ledger: Ledger, *, replayed:
                 whole=whole,
             ),
         ),
-        notes=(*_notes(request), *warn_of(ledger.state(card.population))),
+        notes=(*_notes(request), *warn_of(card.population, ledger)),
         mechanisms=Later(lambda: [MeasureNoise("", (), name=entry.strategy, shown=False)]),
         asked={
             "strategy": entry.strategy,

@@ -223,7 +223,7 @@ def test_a_charge_whose_anchor_fails_is_told_as_charged_and_healed_by_its_id(
     assert house.charges == 1
 
 
-@pytest.mark.parametrize("step", ["commit_answer", "state"])
+@pytest.mark.parametrize("step", ["commit_answer", "standing"])
 def test_a_ledger_that_fails_after_the_charge_is_told_as_charged(
     house: House, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -95,7 +95,7 @@ def dress(formed: Formed, entry: LogEntry, ledger: Ledger, *, analyst: str, requ
         ),
         headings=formed.headings,
         statistics=(statistic,),
-        notes=(*_notes(entry, pool), *warn_of(ledger.state(card.population))),
+        notes=(*_notes(entry, pool), *warn_of(card.population, ledger)),
         # Neither a scale nor a sensitivity leaves: each would tell about single rows.
         mechanisms=Later(lambda: [MeasureNoise("", (), name="discrete-laplace", shown=False)]),
         basis=Basis.NOTHING,
