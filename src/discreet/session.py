@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -141,47 +142,23 @@ class Session:
         The card is the one beside the file unless another is named. `confirm` is asked before a population gets a
         budget of its own; unless it is given, the first of a workspace does, where no other workspace knows of it.
         """
-        from discreet.data.ingest import add_file
+        from discreet.data.ingest import add_file, add_rows
 
-        if not isinstance(file, str | Path):
-            return self._add_frame(file, card, replace=replace, confirm=confirm, progress=progress)
-        path = Path(file)
-        read = read_card(Path(card) if card is not None else card_beside(path))
-        return self._enter(
-            read,
-            confirm,
-            lambda give: add_file(
-                self.workspace,
-                path,
-                read,
-                replace=replace,
-                give=give,
-                encoding=encoding,
-                delimiter=delimiter,
-                progress=progress,
-            ),
-        )
+        store: Callable[..., Dataset]
+        if isinstance(file, str | Path):
+            read = read_card(Path(card) if card is not None else card_beside(Path(file)))
+            store = partial(add_file, self.workspace, Path(file), read, encoding=encoding, delimiter=delimiter)
+        else:
+            from discreet.data.framesource import FrameSource
 
-    def _add_frame(
-        self,
-        frame: Frame,
-        card: str | Path | None,
-        *,
-        replace: bool,
-        confirm: Callable[[NewPopulation], bool],
-        progress: Callable[[int], None] | None,
-    ) -> Dataset:
-        from discreet.data.framesource import FrameSource
-        from discreet.data.ingest import add_rows
-
-        if card is None:
-            raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", came="None")
-        read, source = read_card(Path(card)), FrameSource(frame)
-        return self._enter(
-            read,
-            confirm,
-            lambda give: add_rows(self.workspace, source, read, replace=replace, give=give, progress=progress),
-        )
+            if card is None:
+                raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", came="None")
+            for name, option in (("encoding", encoding), ("delimiter", delimiter)):
+                if option is not None:
+                    raise ParameterInvalid(parameter=name, rule="is for files of text", came="a table in memory")
+            read = read_card(Path(card))
+            store = partial(add_rows, self.workspace, FrameSource(file), read)
+        return self._enter(read, confirm, lambda give: store(replace=replace, give=give, progress=progress))
 
     @checked
     def add_table(

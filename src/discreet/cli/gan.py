@@ -290,18 +290,20 @@ def _show_trained(model: "Shelved", output: Format, *, paid: "PrivatelyTrained |
     from discreet.present.formats.json import charge_fields
 
     charge = None if paid is None else charge_fields(paid.settlement)
-    request = {} if paid is None else {"request_id": paid.request_id}
     if output is Format.JSON:
+        request = {} if paid is None else {"request_id": paid.request_id}
         show_json({"model": model.to_dict(), "charge": charge, **request})
         return
     facts = [
         ("dataset", f"{model.origin.dataset} version {model.origin.version}"),
         ("guarantee", _tell_guarantee(model)),
     ]
-    if charge is not None:
+    if paid is not None and charge is not None:
         epsilons = f"{charge['epsilon_before']} before, {charge['epsilon_after']} after"
-        facts.append(("charged", f"rho {charge['rho']}; epsilon spent of the population: {epsilons}"))
-    facts += [("request id", request_id) for request_id in request.values()]
+        facts += [
+            ("charged", f"rho {charge['rho']}; epsilon spent of the population: {epsilons}"),
+            ("request id", paid.request_id),
+        ]
     show_pairs(f"Model '{model.name}' is trained and kept in the workspace.", facts)
 
 

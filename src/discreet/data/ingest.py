@@ -28,7 +28,6 @@ def add_file(
     progress: Callable[[int], None] | None = None,
 ) -> Dataset:
     """Prepare the file as its card says and make it the dataset's current version, as `add_rows` does."""
-    check_presence(workspace, card.dataset, replace=replace)
     real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
     source = open_source(real, encoding=encoding, delimiter=delimiter, limits=limits)
     return add_rows(workspace, source, card, replace=replace, give=give, progress=progress)

@@ -199,8 +199,8 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
             raise stream.fault from None
         raise
     finally:
-        connection.execute("PRAGMA enable_optimizer")
         connection.unregister("incoming")
+    connection.execute("PRAGMA enable_optimizer")
 
 
 def _staging_query(card: Card, parts: list[Expressions], places: list[str]) -> str:

@@ -82,8 +82,9 @@ def _rows(office: discreet.Session, version: int) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_frame_gives_the_rows_that_its_file_gives(
-    office: discreet.Session, make: Callable[[dict[str, list[Any]]], Any]
+    office: discreet.Session, make: Callable[[dict[str, list[Any]]], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("discreet.data.framesource._BATCH_ROWS", 4)
     with office:
         office.add("people.parquet")
         added = office.add(make(COLUMNS), card="people.yaml", replace=True)
@@ -132,6 +133,8 @@ def test_two_columns_of_one_name_are_refused(office: discreet.Session) -> None:
 def test_a_frame_without_a_card_is_told_so(office: discreet.Session) -> None:
     with office, pytest.raises(ParameterInvalid, match="card must be named for a table in memory"):
         office.add(pa.table(COLUMNS))
+    with pytest.raises(ParameterInvalid, match="encoding is for files of text"):
+        office.add(pa.table(COLUMNS), card="people.yaml", encoding="latin-1")
     with pytest.raises(ParameterInvalid, match="a table of pandas, polars or Arrow"):
         office.add(COLUMNS, card="people.yaml")  # type: ignore[arg-type]
 

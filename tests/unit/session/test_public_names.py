@@ -16,6 +16,7 @@ from discreet.guarantees import types
 
 def test_every_name_is_there() -> None:
     assert len(discreet.__all__) == len(set(discreet.__all__)) < 40
+    assert set(discreet.__all__) == {*discreet._FOUND, "__version__"}
     assert dir(discreet) == sorted(discreet.__all__)
     for name in discreet.__all__:
         assert getattr(discreet, name) is not None
