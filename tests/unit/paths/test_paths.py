@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.paths import open_regular, read_regular, resolve_inside
 from discreet.errors import PathInvalid
+from discreet.paths import open_regular, read_regular, resolve_inside
 
 
 def make_socket(path: Path) -> None:
