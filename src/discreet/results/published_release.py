@@ -15,21 +15,21 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.guarantees.types import Guarantee
+from discreet.guarantees import Guarantee
 from discreet.results.claims import Amount, Charged, Claim, Collected, Left, Settlement, Source
 from discreet.results.figures import Figure, Figures, Later, Margin, Quality, Statistic
 from discreet.results.headings import ALL, Heading, Shown
 from discreet.results.labels import Labels
-from discreet.results.listing import Listing, Pairs
-from discreet.results.mechanisms import MeasureNoise
+from discreet.results.noise_facts import MeasureNoise
 from discreet.results.notes import Note
+from discreet.results.row_listing import PairedColumns, RowListing
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
-__all__ = ["Basis", "Calibration", "CalibrationTarget", "Kind", "Release"]
+__all__ = ["Basis", "Calibration", "CalibrationTarget", "Release", "ReleaseKind"]
 
 MARGIN: Final = "margin"
 """The column of a table's rows that names the keys summed over."""
@@ -37,7 +37,7 @@ MARGIN: Final = "margin"
 _MOST_OBJECTS: Final = 100_000
 
 
-class Kind(StrEnum):
+class ReleaseKind(StrEnum):
     """What was asked for."""
 
     QUERY = "query"
@@ -88,7 +88,7 @@ class Release:
     A release of keys alone has its rows in `bare`.
     """
 
-    kind: Kind
+    kind: ReleaseKind
     title: Labels
     claim: Claim
     settlement: Settlement
@@ -138,7 +138,7 @@ class Release:
         """The names of keys and statistics, as rows show them."""
         if self.order:
             return self.order
-        summed = [MARGIN] if self.kind in (Kind.TABLE, Kind.BOOTSTRAP) else []
+        summed = [MARGIN] if self.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) else []
         return (*(one.name for one in self.headings), *summed, *(one.name for one in self.statistics))
 
     @property
@@ -168,7 +168,7 @@ class Release:
     @property
     def warnings(self) -> list[str]:
         """What a reader may not pass over, in words."""
-        from discreet.present.formats.json import warnings
+        from discreet.present import warnings
 
         return warnings(self)
 
@@ -192,7 +192,7 @@ class Release:
         return _as_list(self.listed_intervals)
 
     @cached_property
-    def listed_rows(self) -> Listing[Shown]:
+    def listed_rows(self) -> RowListing[Shown]:
         """The rows as columns, for whoever writes them out one after another."""
         own: dict[str, Sequence[Shown]] = {
             heading.name: _stack([margin.codes[place] for margin in self._rows_of])
@@ -200,7 +200,7 @@ class Release:
         }
         own |= {one.name: _stack([margin.values for margin in one.figures.margins]) for one in self.statistics}
         own |= {MARGIN: self._summed_over} if MARGIN in self.columns and MARGIN not in own else {}
-        return Listing({name: own[name] for name in self.columns}, len(self))
+        return RowListing({name: own[name] for name in self.columns}, len(self))
 
     @property
     def _summed_over(self) -> Sequence[str]:
@@ -209,10 +209,10 @@ class Release:
         return [names for names, count in over for _ in range(count)]
 
     @cached_property
-    def listed_intervals(self) -> Listing[list[int | float | None]]:
+    def listed_intervals(self) -> RowListing[list[int | float | None]]:
         """The intervals as columns."""
-        own = {one.name: Pairs(*(self._ends(one, side) for side in ("low", "high"))) for one in self.statistics}
-        return Listing({name: own[name] for name in self.columns if name in own}, len(self))
+        own = {one.name: PairedColumns(*(self._ends(one, side) for side in ("low", "high"))) for one in self.statistics}
+        return RowListing({name: own[name] for name in self.columns if name in own}, len(self))
 
     @staticmethod
     def _ends(statistic: Statistic, side: str) -> Sequence[int | float | None]:
@@ -274,7 +274,7 @@ class Release:
 
     def to_dict(self, language: str = "en") -> dict[str, Any]:
         """Every field of the JSON form; docs/answers.md says what each means."""
-        from discreet.present.formats.json import describe
+        from discreet.present import describe
 
         return describe(self, language)
 
@@ -283,36 +283,36 @@ class Release:
 
         With a language, labels stand beside codes.
         """
-        from discreet.present.formats.arrow import to_arrow
+        from discreet.present import to_arrow
 
         return to_arrow(self, language)
 
     def to_pandas(self, language: str | None = None) -> pandas.DataFrame:
         """The same as a data frame, with the same facts in `attrs`; needs the extra 'pandas'."""
-        from discreet.present.formats.arrow import to_pandas
+        from discreet.present import to_pandas
 
         return to_pandas(self, language)
 
     def to_polars(self, language: str | None = None) -> polars.DataFrame:
         """The same as a polars data frame; needs the extra 'polars'."""
-        from discreet.present.formats.arrow import to_polars
+        from discreet.present import to_polars
 
         return to_polars(self, language)
 
     def save(self, path: str | Path, *, format: str | None = None, language: str = "en") -> Path:
         """Write a file: .xlsx, .html, .csv, .parquet, .json, .sdmx.csv or .svg by its name, unless `format` says it."""
-        from discreet.present.files import save
+        from discreet.present import save
 
         return save(self, Path(path), format=format, language=language)
 
     def plot(self, language: str = "en") -> Any:
         """The figures as bars with their intervals: an SVG that notebooks show."""
-        from discreet.present.figures.pictures import plot
+        from discreet.present import plot
 
         return plot(self, language)
 
     def _repr_html_(self) -> str:
-        from discreet.present.formats.html import fragment
+        from discreet.present import fragment
 
         return fragment(self, "en")
 
@@ -324,6 +324,6 @@ def _stack(columns: Sequence[Sequence[Any]]) -> Sequence[Any]:
     return list(chain.from_iterable(one.tolist() if hasattr(one, "tolist") else one for one in columns))
 
 
-def _as_list(rows: Listing[Any]) -> Sequence[dict[str, Any]]:
+def _as_list(rows: RowListing[Any]) -> Sequence[dict[str, Any]]:
     """Plain objects, unless they would take more memory than a reader expects."""
     return list(rows) if len(rows) <= _MOST_OBJECTS else rows

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar, overload
 
-__all__ = ["Chosen", "Listing", "Pairs", "ends_of", "parts_of"]
+__all__ = ["Chosen", "PairedColumns", "RowListing", "ends_of", "parts_of"]
 
 T = TypeVar("T")
 
 _PART: Final = 8_192
 
 
-class Listing(Sequence[dict[str, T]], Generic[T]):
+class RowListing(Sequence[dict[str, T]], Generic[T]):
     """Rows by number, as a list of objects would give them; equal to such a list."""
 
     def __init__(self, columns: Mapping[str, Sequence[T]], count: int) -> None:
@@ -92,13 +92,13 @@ def _flat(column: Any) -> Sequence[Sequence[Any]]:
 
 def ends_of(column: Sequence[Sequence[T]]) -> tuple[Sequence[T], Sequence[T]]:
     """A column of pairs as two columns."""
-    if isinstance(column, Pairs):
+    if isinstance(column, PairedColumns):
         return column.ends
     return [pair[0] for pair in column], [pair[1] for pair in column]
 
 
 def _paired(column: Sequence[object]) -> bool:
-    return isinstance(column, Pairs) or (len(column) > 0 and isinstance(column[0], list))
+    return isinstance(column, PairedColumns) or (len(column) > 0 and isinstance(column[0], list))
 
 
 def _in_json(part: Sequence[object]) -> list[str]:
@@ -108,7 +108,7 @@ def _in_json(part: Sequence[object]) -> list[str]:
     return json.dumps(list(part))[1:-1].split(", ")  # numbers alone: no comma is part of one
 
 
-class Pairs(Sequence[list[T]]):
+class PairedColumns(Sequence[list[T]]):
     """Two columns as one of pairs."""
 
     def __init__(self, low: Sequence[T], high: Sequence[T]) -> None:
