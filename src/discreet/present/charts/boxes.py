@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from discreet.pages.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale, Ticks, find_ticks
-from discreet.pages.lettering import clean, isolate, shorten, tell_number, text_width, wrap
-from discreet.pages.page import Drawn
+from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale, Ticks, find_ticks
+from discreet.present.charts.lettering import clean, isolate, shorten, tell_number, text_width, wrap
+from discreet.present.pages.html_page import Drawn
 
 __all__ = ["BoxPanel", "draw_boxes"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ExtraMissing
-from discreet.pages.markup import element, table
+from discreet.present.pages.markup import element, table
 
 if TYPE_CHECKING:
     import pandas

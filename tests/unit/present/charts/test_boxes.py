@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from discreet.pages.boxes import BoxPanel, _summarise, _thin, draw_boxes
-from discreet.pages.page import Drawn
+from discreet.present.charts.boxes import BoxPanel, _summarise, _thin, draw_boxes
+from discreet.present.pages.html_page import Drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from discreet.pages.drawing import GRID, INK, PAPER, SOFT, Canvas, Ticks, contrast_ink, find_ticks, shade
-from discreet.pages.lettering import clean, isolate, shorten, text_width, wrap
-from discreet.pages.page import Drawn
+from discreet.present.charts.chart_frame import EDGE, LOST, WIDTH, close_picture, draw_marks, fill_figure, open_picture
+from discreet.present.charts.chart_panels import SUMMED, ChartPanel, PictureLimits, View, choose_view
+from discreet.present.charts.drawing import GRID, INK, PAPER, SOFT, Canvas, Ticks, contrast_ink, find_ticks, shade
+from discreet.present.charts.lettering import clean, isolate, shorten, text_width, wrap
 from discreet.present.crosstab import Stand
-from discreet.present.figures.frames import EDGE, LOST, WIDTH, close_picture, draw_marks, fill_figure, open_picture
-from discreet.present.figures.panels import SUMMED, Limits, Panel, View, choose_view
-from discreet.present.writing import Writing, name_keys, tell_left_out
+from discreet.present.pages.html_page import Drawn
+from discreet.present.table_words import Writing, name_keys, tell_left_out
 from discreet.results import ALL, Figure, Quality, Release
 
 __all__ = ["draw_heat_map"]
 
-LIMITS: Final = Limits(keys=2, panels=24, lines=60, columns=40, figures=1600)
+LIMITS: Final = PictureLimits(keys=2, panels=24, lines=60, columns=40, figures=1600)
 
 _APART: Final = 6.0
 _BETWEEN: Final = 26.0
@@ -153,7 +153,7 @@ def _find_room(panels: int, beside: float, wanted: float, columns: int) -> tuple
 
 
 def _widest(
-    view: View, writing: Writing, panels: Sequence[Panel], lines: Sequence[Stand], columns: Sequence[Stand]
+    view: View, writing: Writing, panels: Sequence[ChartPanel], lines: Sequence[Stand], columns: Sequence[Stand]
 ) -> float:
     """How wide the figures at these places run, with the letters of their quality."""
     places = ((panel, line, column) for panel in panels for line in lines for column in columns)
@@ -209,17 +209,17 @@ def _draw_panels(canvas: Canvas, y: float, view: View, look: _Look, shading: _Sh
     return y + rows * (height + (18 if titled else 0)) + (rows - 1) * _BETWEEN + 16
 
 
-def _sum_panel(view: View, language: str) -> list[Panel]:
+def _sum_panel(view: View, language: str) -> list[ChartPanel]:
     """A last panel for the margin over the keys that tell panels apart, if it is published."""
     if not view.axes.outer:
         return []
-    panel = Panel(dict.fromkeys(view.axes.outer, SUMMED), ALL.text(language))
+    panel = ChartPanel(dict.fromkeys(view.axes.outer, SUMMED), ALL.text(language))
     published = any(view.find(panel, line, column) for line in view.lines for column in view.columns)
     return [panel] if published else []
 
 
 def _draw_panel(
-    canvas: Canvas, x: float, y: float, view: View, panel: Panel, look: _Look, shading: _Shading, writing: Writing
+    canvas: Canvas, x: float, y: float, view: View, panel: ChartPanel, look: _Look, shading: _Shading, writing: Writing
 ) -> None:
     language = writing.language
     _draw_heads(canvas, x, y, view, look, language)
@@ -294,7 +294,7 @@ def _draw_figure(
         canvas.text(x + width / 2 + 4, bottom, written, size=_FIGURES, fill=ink, halo=halo, turned=True)
 
 
-def _tell_figure(view: View, panel: Panel, line: Stand, column: Stand, figure: Figure, writing: Writing) -> str:
+def _tell_figure(view: View, panel: ChartPanel, line: Stand, column: Stand, figure: Figure, writing: Writing) -> str:
     language = writing.language
     names = [panel.title, view.name_line(line, language), view.name_column(column, language)]
     interval = writing.interval(figure)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.pages.lettering import clean, isolate, shorten, tell_compactly, tell_number, text_width, wrap
+from discreet.present.charts.lettering import clean, isolate, shorten, tell_compactly, tell_number, text_width, wrap
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import unescape
 from html.parser import HTMLParser
 
-from discreet.pages.markup import Markup, bullets, element, join, table
-from discreet.pages.page import Drawn, show_figure, write_page
+from discreet.present.pages.html_page import Drawn, show_figure, write_page
+from discreet.present.pages.markup import Markup, bullets, element, join, table
 
 EVIL = '<b onclick="x()">R&D\'s'
 

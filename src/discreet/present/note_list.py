@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from discreet.pages.lettering import begin
+from discreet.present.charts.lettering import begin
 from discreet.present.messages import say_message
 from discreet.present.words import (
     NOT_PRIVATE,
@@ -18,8 +18,7 @@ from discreet.present.words import (
     tell_neighbours,
     tell_unit,
 )
-from discreet.results import Labels, Release
-from discreet.results.notes import Unbounded
+from discreet.results import Labels, Release, Unbounded
 
 __all__ = ["list_facts", "list_messages", "list_notes", "list_warnings", "warn_reader"]
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import PathInvalid
 from discreet.guarantees.types import ZCDP, ApproxDP, BootstrapDP, Guarantee, LocalDP, PureDP, ShuffleDP, Unproven
-from discreet.pages.drawing import ALARM, shade
-from discreet.pages.page import Drawn
-from discreet.present.figures.panels import Limits, choose_view
-from discreet.present.figures.pictures import draw_bars, draw_heat_map, picture_file, write_picture
+from discreet.present.charts.chart_panels import PictureLimits, choose_view
+from discreet.present.charts.drawing import ALARM, shade
+from discreet.present.charts.pictures import draw_bars, draw_heat_map, picture_file, write_picture
+from discreet.present.pages.html_page import Drawn
 from discreet.present.words import tell_guarantee
 from discreet.results import Quality, Release
 from tests.releases import make_table, put_figures
@@ -164,7 +164,7 @@ def test_panels_of_very_different_size_have_their_own_axes() -> None:
 
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
-SMALL = Limits(keys=2, panels=4, lines=5, columns=5, figures=60)
+SMALL = PictureLimits(keys=2, panels=4, lines=5, columns=5, figures=60)
 
 
 def test_a_large_table_is_shown_by_its_largest_margin_that_fits() -> None:

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from discreet.pages.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale, Ticks, find_ticks
-from discreet.pages.lettering import clean, isolate, text_width, wrap
-from discreet.pages.page import Drawn
-from discreet.present.figures.frames import EDGE, WIDTH, close_picture, draw_marks, fill_figure, open_picture
-from discreet.present.figures.panels import SUMMED, Limits, Panel, View, choose_view
-from discreet.present.writing import Writing, name_keys, tell_left_out, tell_owner
+from discreet.present.charts.chart_frame import EDGE, WIDTH, close_picture, draw_marks, fill_figure, open_picture
+from discreet.present.charts.chart_panels import SUMMED, ChartPanel, PictureLimits, View, choose_view
+from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale, Ticks, find_ticks
+from discreet.present.charts.lettering import clean, isolate, text_width, wrap
+from discreet.present.pages.html_page import Drawn
+from discreet.present.table_words import Writing, name_keys, tell_left_out, tell_owner
 from discreet.results import Figure, Labels, Quality, Release
 
 __all__ = ["draw_bars"]
 
-LIMITS: Final = Limits(keys=1, panels=24, lines=60, columns=1, figures=400)
+LIMITS: Final = PictureLimits(keys=1, panels=24, lines=60, columns=1, figures=400)
 
 _BETWEEN: Final = 28.0
 _NAMES: Final = 11.0
@@ -107,7 +107,7 @@ def _tell(view: View, axes: Sequence[_Axis], language: str) -> str:
 # --- axes -------------------------------------------------------------------------------------------------------------
 
 
-def _bars(view: View, panel: Panel) -> list[Figure]:
+def _bars(view: View, panel: ChartPanel) -> list[Figure]:
     found = (view.find(panel, line, SUMMED) for line in view.lines)
     return [figure for figure in found if figure is not None]
 
@@ -191,7 +191,7 @@ def _find_look(view: View, writing: Writing) -> _Look:
 
 
 def _draw_panel(
-    canvas: Canvas, x: float, y: float, view: View, panel: Panel, look: _Look, axis: _Axis, writing: Writing
+    canvas: Canvas, x: float, y: float, view: View, panel: ChartPanel, look: _Look, axis: _Axis, writing: Writing
 ) -> None:
     language = writing.language
     left = x + look.names

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from discreet.pages.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale
-from discreet.pages.lettering import clean, shorten, text_width, wrap
-from discreet.pages.page import Drawn
+from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale
+from discreet.present.charts.lettering import clean, shorten, text_width, wrap
+from discreet.present.pages.html_page import Drawn
 
-__all__ = ["DotPanel", "DotSeries", "Mark", "draw_dots"]
+__all__ = ["DotMark", "DotPanel", "DotSeries", "draw_dots"]
 
 _WIDTH: Final = 960.0
 _EDGE: Final = 16.0
@@ -29,7 +29,7 @@ _SHAPES: Final = ("circle", "square", "up", "diamond", "down", "cross", "bar")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class DotMark:
     """One series in one column: its middle, and how far it reaches."""
 
     middle: float
@@ -46,7 +46,7 @@ class DotSeries:
     """A label, its colour (#rrggbb, or one of the usual ones when empty), and a mark or None for each column."""
 
     label: str
-    marks: tuple[Mark | None, ...]
+    marks: tuple[DotMark | None, ...]
     colour: str = ""
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from discreet.pages.curves import STYLES, Curve, CurvePanel, draw_curves
-from discreet.pages.densities import draw_densities, laplace_density, normal_density
-from discreet.pages.page import Drawn
-from discreet.present.figures.pictures import picture_file
+from discreet.present.charts.curves import STYLES, Curve, CurvePanel, draw_curves
+from discreet.present.charts.densities import draw_densities, laplace_density, normal_density
+from discreet.present.charts.pictures import picture_file
+from discreet.present.pages.html_page import Drawn
+from tests.places import DOCS
 
-SHOWN = Path(__file__).resolve().parents[3] / "docs"
+SHOWN = DOCS
 SVG = "{http://www.w3.org/2000/svg}"
 
 

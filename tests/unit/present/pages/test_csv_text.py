@@ -12,18 +12,20 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from discreet_replications.farms import farms_files as bootstrap
+from discreet_replications.report import printed_comparison as comparison
+from discreet_replications.thesis.pages import thesis_files as thesis
 from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
 from discreet.guarantees.types import BootstrapDP, Guarantee, LocalDP, PureDP, Unproven
-from discreet.pages.spreadsheets import cell, csv_columns, csv_text, is_formula, neutralise
-from discreet.present.files import render_text
-from discreet.results import Collected, Kind, Quality, Release
+from discreet.lab.generator import generated_files as generatedfiles
+from discreet.lab.study.findings import averages
+from discreet.present.pages.csv_text import cell, csv_columns, csv_text, is_formula, neutralise
+from discreet.present.release_files import render_text
+from discreet.results import Collected, Quality, Release, ReleaseKind
 from discreet.results.notes import Variance
-from discreet.study import averages, comparison, generatedfiles
-from discreet.study.thesis import files as thesis
-from discreet.tables.bootstrap import reproductionfiles as bootstrap
 from tests.releases import make_table, put_figures
 
 FORMULAS = [
@@ -35,7 +37,7 @@ PLAIN = [
     "a; b = c", "a;-5", "a; 5;-2..3", "a\tb", "a\r\nb",
 ]  # fmt: skip
 # Who joins by commas what is no line of a file.
-OTHERS = {"study/thesis/setting.py": "what was typed, in a refusal"}
+OTHERS: dict[str, str] = {}
 # A spreadsheet that splits lines here too would run what comes behind.
 BEHIND = {
     "a;=1+1": "a;'=1+1",
@@ -114,7 +116,7 @@ def write_answer(bad: str, folder: Path) -> str:
 
     from discreet.release.pricing import Threshold
     from tests.unit.release.statements import BY_TOWN, UNITS, make_statement
-    from tests.unit.release.test_answers import answer
+    from tests.unit.release.test_stored_answer import answer
 
     towns = ((bad, "x"),)
     statement = make_statement(UNITS, keys=(BY_TOWN,))
@@ -122,21 +124,21 @@ def write_answer(bad: str, folder: Path) -> str:
 
 
 def write_unproven(bad: str, folder: Path) -> str:
-    return render_text(_one_figure(bad, Kind.UNPROVEN, Unproven(bad)), "csv", "en")
+    return render_text(_one_figure(bad, ReleaseKind.UNPROVEN, Unproven(bad)), "csv", "en")
 
 
 def write_workload(bad: str, folder: Path) -> str:
-    part = _one_figure(bad, Kind.QUERY, PureDP(epsilon=1))
-    return render_text(replace(part, kind=Kind.WORKLOAD, parts={bad: part}), "csv", "en")
+    part = _one_figure(bad, ReleaseKind.QUERY, PureDP(epsilon=1))
+    return render_text(replace(part, kind=ReleaseKind.WORKLOAD, parts={bad: part}), "csv", "en")
 
 
 def write_collection(bad: str, folder: Path) -> str:
-    part = _one_figure(bad, Kind.LOCAL, LocalDP(epsilon=1))
+    part = _one_figure(bad, ReleaseKind.LOCAL, LocalDP(epsilon=1))
     made = replace(part, settlement=Collected(60), notes=(Variance("noise"),), parts={bad: part})
     return render_text(made, "csv", "en")
 
 
-def _one_figure(bad: str, kind: Kind, guarantee: Guarantee) -> Release:
+def _one_figure(bad: str, kind: ReleaseKind, guarantee: Guarantee) -> Release:
     table = make_table({}, lambda places: -3, guarantee=PureDP(epsilon=1), half=None)
     named = replace(table.statistic, name=bad)
     claim = replace(table.claim, guarantee=guarantee)
@@ -201,4 +203,4 @@ def test_nobody_writes_csv_another_way() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ways
     }
-    assert found == {"pages/spreadsheets.py", *OTHERS}
+    assert found == {"present/pages/csv_text.py", *OTHERS}

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from discreet.pages.drawing import GRID, INK, SOFT, Canvas, Scale, find_ticks
-from discreet.pages.lettering import clean, text_width, wrap
-from discreet.pages.page import Drawn
+from discreet.present.charts.drawing import GRID, INK, SOFT, Canvas, Scale, find_ticks
+from discreet.present.charts.lettering import clean, text_width, wrap
+from discreet.present.pages.html_page import Drawn
 
 __all__ = ["STYLES", "Curve", "CurvePanel", "MarkedPlace", "draw_curves"]
 

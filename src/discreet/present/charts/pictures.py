@@ -13,10 +13,10 @@ from typing import Final
 
 from discreet.errors import ParameterInvalid
 from discreet.files import check_path, replace_file
-from discreet.pages.page import Drawn
-from discreet.present.figures.barchart import draw_bars
-from discreet.present.figures.heatmap import draw_heat_map
-from discreet.results import Figures, Heading, KeyFace, Kind, Labels, Release, Statistic
+from discreet.present.charts.bar_chart import draw_bars
+from discreet.present.charts.heat_map import draw_heat_map
+from discreet.present.pages.html_page import Drawn
+from discreet.results import Figures, Heading, KeyFace, Labels, Release, ReleaseKind, Statistic
 
 __all__ = ["check_picture", "draw_all", "draw_bars", "draw_heat_map", "picture_file", "plot", "write_picture"]
 
@@ -34,7 +34,7 @@ def check_picture(path: Path) -> None:
 
 def draw_all(release: Release, language: str) -> list[Drawn]:
     """The pictures of a page: of a table a heat map and bars, of an answer bars for each statistic."""
-    if release.kind in (Kind.TABLE, Kind.BOOTSTRAP):
+    if release.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP):
         return [draw_heat_map(release, language), draw_bars(release, language)]
     # A single figure is read faster than drawn.
     return [draw_bars(one, language) for one in _views(release)] if len(release) > 1 else []
@@ -54,7 +54,7 @@ def _views(release: Release) -> list[Release]:
     """A release for each statistic that has figures; rows that their keys do not tell apart are numbered."""
     shown = release
     codes = [figure.codes for figure in release.statistic.figures] if release.statistics else []
-    if release.kind not in (Kind.TABLE, Kind.BOOTSTRAP) and len(set(codes)) < len(codes):
+    if release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) and len(set(codes)) < len(codes):
         shown = _number_rows(release)
     return [_alone(shown, one) for one in shown.statistics[:_MOST_STATISTICS]]
 

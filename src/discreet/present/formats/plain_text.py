@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.pages.lettering import clean, screen_width
+from discreet.present.charts.lettering import clean, screen_width
 from discreet.present.crosstab import arrange, name_stand
-from discreet.present.notes import list_notes, warn_reader
+from discreet.present.note_list import list_notes, warn_reader
+from discreet.present.table_words import Writing, tell_marks
 from discreet.present.words import tell_level
-from discreet.present.writing import Writing, tell_marks
-from discreet.results import Kind, Release
+from discreet.results import Release, ReleaseKind
 
 __all__ = ["to_plain"]
 
@@ -26,7 +26,7 @@ def _render_grid(release: Release, language: str) -> str:
     grid = arrange(release)
     writings = [Writing.of(grid.statistic(column), language) for column in range(len(grid.columns))]
     heads = [release.headings[place].title.text(language) for place in grid.down]
-    beside = release.level is not None and release.kind not in (Kind.TABLE, Kind.BOOTSTRAP)
+    beside = release.level is not None and release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP)
     level = tell_level(release, language)
     told = f"intervalle à {level}" if language == "fr" else f"{level} interval"
     tops = [words for top in grid.tops(language) for words in ([top, told] if beside else [top])]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from discreet.pages.drawing import ALARM, INK, PAPER, SOFT, Canvas
-from discreet.pages.lettering import clean, text_width, wrap
-from discreet.present.notes import warn_reader
-from discreet.present.writing import MARKS, MEANINGS, small_print
+from discreet.present.charts.drawing import ALARM, INK, PAPER, SOFT, Canvas
+from discreet.present.charts.lettering import clean, text_width, wrap
+from discreet.present.note_list import warn_reader
+from discreet.present.table_words import MARKS, MEANINGS, small_print
 from discreet.results import Quality, Release
 
 __all__ = ["EDGE", "LOST", "WIDTH", "close_picture", "draw_marks", "fill_figure", "open_picture"]

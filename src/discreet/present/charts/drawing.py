@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from html import escape
 from typing import Final
 
-from discreet.pages.lettering import clean, tell_compactly
+from discreet.present.charts.lettering import clean, tell_compactly
 
 __all__ = [
     "ALARM",

@@ -120,11 +120,11 @@ def text_parts(release: Release, format: str, language: str) -> Iterator[str]:
 
         yield write_release_page(release, language)
     elif format == "svg":
-        from discreet.present.figures.pictures import picture_file, plot
+        from discreet.present.charts.pictures import picture_file, plot
 
         yield picture_file(plot(release, language))
     else:
-        from discreet.present.formats.plain import to_plain
+        from discreet.present.formats.plain_text import to_plain
 
         yield to_plain(release, language)
 

@@ -14,7 +14,7 @@ from math import prod
 from discreet.present.crosstab import Stand, name_stand
 from discreet.results import Figure, Release
 
-__all__ = ["SUMMED", "Limits", "Panel", "View", "choose_view"]
+__all__ = ["SUMMED", "ChartPanel", "PictureLimits", "View", "choose_view"]
 
 SUMMED: Stand = (True, None)
 
@@ -23,7 +23,7 @@ Kept = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PictureLimits:
     """How much one picture holds, and how many keys a panel shows: one down, or one down and one across."""
 
     keys: int
@@ -43,7 +43,7 @@ class _Axes:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class ChartPanel:
     """One panel: the codes its keys stand at, and its title, empty where it is the only one."""
 
     stands: Mapping[int, Stand]
@@ -57,13 +57,13 @@ class View:
     release: Release
     kept: Kept
     axes: _Axes
-    panels: Sequence[Panel]
+    panels: Sequence[ChartPanel]
     lines: Sequence[Stand]
     columns: Sequence[Stand]
     entries: Mapping[tuple[Stand, ...], Figure]
     left_out: tuple[tuple[str, int, int], ...]
 
-    def find(self, panel: Panel, line: Stand, column: Stand) -> Figure | None:
+    def find(self, panel: ChartPanel, line: Stand, column: Stand) -> Figure | None:
         """The figure at a place of a panel; None where none is published."""
         stands = [SUMMED] * len(self.release.headings)
         for place, stand in panel.stands.items():
@@ -96,7 +96,7 @@ class View:
         return "" if key is None else name_stand(self.release.headings[key], stand, language)
 
 
-def choose_view(release: Release, limits: Limits, language: str) -> View:
+def choose_view(release: Release, limits: PictureLimits, language: str) -> View:
     """The largest published margin that fits, the cells before all; else the beginning of the cells."""
     orders = _list_codes(release)
     sizes = [len(order) for order in orders]
@@ -136,7 +136,7 @@ def _list_codes(release: Release) -> list[list[Stand]]:
     ]
 
 
-def _find_axes(kept: Kept, sizes: Sequence[int], limits: Limits) -> _Axes:
+def _find_axes(kept: Kept, sizes: Sequence[int], limits: PictureLimits) -> _Axes:
     if not kept:
         return _Axes((), None, None)
     if limits.keys == 1:
@@ -150,7 +150,7 @@ def _find_axes(kept: Kept, sizes: Sequence[int], limits: Limits) -> _Axes:
     return _Axes(kept[:-2], down, across)
 
 
-def _fits(kept: Kept, sizes: Sequence[int], limits: Limits) -> bool:
+def _fits(kept: Kept, sizes: Sequence[int], limits: PictureLimits) -> bool:
     axes = _find_axes(kept, sizes, limits)
     return (
         prod(sizes[place] for place in axes.outer) <= limits.panels
@@ -171,7 +171,7 @@ def _collect(release: Release, kept: Kept) -> dict[tuple[Stand, ...], Figure]:
     }
 
 
-def _name_panel(release: Release, outer: Kept, stands: Sequence[Stand], language: str) -> Panel:
+def _name_panel(release: Release, outer: Kept, stands: Sequence[Stand], language: str) -> ChartPanel:
     placed = dict(zip(outer, stands, strict=True))
     names = (name_stand(release.headings[place], stand, language) for place, stand in placed.items())
-    return Panel(placed, " · ".join(names))
+    return ChartPanel(placed, " · ".join(names))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from discreet.pages.markup import Markup, element
+from discreet.present.pages.markup import Markup, element
 
 __all__ = ["Drawn", "show_figure", "write_page"]
 
@@ -52,4 +52,4 @@ def show_figure(drawn: Drawn, *, narrow: bool = False) -> Markup:
 
 
 def _style() -> str:
-    return (files("discreet.pages") / "resources" / "page.css").read_text(encoding="utf-8")
+    return (files("discreet.present.pages") / "resources" / "page.css").read_text(encoding="utf-8")

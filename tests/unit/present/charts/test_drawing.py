@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from discreet.pages.drawing import INK, PAPER, Canvas, Scale, contrast_ink, find_ticks, shade
+from discreet.present.charts.drawing import INK, PAPER, Canvas, Scale, contrast_ink, find_ticks, shade
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
-from discreet.pages.curves import Curve, CurvePanel, MarkedPlace, draw_curves
-from discreet.pages.page import Drawn
+from discreet.present.charts.curves import Curve, CurvePanel, MarkedPlace, draw_curves
+from discreet.present.pages.html_page import Drawn
 
 __all__ = ["draw_densities", "laplace_density", "normal_density"]
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 from itertools import chain
 from typing import Final
 
-from discreet.pages.lettering import begin, borne_decimals, clean, tell_compactly, tell_number
-from discreet.present.figures.panels import View
+from discreet.present.charts.chart_panels import View
+from discreet.present.charts.lettering import begin, borne_decimals, clean, tell_compactly, tell_number
 from discreet.present.words import NOISE_ONLY, tell_basis, tell_guarantee, tell_level, tell_neighbours
-from discreet.results import Figure, Kind, Labels, Quality, Release, Statistic
+from discreet.results import Figure, Labels, Quality, Release, ReleaseKind, Statistic
 
 __all__ = [
     "MARKS",
@@ -133,7 +133,7 @@ def tell_left_out(view: View, language: str) -> str:
 
 def tell_owner(release: Release, language: str) -> str:
     """Whose interval it is that stands beside a figure: the figure's own, or in a table that of its raw estimate."""
-    if release.kind not in (Kind.TABLE, Kind.BOOTSTRAP):
+    if release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP):
         return "du chiffre" if language == "fr" else "figure"
     if release.calibration is None:
         return "de l’estimation brute" if language == "fr" else "raw estimate"

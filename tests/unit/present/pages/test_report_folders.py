@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import PathInvalid
-from discreet.pages.folders import check_folder
+from discreet.present.pages.report_folders import check_folder
 
 FILES = ("results.json", "page.html")
 

@@ -9,19 +9,29 @@ from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any, Final
 
-from discreet.guarantees.numbers import text
+from discreet.guarantees import text
 from discreet.present.messages import say_message
 from discreet.present.words import tell_guarantee
-from discreet.results import ALL, Heading, Kind, Labels, Margin, Release, Shown, Statistic
-from discreet.results.notes import BoundsUsed, SizeTooSmall
+from discreet.results import (
+    ALL,
+    BoundsUsed,
+    Heading,
+    Labels,
+    Margin,
+    Release,
+    ReleaseKind,
+    Shown,
+    SizeTooSmall,
+    Statistic,
+)
 
-__all__ = ["Column", "Sort", "list_columns", "name_free"]
+__all__ = ["ColumnSort", "ListColumn", "list_columns", "name_free"]
 
 _FIGURES: Final = ("margin", "value", "raw", "low", "high", "quality", "uncalibrated", "guarantee")
-_TABLES: Final = (Kind.TABLE, Kind.BOOTSTRAP)
+_TABLES: Final = (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP)
 
 
-class Sort(StrEnum):
+class ColumnSort(StrEnum):
     """What a column holds: it decides types and number formats."""
 
     CODE = "code"
@@ -31,7 +41,7 @@ class Sort(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ListColumn:
     """One column: its name for machines, its title for people, and a value for each line.
 
     A column of codes knows its key, whose face says whether codes are texts or numbers; one of figures its statistic.
@@ -40,20 +50,20 @@ class Column:
 
     name: str
     title: Labels
-    sort: Sort
+    sort: ColumnSort
     values: Sequence[Shown]
     heading: Heading | None = None
     statistic: Statistic | None = None
     aside: bool = False
 
 
-def list_columns(release: Release, language: str) -> list[Column]:
+def list_columns(release: Release, language: str) -> list[ListColumn]:
     """Every key with its label, and the figures with their intervals.
 
     A release that is not differentially private says so on every line, because a line may be copied out of the file by
     itself. A key whose name is that of a figure's column gets a trailing underscore, so that no two share a name.
     """
-    if release.kind is Kind.LOCAL:
+    if release.kind is ReleaseKind.LOCAL:
         return list(_collection_columns(release, language))
     if release.parts:
         return _stack_parts({name: list_columns(part, language) for name, part in release.parts.items()})
@@ -72,14 +82,14 @@ def name_free(wanted: str, taken: Container[str]) -> str:
     return wanted
 
 
-def _words(name: str, title: Labels, values: Sequence[Shown], *, aside: bool = False) -> Column:
-    return Column(name, title, Sort.WORDS, values, aside=aside)
+def _words(name: str, title: Labels, values: Sequence[Shown], *, aside: bool = False) -> ListColumn:
+    return ListColumn(name, title, ColumnSort.WORDS, values, aside=aside)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _table_columns(release: Release, language: str) -> Iterator[Column]:
+def _table_columns(release: Release, language: str) -> Iterator[ListColumn]:
     statistic, level = release.statistic, "" if release.level is None else text(release.level)
     margins = statistic.figures.margins
     yield from _key_columns(release, margins, language)
@@ -95,15 +105,15 @@ def _table_columns(release: Release, language: str) -> Iterator[Column]:
         values = list(chain.from_iterable(_column(margin, name) for margin in margins))
         # The ends of intervals and raw estimates need not be whole where published values are.
         if name == "value":
-            yield Column(name, title, Sort.VALUE, values, statistic=statistic)
+            yield ListColumn(name, title, ColumnSort.VALUE, values, statistic=statistic)
         else:
-            yield Column(name, title, Sort.ESTIMATE, values)
+            yield ListColumn(name, title, ColumnSort.ESTIMATE, values)
     grades = [map(str, margin.quality or repeat("not rated", len(margin))) for margin in margins]
     yield _words("quality", Labels("Quality", "Qualité"), list(chain.from_iterable(grades)))
     if release.calibration is not None:
         before = list(chain.from_iterable(_column(margin, "uncalibrated") for margin in margins))
         title = Labels("Before calibration", "Avant calage")
-        yield Column("uncalibrated", title, Sort.ESTIMATE, before)
+        yield ListColumn("uncalibrated", title, ColumnSort.ESTIMATE, before)
 
 
 def _column(margin: Margin, name: str) -> Sequence[Any]:
@@ -113,7 +123,7 @@ def _column(margin: Margin, name: str) -> Sequence[Any]:
     return column.tolist() if hasattr(column, "tolist") else column
 
 
-def _key_columns(release: Release, margins: Sequence[Margin], language: str) -> Iterator[Column]:
+def _key_columns(release: Release, margins: Sequence[Margin], language: str) -> Iterator[ListColumn]:
     taken = set(_FIGURES)
     for place, heading in enumerate(release.headings):
         codes = name_free(heading.name, taken)
@@ -123,7 +133,7 @@ def _key_columns(release: Release, margins: Sequence[Margin], language: str) -> 
         titles = heading.title
         code_title = Labels(f"{titles.en} (code)", f"{titles.fr} (code)")
         values = list(chain.from_iterable(margin.codes[place] for margin in margins))
-        yield Column(codes, code_title, Sort.CODE, values, heading)
+        yield ListColumn(codes, code_title, ColumnSort.CODE, values, heading)
         # Each label is looked up once: a table has a million figures, a key a few hundred codes.
         label = lru_cache(maxsize=None)(lambda code, heading=heading: heading.label(code, language))
         named = (
@@ -136,7 +146,7 @@ def _key_columns(release: Release, margins: Sequence[Margin], language: str) -> 
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
-def _query_columns(release: Release, language: str) -> Iterator[Column]:
+def _query_columns(release: Release, language: str) -> Iterator[ListColumn]:
     """Keys as codes with a label column beside each category, every noisy column with its interval.
 
     What a search for private bounds did not find is told first; why a mean is not there beside it.
@@ -150,13 +160,13 @@ def _query_columns(release: Release, language: str) -> Iterator[Column]:
     for name in release.columns:
         values = release.listed_rows.columns[name]
         if name in keys:
-            yield Column(name, keys[name].title, Sort.CODE, values, keys[name])
+            yield ListColumn(name, keys[name].title, ColumnSort.CODE, values, keys[name])
             if keys[name].face.labels:
                 labels = _Labelled(values, keys[name].labels(language))
                 yield _words(f"{name}_label", keys[name].title, labels, aside=True)
             continue
         statistic = statistics[name]
-        yield Column(name, statistic.title, Sort.VALUE, values, statistic=statistic)
+        yield ListColumn(name, statistic.title, ColumnSort.VALUE, values, statistic=statistic)
         if release.level is None:
             continue
         level = text(release.level)
@@ -165,7 +175,7 @@ def _query_columns(release: Release, language: str) -> Iterator[Column]:
             ("high", Labels(f"{statistic.title.en}: high ({level})", f"{statistic.title.fr} : borne haute ({level})")),
         ):
             ends = list(chain.from_iterable(_column(margin, side) for margin in statistic.figures.margins))
-            yield Column(f"{name}_{side}", title, Sort.ESTIMATE, ends, statistic=statistic)
+            yield ListColumn(f"{name}_{side}", title, ColumnSort.ESTIMATE, ends, statistic=statistic)
         if name in absent:
             status = [SizeTooSmall.code if value is None else "" for value in _plain(values)]
             title = Labels(f"{statistic.title.en}: status", f"{statistic.title.fr} : état")
@@ -199,7 +209,7 @@ class _Labelled(Sequence[Shown]):
 # --- parts ----------------------------------------------------------------------------------------------------------
 
 
-def _stack_parts(parts: dict[str, list[Column]]) -> list[Column]:
+def _stack_parts(parts: dict[str, list[ListColumn]]) -> list[ListColumn]:
     """The lines of every part, its name first; what a part does not have stays empty."""
     lengths = {name: len(columns[0].values) for name, columns in parts.items()}
     named = [name for name, count in lengths.items() for _ in range(count)]
@@ -213,21 +223,23 @@ def _stack_parts(parts: dict[str, list[Column]]) -> list[Column]:
             own = next((column for column in columns if column.name == name), None)
             values += [None] * lengths[part] if own is None else list(_plain(own.values))
         model = first[name]
-        stacked.append(Column(name, model.title, model.sort, values, model.heading, model.statistic))
+        stacked.append(ListColumn(name, model.title, model.sort, values, model.heading, model.statistic))
     return stacked
 
 
 _FORMS: Final = ("adjusted", "share", "ratio_count", "adjusted_share")
 
 
-def _collection_columns(release: Release, language: str) -> Iterator[Column]:
+def _collection_columns(release: Release, language: str) -> Iterator[ListColumn]:
     """One line for each estimate of a collection, with what it rests on."""
     lines = [line for name, part in release.parts.items() for line in _estimate_lines(name, part, language)]
     names = list(dict.fromkeys(name for line in lines for name in line))
     for name in names:
         number = any(isinstance(line.get(name), float) for line in lines)
         title = Labels(name.replace("_", " "), name.replace("_", " "))
-        yield Column(name, title, Sort.ESTIMATE if number else Sort.WORDS, [line.get(name) for line in lines])
+        yield ListColumn(
+            name, title, ColumnSort.ESTIMATE if number else ColumnSort.WORDS, [line.get(name) for line in lines]
+        )
     for name, fact in _about(release).items():
         yield _words(name, Labels(name.replace("_", " "), name.replace("_", " ")), [fact] * len(lines))
 
