@@ -8,7 +8,7 @@ from fractions import Fraction
 from operator import add, index
 from typing import ClassVar
 
-from discreet.guarantees.numbers import ExactLike, exact
+from discreet.guarantees import ExactLike, exact
 
 __all__ = ["AdditiveMechanism", "Mechanism", "exact_level"]
 
