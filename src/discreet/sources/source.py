@@ -1,6 +1,6 @@
 """Data files as streams of Arrow batches, with limits checked before and while they are read.
 
-One door for every format: `open_source` looks at the name, checks size and columns, and gives a `Source` that
+One door for every format: `open_source` looks at the name, checks size and columns, and gives a `DataSource` that
 knows the names in the file and streams the columns asked for, as text or in the file's own types. Nothing is
 lost silently: a file that cannot be read whole is refused. Refusals are shown to the custodian who adds it.
 """
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 
 from discreet.errors import FileRefused, nearest
 
-__all__ = ["FORMATS", "Limits", "Source", "VariableNotes", "choose_columns", "clean_name", "open_source"]
+__all__ = ["FORMATS", "DataSource", "FileLimits", "VariableNotes", "choose_columns", "clean_name", "open_source"]
 
 STAT_FORMATS: Final = (".sas7bdat", ".xpt", ".dta", ".sav", ".zsav", ".por")
 CSV_FORMATS: Final = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
@@ -24,7 +24,7 @@ FORMATS: Final = (*CSV_FORMATS, ".parquet", *STAT_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FileLimits:
     """How large a file may be; defaults leave room for a census and none for a bomb."""
 
     file_bytes: int = 50 * 10**9
@@ -43,12 +43,12 @@ class VariableNotes:
     missing: tuple[str, ...] = ()
 
 
-class Source(ABC):
+class DataSource(ABC):
     """An open data file. `names` are the cleaned column names in the order of the file."""
 
     sort: ClassVar[str]
 
-    def __init__(self, file: Path, limits: Limits) -> None:
+    def __init__(self, file: Path, limits: FileLimits) -> None:
         self.file = file
         self.limits = limits
 
@@ -82,10 +82,10 @@ def clean_name(name: str) -> str:
 
 
 def open_source(
-    file: Path, *, encoding: str | None = None, delimiter: str | None = None, limits: Limits | None = None
-) -> Source:
+    file: Path, *, encoding: str | None = None, delimiter: str | None = None, limits: FileLimits | None = None
+) -> DataSource:
     """The file as a source, chosen by its name; FileRefused when the format is unknown or a limit breaks."""
-    limits = limits or Limits()
+    limits = limits or FileLimits()
     name = file.name.lower()
     if not file.is_file():
         raise FileRefused(f"'{file.name}' is not a regular file.", file=file.name)
@@ -94,17 +94,17 @@ def open_source(
         raise FileRefused(f"'{file.name}' is empty.", file=file.name)
     if size > limits.file_bytes:
         raise FileRefused(f"'{file.name}' has {size:,} bytes; the limit is {limits.file_bytes:,}.", file=file.name)
-    source: Source
+    source: DataSource
     if name.endswith(CSV_FORMATS):
-        from discreet.data.csvsource import CsvSource
+        from discreet.sources.csv_source import CsvSource
 
         source = CsvSource(file, limits, encoding=encoding, delimiter=delimiter)
     elif name.endswith(".parquet"):
-        from discreet.data.parquetsource import ParquetSource
+        from discreet.sources.parquet_source import ParquetSource
 
         source = ParquetSource(file, limits)
     elif name.endswith(STAT_FORMATS):
-        from discreet.data.statsource import StatSource
+        from discreet.sources.stat_source import StatSource
 
         source = StatSource(file, limits, encoding=encoding)
     else:
@@ -113,7 +113,7 @@ def open_source(
     return source
 
 
-def choose_columns(source: Source, wanted: Sequence[str]) -> tuple[str, ...]:
+def choose_columns(source: DataSource, wanted: Sequence[str]) -> tuple[str, ...]:
     """Check that every wanted name is in the file exactly once; give the names the card does not use."""
     names = source.names
     absent = [name for name in wanted if name not in names]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from discreet.data.sources import Limits, Source, clean_name
+from discreet.sources.source import DataSource, FileLimits, clean_name
 
 __all__ = ["ParquetSource", "flatten_column"]
 
@@ -15,12 +15,12 @@ _BATCH_BYTES: Final = 1 << 30
 _BUFFER_BYTES: Final = 1 << 20
 
 
-class ParquetSource(Source):
+class ParquetSource(DataSource):
     """A Parquet file, read row group by row group."""
 
     sort: ClassVar[str] = "parquet"
 
-    def __init__(self, file: Path, limits: Limits) -> None:
+    def __init__(self, file: Path, limits: FileLimits) -> None:
         super().__init__(file, limits)
         import pyarrow as pa
         from pyarrow import parquet
@@ -80,7 +80,7 @@ def _written_bytes(array: Any) -> int:
     return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
 
 
-def flatten_column(array: Any, name: str, source: Source) -> Any:
+def flatten_column(array: Any, name: str, source: DataSource) -> Any:
     """The column as numbers or as valid text; Arrow leaves the text of files unchecked."""
     import pyarrow as pa
     from pyarrow import types

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
-from discreet.data.paths import open_regular
-from discreet.data.sources import Limits, Source, clean_name
 from discreet.errors import FileRefused, UsageError
+from discreet.paths import open_regular
+from discreet.sources.source import DataSource, FileLimits, clean_name
 
 __all__ = ["DELIMITERS", "ENCODINGS", "CsvSource"]
 
@@ -30,12 +30,12 @@ _RATIO_SLACK: Final = 4 << 20
 _RAGGED_LIMIT: Final = 10_000
 
 
-class CsvSource(Source):
+class CsvSource(DataSource):
     """A delimited text file with one header line."""
 
     sort: ClassVar[str] = "csv"
 
-    def __init__(self, file: Path, limits: Limits, *, encoding: str | None, delimiter: str | None) -> None:
+    def __init__(self, file: Path, limits: FileLimits, *, encoding: str | None, delimiter: str | None) -> None:
         super().__init__(file, limits)
         self._encoding = _known_encoding(encoding)
         if delimiter is not None and delimiter not in DELIMITERS:
@@ -163,7 +163,7 @@ class _Utf8Stream:
     swell and not when all of it has been unpacked. `refused` is why reading ended.
     """
 
-    def __init__(self, raw: BinaryIO, encoding: str, limits: Limits, name: str, *, packed: BinaryIO | None) -> None:
+    def __init__(self, raw: BinaryIO, encoding: str, limits: FileLimits, name: str, *, packed: BinaryIO | None) -> None:
         self._raw: Any = raw if packed is None else gzip.GzipFile(fileobj=packed)
         self._packed = packed
         self._limits = limits

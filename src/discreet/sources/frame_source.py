@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
-from discreet.data.parquetsource import flatten_column
-from discreet.data.sources import Limits, Source, clean_name
+from discreet.sources.parquet_source import flatten_column
+from discreet.sources.source import DataSource, FileLimits, clean_name
 
 __all__ = ["Frame", "FrameSource"]
 
@@ -22,13 +22,13 @@ class Frame(Protocol):
         """The Arrow PyCapsule interface."""
 
 
-class FrameSource(Source):
+class FrameSource(DataSource):
     """A frame, read once and in slices. Its index, where it has names, is columns too."""
 
     sort: ClassVar[str] = "frame"
 
-    def __init__(self, frame: Frame, limits: Limits | None = None) -> None:
-        super().__init__(Path(type(frame).__name__), limits or Limits())
+    def __init__(self, frame: Frame, limits: FileLimits | None = None) -> None:
+        super().__init__(Path(type(frame).__name__), limits or FileLimits())
         import pyarrow as pa
 
         try:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from discreet.data.sources import Limits, Source, VariableNotes, clean_name
 from discreet.errors import ExtraMissing
+from discreet.sources.source import DataSource, FileLimits, VariableNotes, clean_name
 
 __all__ = ["StatSource"]
 
@@ -26,12 +26,12 @@ _READERS: Final = {
 _KEEPS_CODES: Final = frozenset({".sav", ".zsav"})
 
 
-class StatSource(Source):
+class StatSource(DataSource):
     """A file of a statistics package."""
 
     sort: ClassVar[str] = "statistics package"
 
-    def __init__(self, file: Path, limits: Limits, *, encoding: str | None) -> None:
+    def __init__(self, file: Path, limits: FileLimits, *, encoding: str | None) -> None:
         super().__init__(file, limits)
         try:
             import pyreadstat

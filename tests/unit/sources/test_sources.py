@@ -14,18 +14,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.data import csvsource
-from discreet.data.sources import Limits, Source, choose_columns, open_source
 from discreet.errors import ExtraMissing, FileRefused, UsageError
+from discreet.sources import csv_source as csvsource
+from discreet.sources.source import DataSource, FileLimits, choose_columns, open_source
 
 
-def source(tmp_path: Path, content: str | bytes, name: str = "x.csv", **options: Any) -> Source:
+def source(tmp_path: Path, content: str | bytes, name: str = "x.csv", **options: Any) -> DataSource:
     file = tmp_path / name
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     return open_source(file, **options)
 
 
-def columns(opened: Source, *names: str) -> dict[str, list[Any]]:
+def columns(opened: DataSource, *names: str) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {name: [] for name in names}
     for batch in opened.batches(list(names)):
         for name in names:
@@ -100,7 +100,7 @@ def test_a_bomb_is_refused_while_it_unpacks(tmp_path: Path) -> None:
         columns(source(tmp_path, bomb, "x.csv.gz"), "a")
     plain = gzip.compress(b"a,b\n" + b"0,0\n" * 1_000)
     with pytest.raises(FileRefused, match="unpacks to far more"):
-        columns(source(tmp_path, plain, "x.csv.gz", limits=Limits(expanded_bytes=1_000)), "a")
+        columns(source(tmp_path, plain, "x.csv.gz", limits=FileLimits(expanded_bytes=1_000)), "a")
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_what_was_read_ahead_is_not_used_once_the_limit_is_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = b"a,b\n" + b"".join(b"%d,%d\n" % (row, row * 7919) for row in range(3_000_000))
-    opened = source(tmp_path, text, "x.csv", limits=Limits(expanded_bytes=len(text) - 1))
+    opened = source(tmp_path, text, "x.csv", limits=FileLimits(expanded_bytes=len(text) - 1))
     passed = threading.Event()
     inner = csvsource._Utf8Stream.read
 
@@ -162,7 +162,7 @@ def test_a_dictionary_is_measured_before_it_is_written_out(tmp_path: Path) -> No
     with pytest.raises(FileRefused, match="unpacks to far more"):
         columns(open_source(file), "a")
     with pytest.raises(FileRefused, match="unpacks to"):
-        columns(open_source(file, limits=Limits(expanded_bytes=10**7)), "a")
+        columns(open_source(file, limits=FileLimits(expanded_bytes=10**7)), "a")
 
 
 def test_a_statistics_file_says_what_it_unpacks_to(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_statistics_file_says_what_it_unpacks_to(tmp_path: Path) -> None:
     pyreadstat.write_sav(pandas.DataFrame({"a": ["x" * 100] * 2_000}), str(file), compress=True)
     assert open_source(file).names == ("a",)
     with pytest.raises(FileRefused, match="unpacks to"):
-        open_source(file, limits=Limits(expanded_bytes=100_000))
+        open_source(file, limits=FileLimits(expanded_bytes=100_000))
 
 
 def test_ragged_rows_are_counted_and_refused(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_an_open_quote_is_refused(tmp_path: Path) -> None:
 
 def test_limits_before_parsing(tmp_path: Path) -> None:
     with pytest.raises(FileRefused, match="the limit is 10"):
-        source(tmp_path, "a,b\n1,2\n3,4\n", limits=Limits(file_bytes=10))
+        source(tmp_path, "a,b\n1,2\n3,4\n", limits=FileLimits(file_bytes=10))
     with pytest.raises(FileRefused, match="6,000 columns; the limit is 5,000"):
         source(tmp_path, ",".join(f"c{i}" for i in range(6_000)) + "\n")
     with pytest.raises(FileRefused, match="is empty"):
@@ -264,7 +264,7 @@ def test_parquet_that_lies(tmp_path: Path) -> None:
         columns(open_source(file), "t")
     file = write_parquet(tmp_path / "many.parquet", t=pa.array([1] * 100))
     with pytest.raises(FileRefused, match="100 rows; the limit is 50"):
-        open_source(file, limits=Limits(rows=50))
+        open_source(file, limits=FileLimits(rows=50))
     cut = tmp_path / "cut.parquet"
     data = write_parquet(tmp_path / "big.parquet", t=pa.array(range(100_000))).read_bytes()
     cut.write_bytes(data[:1000] + b"\0" * (len(data) // 2) + data[1000 + len(data) // 2 :])
@@ -305,7 +305,7 @@ def test_statistics_packages_are_read_to_the_last_row(
     polars = pytest.importorskip("polars", reason="pyreadstat writes its files from polars or pandas frames")
     import pyreadstat
 
-    monkeypatch.setattr("discreet.data.statsource._CHUNK_ROWS", 2)
+    monkeypatch.setattr("discreet.sources.stat_source._CHUNK_ROWS", 2)
     pyreadstat.write_sav(polars.DataFrame({"id": [float(row) for row in range(rows)]}), str(tmp_path / "x.sav"))
     assert columns(open_source(tmp_path / "x.sav"), "id")["id"] == list(range(rows))
 
