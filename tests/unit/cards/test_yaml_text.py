@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.data.yamltext import MappingNode, ScalarNode, SequenceNode, parse_yaml
+from discreet.cards.yaml_text import MappingNode, ScalarNode, SequenceNode, parse_yaml
 from discreet.errors import CardInvalid
 
 

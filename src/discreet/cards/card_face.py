@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.data.card import Card, Column, Kind, Totals
-from discreet.guarantees.numbers import text
+from discreet.cards.card import Card, Column, ColumnKind, PublicTotals
+from discreet.guarantees import text
 
 __all__ = ["describe_card"]
 
@@ -32,7 +32,7 @@ def _describe_weight(card: Card) -> dict[str, object] | None:
     return {"column": rule.column, "cap": text(rule.largest), "by": rule.by, "caps": caps}
 
 
-def _describe_totals(totals: Totals, language: str) -> dict[str, object]:
+def _describe_totals(totals: PublicTotals, language: str) -> dict[str, object]:
     values = {code: text(total) for code, total in totals.values}
     return {"by": totals.by, "total": text(totals.total), "values": values, "source": totals.source.text(language)}
 
@@ -44,7 +44,7 @@ def _describe_column(column: Column, language: str) -> dict[str, object]:
         "label": column.label.text(language),
         "public": column.public,
     }
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         face["categories"] = {category.code: category.label.text(language) for category in column.categories}
     if column.bounds is not None:
         face["bounds"] = [text(bound) for bound in column.bounds]

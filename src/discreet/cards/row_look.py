@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
-from discreet.data.columns import canonical_code
-from discreet.data.expressions import BLANK_TOKENS, WHITE_SPACE
-from discreet.data.sources import Source
+from discreet.cards.columns import canonical_code
+from discreet.sources import BLANK_TOKENS, WHITE_SPACE, DataSource
 
 __all__ = ["ColumnLook", "is_shown", "look_at_rows"]
 
@@ -88,7 +87,7 @@ def is_shown(character: str) -> bool:
     return character in "\t\n" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}
 
 
-def look_at_rows(source: Source, names: Sequence[str], *, all_rows: bool) -> dict[str, ColumnLook]:
+def look_at_rows(source: DataSource, names: Sequence[str], *, all_rows: bool) -> dict[str, ColumnLook]:
     """Look at the first batch of rows, or at all of them."""
     from pyarrow import types
 

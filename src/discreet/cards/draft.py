@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from discreet.data.columns import Kind
-from discreet.data.nodereader import UNDECIDED
-from discreet.data.rowlook import ColumnLook, is_shown, look_at_rows
-from discreet.data.sources import Limits, Source, open_source
+from discreet.cards.card_schema import CARD
+from discreet.cards.columns import ColumnKind
+from discreet.cards.row_look import ColumnLook, is_shown, look_at_rows
+from discreet.cards.schema_reader import UNDECIDED
+from discreet.cards.schema_words import brief, hint, with_comment
+from discreet.sources import DataSource, FileLimits, open_source
 
 __all__ = ["draft_card"]
 
@@ -26,7 +28,6 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9À-ÿ_]([A-Za-z0-9À-ÿ_ .()/'’-]*[A-Za
 _ID_NAME: Final = re.compile(r"(^|_)(id|pid|uuid|identifier)$|^(id|pid)_", re.IGNORECASE)
 _ROW_ID: Final = "row_id"
 _CATEGORY_GUESS: Final = 30
-_COMMENT_COLUMN: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class _Guess:
 
     name: str
     source: str
-    kind: Kind
+    kind: ColumnKind
     whole: bool
     seen: ColumnLook
     label: str | None = None
@@ -49,7 +50,7 @@ def draft_card(
     from_rows: bool,
     encoding: str | None = None,
     delimiter: str | None = None,
-    limits: Limits | None = None,
+    limits: FileLimits | None = None,
 ) -> str:
     """YAML text that reads as a card once every DECIDE in it has been replaced."""
     source = open_source(file, encoding=encoding, delimiter=delimiter, limits=limits)
@@ -57,7 +58,7 @@ def draft_card(
     skipped = [name for name in dict.fromkeys(source.names) if name not in names]
     seen = look_at_rows(source, names, all_rows=from_rows)
     guesses = [_guess(source, name, own, seen[name]) for name, own in zip(names, _own_names(names), strict=True)]
-    identified = any(guess.kind is Kind.ID for guess in guesses)
+    identified = any(guess.kind is ColumnKind.ID for guess in guesses)
     lines = [*_head(file, skipped, identified=identified), "columns:", *(() if identified else _row_lines())]
     for guess in guesses:
         lines += _column_lines(guess, from_rows=from_rows)
@@ -66,43 +67,48 @@ def draft_card(
 
 def _row_lines() -> Iterator[str]:
     """A unit for files in which no column looks like an id."""
-    yield _with_comment(f"  {_ROW_ID}:", "no column looks like an id. Leave this out if one is")
+    yield with_comment(f"  {_ROW_ID}:", "no column looks like an id. Leave this out if one is")
     yield "    kind: id"
-    yield _with_comment("    type: row", "every row of the file is a unit of its own")
+    yield with_comment("    type: row", "every row of the file is a unit of its own")
 
 
 def _head(file: Path, skipped: Sequence[str], *, identified: bool) -> Iterator[str]:
     name = _identifier(file.name.split(".")[0], first="d").lower()
+    yield CARD.editor_line
     yield f"# A draft. Replace every {UNDECIDED}; `discreet card check` lists those that are left."
     if skipped:
         yield f"# {len(skipped)} columns of the file have no name or share one; they are left out."
-    yield _with_comment(f"dataset: {name}", "lower-case letters, digits and _")
-    yield _with_comment(f"title: {_scalar(name)}", "or {en: ..., fr: ...}")
-    yield _with_comment(f"population: {name}", "datasets about the same units share one population and its budget")
+    yield _line("dataset", name)
+    yield _line("title", _scalar(name))
+    yield _line("population", name)
     yield "unit:"
-    alone = "" if identified else f"; {_ROW_ID} if nobody has two rows"
-    yield _with_comment(f"  column: {UNDECIDED}", f"the id column: whom the guarantee protects{alone}")
-    once = "" if identified else f"; 1 with {_ROW_ID}"
-    yield _with_comment(f"  rows: {UNDECIDED}", f"the most rows of one unit that count{once}")
-    yield _with_comment("neighbours: add-remove", "or replace-one")
+    yield _line("unit.column", UNDECIDED, "" if identified else f"; {_ROW_ID} if nobody has two rows")
+    yield _line("unit.rows", UNDECIDED, "" if identified else f"; 1 with {_ROW_ID}")
+    yield _line("neighbours", "add-remove")
     yield "budget:"
-    yield _with_comment(f"  epsilon: {UNDECIDED}", "what may ever be spent on this population")
-    yield "# weight: {column: ..., cap: ...}    # a survey weight, and where it is cut"
+    yield _line("budget.epsilon", UNDECIDED)
+    yield with_comment("# weight: {column: ..., cap: ...}", brief(CARD.key("weight")))
     yield "# `complete: true` at a column says that every row should have a value; no draft says it from the rows."
 
 
-def _guess(source: Source, name: str, own: str, seen: ColumnLook) -> _Guess:
+def _line(path: str, value: str, more: str = "") -> str:
+    """A key with its value, and what the card's language says of it."""
+    indent = "  " * path.count(".")
+    return with_comment(f"{indent}{path.rpartition('.')[2]}: {value}", hint(CARD.key(path)) + more)
+
+
+def _guess(source: DataSource, name: str, own: str, seen: ColumnLook) -> _Guess:
     notes = source.notes(name)
     labels = {code: text for code, text in notes.labels.items() if code not in notes.missing}
     numeric, whole = seen.numeric, seen.whole
     if labels:
-        kind = Kind.CATEGORY
+        kind = ColumnKind.CATEGORY
     elif _ID_NAME.search(name):
-        kind = Kind.ID
+        kind = ColumnKind.ID
     elif numeric:
-        kind = Kind.INTEGER if whole else Kind.NUMBER
+        kind = ColumnKind.INTEGER if whole else ColumnKind.NUMBER
     else:
-        kind = Kind.CATEGORY if seen.few(_CATEGORY_GUESS) else Kind.TEXT
+        kind = ColumnKind.CATEGORY if seen.few(_CATEGORY_GUESS) else ColumnKind.TEXT
     return _Guess(own, name, kind, whole, seen, notes.label, tuple(labels.items()), notes.missing)
 
 
@@ -110,14 +116,14 @@ def _column_lines(guess: _Guess, *, from_rows: bool) -> Iterator[str]:
     yield f"  {guess.name}:"
     if guess.source != guess.name:
         yield f"    source: {_scalar(guess.source)}"
-    yield _with_comment(f"    kind: {guess.kind}", "id, category, integer, number or text")
+    yield _line("columns.*.kind", guess.kind)
     if guess.label:
         yield f"    label: {_scalar(guess.label)}"
-    if guess.kind is Kind.ID:
+    if guess.kind is ColumnKind.ID:
         yield f"    type: {'integer' if guess.seen.numeric else 'text'}"
-    elif guess.kind is Kind.CATEGORY:
+    elif guess.kind is ColumnKind.CATEGORY:
         yield from _category_lines(guess, from_rows=from_rows)
-    elif guess.kind in {Kind.INTEGER, Kind.NUMBER}:
+    elif guess.kind in {ColumnKind.INTEGER, ColumnKind.NUMBER}:
         yield from _number_lines(guess, from_rows=from_rows)
     if guess.missing:
         yield f"    missing: [{', '.join(_scalar(code) for code in guess.missing)}]"
@@ -131,7 +137,7 @@ def _category_lines(guess: _Guess, *, from_rows: bool) -> Iterator[str]:
         return
     codes = guess.seen.codes if from_rows else None
     if not codes:
-        yield _with_comment(f"    categories: {UNDECIDED}", "every code there can be: {code: label, ...}")
+        yield _line("columns.*.categories", UNDECIDED)
         return
     yield "    provenance: from_rows"
     yield "    categories:"
@@ -145,13 +151,13 @@ def _number_lines(guess: _Guess, *, from_rows: bool) -> Iterator[str]:
         low, high, step = grid
         yield "    provenance: from_rows"
         yield f"    bounds: [{low}, {high}]"
-        if guess.kind is Kind.NUMBER:
+        if guess.kind is ColumnKind.NUMBER:
             yield f"    step: {step}"
         return
-    yield _with_comment(f"    bounds: {UNDECIDED}", "[low, high] that anyone would expect, not the data's own")
-    if guess.kind is Kind.NUMBER:
-        yield _with_comment(f"    step: {UNDECIDED}", "the precision worth keeping, such as 0.01")
-    yield _with_comment("    # typical: ...", "a usual value known from elsewhere; it lowers the error of means")
+    yield _line("columns.*.bounds", UNDECIDED)
+    if guess.kind is ColumnKind.NUMBER:
+        yield _line("columns.*.step", UNDECIDED)
+    yield with_comment("    # typical: ...", brief(CARD.key("columns.*.typical")))
 
 
 def _own_names(names: Sequence[str]) -> list[str]:
@@ -181,7 +187,3 @@ def _scalar(text: str) -> str:
     if _PLAIN.fullmatch(clean) and clean != UNDECIDED:
         return clean
     return json.dumps(clean, ensure_ascii=False)
-
-
-def _with_comment(text: str, comment: str) -> str:
-    return f"{text:<{_COMMENT_COLUMN}} # {comment}"

@@ -12,17 +12,19 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from discreet.guarantees.numbers import text as plain_text
-from discreet.results.labels import Labels
+from discreet.guarantees import text as plain_text
+from discreet.results import Labels
 
 __all__ = [
+    "FITTING",
     "LARGEST_UNITS",
+    "NAME_PATTERN",
     "CardFault",
     "Category",
     "Column",
-    "Kind",
+    "ColumnKind",
     "Labels",
-    "Totals",
+    "PublicTotals",
     "WeightRule",
     "canonical_code",
     "edge_fault",
@@ -36,7 +38,8 @@ LARGEST_UNITS: Final = 10**15
 
 _FINE: Final = 10**6
 _MOST_PLACES: Final = 9
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
+NAME_PATTERN: Final = "[A-Za-z_][A-Za-z0-9_]{0,62}"
+_NAME: Final = re.compile(NAME_PATTERN, re.ASCII)
 _RESERVED: Final = "ord"
 _RESERVED_PREFIX: Final = "_discreet"
 _WHOLE: Final = re.compile(r"\+?(-?\d+)(?:\.0*)?", re.ASCII)
@@ -51,7 +54,7 @@ class CardFault(ValueError):
         super().__init__("; ".join(text for _, text in self.problems))
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column holds."""
 
     ID = "id"
@@ -107,7 +110,7 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     label: Labels
     source: str = ""
     type: str | None = None
@@ -126,9 +129,9 @@ class Column:
     precision: Decimal | None = None
 
     def __post_init__(self) -> None:
-        if self.kind is Kind.INTEGER and self.step is None:
+        if self.kind is ColumnKind.INTEGER and self.step is None:
             object.__setattr__(self, "step", Decimal(1))
-        if self.kind is Kind.NUMBER and self.step is None and self.bounds is not None:
+        if self.kind is ColumnKind.NUMBER and self.step is None and self.bounds is not None:
             object.__setattr__(self, "step", fine_step(*self.bounds))
         if not self.source:
             object.__setattr__(self, "source", self.name)
@@ -138,7 +141,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        return self.kind in {Kind.INTEGER, Kind.NUMBER}
+        return self.kind in {ColumnKind.INTEGER, ColumnKind.NUMBER}
 
     @property
     def low_units(self) -> int:
@@ -153,11 +156,11 @@ class Column:
     @property
     def storage(self) -> str:
         """The smallest signed integer type that holds every prepared value, or 'text'."""
-        if self.kind is Kind.TEXT or self.type == "text":
+        if self.kind is ColumnKind.TEXT or self.type == "text":
             return "text"
-        if self.kind is Kind.ID:
+        if self.kind is ColumnKind.ID:
             return "int64"
-        if self.kind is Kind.CATEGORY:
+        if self.kind is ColumnKind.CATEGORY:
             return _smallest(0, len(self.categories) - 1)
         return _smallest(self.low_units, self.high_units)
 
@@ -218,7 +221,7 @@ class WeightRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class PublicTotals:
     """What the weights of everybody add up to, by a public column or in all, as published elsewhere (`source`)."""
 
     source: Labels
@@ -265,12 +268,12 @@ def _smallest(low: int, high: int) -> str:
 _BOUNDED: Final = ("bounds", "edges", "provenance", "presence", "complete", "typical", "precision")
 
 # Which keys go with which kind; `label`, `source` and `missing` go with all.
-_FITTING: Final = {
-    Kind.ID: frozenset({"type"}),
-    Kind.CATEGORY: frozenset({"public", "categories", "provenance", "presence", "complete", "references"}),
-    Kind.INTEGER: frozenset({"public", "step", "references", *_BOUNDED}),
-    Kind.NUMBER: frozenset({"step", *_BOUNDED}),
-    Kind.TEXT: frozenset({"complete", "references"}),
+FITTING: Final = {
+    ColumnKind.ID: frozenset({"type"}),
+    ColumnKind.CATEGORY: frozenset({"public", "categories", "provenance", "presence", "complete", "references"}),
+    ColumnKind.INTEGER: frozenset({"public", "step", "references", *_BOUNDED}),
+    ColumnKind.NUMBER: frozenset({"step", *_BOUNDED}),
+    ColumnKind.TEXT: frozenset({"complete", "references"}),
 }
 
 
@@ -294,18 +297,18 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
         "typical": column.typical is not None,
         "precision": column.precision is not None,
     }
-    for key in (key for key, present in given.items() if present and key not in _FITTING[column.kind]):
+    for key in (key for key, present in given.items() if present and key not in FITTING[column.kind]):
         yield key, f"'{key}' does not go with kind {column.kind} (column '{name}')"
     if column.from_rows and not column.categories and column.bounds is None:
         yield "provenance", f"provenance of column '{name}' needs bounds or categories to speak of"
-    if column.kind is Kind.ID and column.type not in {"integer", "text", "row"}:
+    if column.kind is ColumnKind.ID and column.type not in {"integer", "text", "row"}:
         yield "type", f"id column '{name}' needs type: integer, type: text or type: row"
     if column.type == "row":
         if column.source != name:
             yield "source", f"'source' does not go with type row (column '{name}'): rows are numbered as they come"
         if column.missing:
             yield "missing", f"'missing' does not go with type row (column '{name}'): every row has its number"
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         yield from _category_problems(column)
     if column.numeric:
         yield from _grid_problems(column)
@@ -340,7 +343,7 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
         yield "precision", f"precision of column '{name}' must be positive; {plain_text(column.precision)} came"
     if column.typical is not None and column.bounds is None:
         yield "typical", f"typical of column '{name}' needs bounds to lie in"
-    if column.kind is Kind.INTEGER and step % 1:
+    if column.kind is ColumnKind.INTEGER and step % 1:
         yield "step", f"step of integer column '{name}' must be a whole number; {plain_text(step)} came"
     if column.bounds is None:
         if column.public:

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.data.card import Card, Kind, parse_card
-from discreet.data.draft import draft_card
+from discreet.cards.card import Card, ColumnKind, parse_card
+from discreet.cards.draft import draft_card
 from discreet.errors import CardUndecided
 
 TEXT = """\
@@ -76,10 +76,10 @@ def test_guesses(file: Path) -> None:
     card = decided(draft_card(file, from_rows=False))
     kinds = {column.name: column.kind for column in card.columns}
     assert card.dataset == "d_2024_health_survey"
-    assert kinds["person_id"] is Kind.ID
-    assert kinds["Capital_Gain"] is Kind.INTEGER
-    assert kinds["height"] is Kind.NUMBER
-    assert kinds["sex"] is Kind.CATEGORY
+    assert kinds["person_id"] is ColumnKind.ID
+    assert kinds["Capital_Gain"] is ColumnKind.INTEGER
+    assert kinds["height"] is ColumnKind.NUMBER
+    assert kinds["sex"] is ColumnKind.CATEGORY
     assert card.column("Capital_Gain").source == "Capital-Gain"
     assert card.column("ORD_2").source == "ORD"
     assert card.column("Age_2").source == "Age"
@@ -128,7 +128,7 @@ def test_parquet_types_decide_even_without_values(tmp_path: Path) -> None:
     }
     pq.write_table(pa.table({"person_id": [1], **empty}), file)
     card = decided(draft_card(file, from_rows=False))
-    assert [column.kind for column in card.columns][1:] == [Kind.INTEGER, Kind.INTEGER, Kind.TEXT]
+    assert [column.kind for column in card.columns][1:] == [ColumnKind.INTEGER, ColumnKind.INTEGER, ColumnKind.TEXT]
 
 
 def test_unnamed_and_double_columns_are_left_out_and_told(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import yaml
 
-from discreet.data.paths import open_regular
 from discreet.errors import CardInvalid, PathInvalid
+from discreet.paths import open_regular
 
 __all__ = [
     "DEPTH_LIMIT",

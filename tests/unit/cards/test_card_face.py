@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.data.card import parse_card
-from discreet.data.faces import describe_card
+from discreet.cards.card import parse_card
+from discreet.cards.card_face import describe_card
 
 CARD = """\
 dataset: visits

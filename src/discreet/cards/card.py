@@ -14,12 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from discreet.data.columns import CardFault, Category, Column, Kind, Labels, Totals, WeightRule
+from discreet.cards.columns import CardFault, Category, Column, ColumnKind, Labels, PublicTotals, WeightRule
 from discreet.errors import UnknownName, nearest
-from discreet.guarantees.budget import Budget, PopulationTerms
-from discreet.guarantees.numbers import text as plain_text
-from discreet.guarantees.types import Neighbours, Unit
-from discreet.present.listed import Listed
+from discreet.guarantees import Budget, Neighbours, PopulationTerms, Unit
+from discreet.guarantees import text as plain_text
+from discreet.present import Listed
 
 __all__ = [
     "ALLOWED_RELEASES",
@@ -27,11 +26,11 @@ __all__ = [
     "CardFault",
     "Category",
     "Column",
-    "Kind",
+    "ColumnKind",
     "Labels",
     "Membership",
-    "Size",
-    "Totals",
+    "PublicTotals",
+    "SizeRule",
     "WeightRule",
     "membership_problems",
     "parse_card",
@@ -48,7 +47,7 @@ ALLOWED_RELEASES: Final = ("bootstrap", "generated")
 Problems = Iterator[tuple[str, str]]
 
 
-class Size(StrEnum):
+class SizeRule(StrEnum):
     """Whether the number of units may be known to all."""
 
     PRIVATE = "private"
@@ -81,10 +80,10 @@ class Card(Listed):
     budget: Budget
     columns: tuple[Column, ...]
     description: Labels | None = None
-    size: Size = Size.PRIVATE
+    size: SizeRule = SizeRule.PRIVATE
     membership: Membership = Membership.CONFIDENTIAL
     weight: WeightRule | None = None
-    totals: tuple[Totals, ...] = ()
+    totals: tuple[PublicTotals, ...] = ()
     accounting: Accounting = Accounting.EPSILON
     allow: frozenset[str] = frozenset()
     exact_public: bool = False
@@ -184,7 +183,7 @@ def unit_problems(unit: Unit, columns: Mapping[str, Column | None]) -> Problems:
         yield "unit.column", f"unit column '{column}' is not among the columns{_hint(column, columns)}"
         return
     declared = columns[column]
-    if declared is not None and declared.kind is not Kind.ID:
+    if declared is not None and declared.kind is not ColumnKind.ID:
         yield "unit.column", f"unit column '{column}' must be of kind id; it is of kind {declared.kind}"
     if declared is not None and declared.type == "row" and unit.rows != 1:
         yield "unit.rows", f"where every row is a unit of its own (type: row of column '{column}'), rows is 1"
@@ -193,22 +192,22 @@ def unit_problems(unit: Unit, columns: Mapping[str, Column | None]) -> Problems:
             yield f"columns.{name}.type", f"type: row is for the unit's column, '{column}'; leave out column '{name}'"
 
 
-def size_problems(size: Size, neighbours: Neighbours) -> Problems:
+def size_problems(size: SizeRule, neighbours: Neighbours) -> Problems:
     """Adding a unit changes the size, so a public size needs neighbours of one size."""
-    if size is Size.PUBLIC and neighbours is not Neighbours.REPLACE_ONE:
+    if size is SizeRule.PUBLIC and neighbours is not Neighbours.REPLACE_ONE:
         yield "size", "size: public is allowed only with neighbours: replace-one"
 
 
-def membership_problems(membership: Membership, size: Size) -> Problems:
+def membership_problems(membership: Membership, size: SizeRule) -> Problems:
     """Whoever knows who is there knows how many there are."""
-    if membership is Membership.PUBLIC and size is not Size.PUBLIC:
+    if membership is Membership.PUBLIC and size is not SizeRule.PUBLIC:
         yield "membership", "membership: public needs size: public"
 
 
-def presence_problems(size: Size, columns: Mapping[str, Column | None]) -> Problems:
+def presence_problems(size: SizeRule, columns: Mapping[str, Column | None]) -> Problems:
     """Which rows have a value can be no secret only where which rows there are is none."""
     for name, column in columns.items():
-        if column is not None and column.public_presence and size is not Size.PUBLIC:
+        if column is not None and column.public_presence and size is not SizeRule.PUBLIC:
             yield f"columns.{name}.presence", f"presence: public of column '{name}' needs size: public"
 
 
@@ -222,7 +221,7 @@ def weight_problems(weight: WeightRule, columns: Mapping[str, Column | None]) ->
     declared = columns.get(weight.column)
     if declared is None:
         return
-    if declared.kind not in {Kind.INTEGER, Kind.NUMBER} or declared.bounds is None or declared.step is None:
+    if declared.kind not in {ColumnKind.INTEGER, ColumnKind.NUMBER} or declared.bounds is None or declared.step is None:
         yield "weight.column", f"weight column '{weight.column}' must be a number or integer with bounds"
         return
     low, high = declared.bounds
@@ -242,7 +241,7 @@ def _cap_problems(weight: WeightRule, columns: Mapping[str, Column | None]) -> P
 
 
 def totals_problems(
-    totals: Sequence[Totals], weight: WeightRule | None, columns: Mapping[str, Column | None]
+    totals: Sequence[PublicTotals], weight: WeightRule | None, columns: Mapping[str, Column | None]
 ) -> Iterator[tuple[int, str]]:
     """Totals are of a weight, by public categories that are all listed, once each, and agree on the grand total."""
     if totals and weight is None:
@@ -270,7 +269,7 @@ def _public_column_problems(what: str, by: str, columns: Mapping[str, Column | N
         yield at, f"{what} column '{by}' is not among the columns{_hint(by, columns)}"
         return
     declared = columns[by]
-    if declared is not None and (declared.kind is not Kind.CATEGORY or not declared.public):
+    if declared is not None and (declared.kind is not ColumnKind.CATEGORY or not declared.public):
         yield at, f"{what} column '{by}' must be a public category column"
 
 
@@ -279,7 +278,7 @@ def _listing_problems(
 ) -> Problems:
     """Every category of a public column has its entry, and nothing else has."""
     declared = columns.get(by)
-    if declared is None or declared.kind is not Kind.CATEGORY or not declared.public:
+    if declared is None or declared.kind is not ColumnKind.CATEGORY or not declared.public:
         return
     codes = [category.code for category in declared.categories]
     if absent := [code for code in codes if code not in given]:
@@ -300,13 +299,13 @@ def _listed(codes: list[str]) -> str:
 
 def read_card(path: Path) -> Card:
     """The card in a file, or CardInvalid listing every problem (CardUndecided: only decisions are open)."""
-    from discreet.data.cardreader import read_card_file
+    from discreet.cards.card_reader import read_card_file
 
     return read_card_file(path)
 
 
 def parse_card(text: str, *, file: str) -> Card:
     """The card in a text; `file` is the name that messages show."""
-    from discreet.data.cardreader import parse_card_text
+    from discreet.cards.card_reader import parse_card_text
 
     return parse_card_text(text, file=file)

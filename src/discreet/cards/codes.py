@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Final
 
-from discreet.data.columns import Labels
+from discreet.cards.columns import Labels
 from discreet.errors import UnknownName, nearest
 
 __all__ = ["nearest_code", "unknown_code"]
