@@ -15,22 +15,20 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.data.arrays import arrow_of
-from discreet.data.card import Card, Column, WeightRule
-from discreet.data.columns import canonical_code
-from discreet.data.expressions import (
+from discreet.cards import Card, Column, WeightRule, canonical_code
+from discreet.guarantees import text as plain_text
+from discreet.sources import DataSource, arrow_of, choose_columns
+from discreet.workspace.ingest_report import ColumnReport, GroupReport, Report, WeightReport
+from discreet.workspace.preparation_sql import (
     MACROS,
-    Expressions,
+    ColumnExpressions,
     Form,
-    Status,
+    ValueStatus,
     column_expressions,
     enum_name,
     quote,
     quote_name,
 )
-from discreet.data.report import ColumnReport, GroupReport, Report, WeightReport
-from discreet.data.sources import Source, choose_columns
-from discreet.guarantees.numbers import text as plain_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -55,7 +53,7 @@ Progress = Callable[[int], None]
 
 
 def prepare(
-    source: Source, card: Card, *, salt: str, data: Path, work: Path, progress: Progress | None = None
+    source: DataSource, card: Card, *, salt: str, data: Path, work: Path, progress: Progress | None = None
 ) -> Report:
     """Write the prepared file to `data`, using the folder `work` for what does not fit in memory."""
     import duckdb
@@ -86,7 +84,7 @@ def _memory_mb(card: Card) -> int:
 class _Stream:
     """The source as one Arrow stream that keeps the refusal which ended it; DuckDB would wrap it."""
 
-    def __init__(self, source: Source, names: tuple[str, ...], progress: Progress | None) -> None:
+    def __init__(self, source: DataSource, names: tuple[str, ...], progress: Progress | None) -> None:
         import pyarrow as pa
 
         self.fault: Exception | None = None
@@ -203,7 +201,7 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
     connection.execute("PRAGMA enable_optimizer")
 
 
-def _staging_query(card: Card, parts: list[Expressions], places: list[str]) -> str:
+def _staging_query(card: Card, parts: list[ColumnExpressions], places: list[str]) -> str:
     raw = ", ".join(f"{place} AS r{i}" for i, place in enumerate(places))
     clean = ", ".join(f"{part.clean} AS t{i}" for i, part in enumerate(parts))
     parsed = ", ".join(f"t{i}, {part.parsed} AS p{i}" for i, part in enumerate(parts))
@@ -233,7 +231,7 @@ def _count_units(connection: duckdb.DuckDBPyConnection, card: Card) -> _Units:
     return _Units(units, rows, most, beyond, varying)
 
 
-def _refuse_unfit(source: Source, counts: _Units, rows: int) -> None:
+def _refuse_unfit(source: DataSource, counts: _Units, rows: int) -> None:
     if counts.units == 0 and rows > 0:
         raise source.refusal("has no row with an id; check the unit's column and its type in the card")
     if counts.varying:
@@ -244,7 +242,14 @@ def _refuse_unfit(source: Source, counts: _Units, rows: int) -> None:
 
 
 def _report(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, unused: tuple[str, ...]) -> Report:
-    fields = (Status.BLANK, Status.MISSING, Status.UNPARSABLE, Status.NOT_LISTED, Status.LOW, Status.HIGH)
+    fields = (
+        ValueStatus.BLANK,
+        ValueStatus.MISSING,
+        ValueStatus.UNPARSABLE,
+        ValueStatus.NOT_LISTED,
+        ValueStatus.LOW,
+        ValueStatus.HIGH,
+    )
     wanted = ["count(*)"]
     for index in range(len(card.columns)):
         # with FILTER every count would copy the columns of all others

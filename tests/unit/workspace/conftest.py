@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from discreet.data.card import Card, parse_card
-from discreet.data.ingest import add_file
-from discreet.data.report import Report, read_report
-from discreet.data.workspace import Dataset, Workspace
+from discreet.cards.card import Card, parse_card
+from discreet.workspace.folder import Dataset, Workspace
+from discreet.workspace.ingest import add_file
+from discreet.workspace.ingest_report import Report, read_report
 
 CARD_TEXT = """\
 dataset: survey

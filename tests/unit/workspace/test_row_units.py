@@ -8,19 +8,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.data.card import Card, parse_card
-from discreet.data.draft import draft_card
-from discreet.data.ingest import add_file
-from discreet.data.report import read_report
-from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Workspace
-from discreet.engines.tables import add_table
+from discreet.cards.card import Card, parse_card
+from discreet.cards.draft import draft_card
+from discreet.engines.tables_in_place import add_table
 from discreet.errors import CardInvalid, CardUndecided, FileRefused, PopulationConflict, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.ledger.events import decode_terms, encode_terms
-from discreet.plan.questions import read_statement
 from discreet.session import Session
-from tests.unit.plan.catalogue import shelf
+from discreet.sql.reader.questions import read_statement
+from discreet.workspace.folder import Workspace
+from discreet.workspace.ingest import add_file
+from discreet.workspace.ingest_report import read_report
+from discreet.workspace.row_source import RowSource
+from tests.unit.sql.catalogue import shelf
 
 TEXT = """\
 dataset: flowers
@@ -53,7 +53,7 @@ def prepared(workspace: Workspace, file: Path, card: Card, *, replace: bool = Fa
     ("old", "new", "told"),
     [
         ("rows: 1", "rows: 2", "2: where every row is a unit of its own (type: row of column 'row_id'), rows is 1"),
-        ("type: row", "type: rows", "7: id column 'row_id' needs type: integer, type: text or type: row"),
+        ("type: row", "type: rows", "7: type of column 'row_id' must be integer or text or row; 'rows' came"),
         ("type: row", "type: row, source: id", "7: 'source' does not go with type row"),
         ("type: row", "type: row, missing: [9]", "7: 'missing' does not go with type row"),
         ("  petal:", "  other: {kind: id, type: row}\n  petal:", "8: type: row is for the unit's column, 'row_id'"),
@@ -126,7 +126,7 @@ def test_a_table_of_a_server_has_no_order_to_number(
         def close(self) -> None:
             """Nothing is open."""
 
-    monkeypatch.setattr("discreet.engines.tables.open_rows", lambda _: Reader())
+    monkeypatch.setattr("discreet.engines.tables_in_place.open_rows", lambda _: Reader())
     source = RowSource("postgres", dsn_env="DATABASE", table="flowers")
     with pytest.raises(FileRefused, match="no order of rows"):
         add_table(workspace, source, card, replace=False)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.data.paths import read_regular
+from discreet.paths import read_regular
 
 __all__ = ["ColumnReport", "GroupReport", "Report", "WeightReport", "read_report"]
 

@@ -15,13 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.data.columns import LARGEST_UNITS, Kind, canonical_code, is_reserved, is_well_named
-from discreet.data.paths import read_regular
+from discreet.cards import LARGEST_UNITS, ColumnKind, canonical_code, is_reserved, is_well_named
 from discreet.errors import Refused, UnknownName, UsageError
-from discreet.guarantees.numbers import text as plain_text
+from discreet.guarantees import text as plain_text
+from discreet.paths import read_regular
 
 if TYPE_CHECKING:
-    from discreet.data.workspace import Workspace
+    from discreet.workspace.folder import Workspace
 
 __all__ = [
     "MOST_COLUMNS",
@@ -40,8 +40,8 @@ MOST_COLUMNS: Final = 50
 SCHEMA: Final = 1
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
-_KINDS: Final = (Kind.INTEGER, Kind.NUMBER, Kind.CATEGORY)
-_KEY_KINDS: Final = (Kind.INTEGER, Kind.CATEGORY)
+_KINDS: Final = (ColumnKind.INTEGER, ColumnKind.NUMBER, ColumnKind.CATEGORY)
+_KEY_KINDS: Final = (ColumnKind.INTEGER, ColumnKind.CATEGORY)
 
 PublicValue = int | str | None
 
@@ -55,7 +55,7 @@ class PublicColumn:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     step: Decimal | None
     categories: tuple[str, ...]
     low_units: int
@@ -67,11 +67,13 @@ class PublicColumn:
             raise ValueError(f"a public column is an integer, a number or a category, not of kind {self.kind}")
         if not is_well_named(self.name) or is_reserved(self.name):
             raise ValueError(f"'{self.name}' cannot name a public column")
-        if (self.kind is Kind.CATEGORY) != bool(self.categories) or (self.kind is Kind.CATEGORY) != (self.step is None):
+        if (self.kind is ColumnKind.CATEGORY) != bool(self.categories) or (self.kind is ColumnKind.CATEGORY) != (
+            self.step is None
+        ):
             raise ValueError(f"column '{self.name}' has categories, or else a step")
         if len({canonical_code(code) for code in self.categories}) != len(self.categories):
             raise ValueError(f"the categories of column '{self.name}' must differ")
-        if self.step is not None and (self.step <= 0 or (self.kind is Kind.INTEGER and self.step != 1)):
+        if self.step is not None and (self.step <= 0 or (self.kind is ColumnKind.INTEGER and self.step != 1)):
             raise ValueError(f"the step of column '{self.name}' is positive, and 1 for integers")
         if self.categories and (self.low_units, self.high_units) != (0, len(self.categories) - 1):
             raise ValueError(f"positions of column '{self.name}' run over all its categories")
@@ -84,7 +86,7 @@ class PublicColumn:
 
     def value(self, stored: int | None) -> PublicValue:
         """A stored value for JSON: integers as numbers, decimals and codes as text, absence as None."""
-        if stored is None or self.kind is Kind.INTEGER:
+        if stored is None or self.kind is ColumnKind.INTEGER:
             return stored
         return self.text(stored)
 
@@ -153,11 +155,11 @@ class PublicTable:
 
 
 def describe_column(
-    name: str, kind: Kind, *, step: Decimal | None, categories: Sequence[str], values: Sequence[int | None]
+    name: str, kind: ColumnKind, *, step: Decimal | None, categories: Sequence[str], values: Sequence[int | None]
 ) -> PublicColumn:
     """The column that holds these stored values."""
     present = [value for value in values if value is not None]
-    low, high = (0, len(categories) - 1) if kind is Kind.CATEGORY else (min(present), max(present))
+    low, high = (0, len(categories) - 1) if kind is ColumnKind.CATEGORY else (min(present), max(present))
     return PublicColumn(
         name=name,
         kind=kind,
@@ -182,9 +184,9 @@ def add_public_file(
     """Read a file as a public table and store it as the next version. The name is the file's when none is given."""
     from dataclasses import replace as changed
 
-    from discreet.data.paths import allowed_roots, resolve_inside
-    from discreet.data.publicsource import read_public_file
-    from discreet.data.sources import open_source
+    from discreet.paths import allowed_roots, resolve_inside
+    from discreet.sources import open_source
+    from discreet.workspace.public_file import read_public_file
 
     called = _table_name(file, name)
     if called in workspace.names():
@@ -243,7 +245,7 @@ def _from_json(found: Mapping[str, Any], name: str, version: int) -> PublicTable
     columns = [
         describe_column(
             entry["name"],
-            Kind(entry["kind"]),
+            ColumnKind(entry["kind"]),
             step=None if entry["step"] is None else Decimal(entry["step"]),
             categories=entry["categories"],
             values=[row[place] for row in rows],

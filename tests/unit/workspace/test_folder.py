@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data import ingest
-from discreet.data.card import Card
-from discreet.data.paths import allowed_roots, resolve_inside
-from discreet.data.workspace import LedgerSettings, Workspace, WorkspaceSettings, find_workspace
+from discreet.cards.card import Card
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
+from discreet.paths import allowed_roots, resolve_inside
+from discreet.workspace import ingest
+from discreet.workspace.folder import LedgerSettings, Workspace, WorkspaceSettings, find_workspace
 
 ROW = "person_id,province,age,weight,height,diagnosis\n1,10,40,5,1.7,flu\n"
 
@@ -143,7 +143,7 @@ def test_a_crash_leaves_the_old_version_current(
         if step == "rename":
             patched.setattr(Path, "rename", crash)
         else:
-            patched.setattr("discreet.data.workspace.write_whole", crash)
+            patched.setattr("discreet.workspace.folder.write_whole", crash)
         with pytest.raises(KeyboardInterrupt):
             add(workspace, card, replace=True)
     assert workspace.dataset("survey").version == 1

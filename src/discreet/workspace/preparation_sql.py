@@ -13,26 +13,20 @@ from enum import IntEnum, StrEnum
 from fractions import Fraction
 from typing import Final
 
-from discreet.data.columns import Column, Kind, canonical_code
+from discreet.cards import Column, ColumnKind, canonical_code
+from discreet.sources import BLANK_TOKENS, WHITE_SPACE
 
 __all__ = [
-    "BLANK_TOKENS",
     "MACROS",
-    "WHITE_SPACE",
-    "Expressions",
+    "ColumnExpressions",
     "Form",
-    "Status",
+    "ValueStatus",
     "column_expressions",
     "enum_name",
     "quote",
     "quote_name",
 ]
 
-WHITE_SPACE: Final = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
-BLANK_TOKENS: Final = ("", "?", ".", "na", "n/a", "#n/a", "nan", "null")
 
 _DIGITS_BEFORE: Final = 16
 _NUMBER: Final = r"[+-]?([0-9]+(\.[0-9]*)?|[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,5})?"
@@ -50,7 +44,7 @@ class Form(StrEnum):
     BOOLEAN = "boolean"
 
 
-class Status(IntEnum):
+class ValueStatus(IntEnum):
     """What became of a raw value."""
 
     KEPT = 0
@@ -63,7 +57,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Expressions:
+class ColumnExpressions:
     """Three layers, each seen by the next under the names `raw`, `clean` and `parsed` of the column."""
 
     clean: str
@@ -87,13 +81,13 @@ def enum_name(index: int) -> str:
     return f"codes_{index}"
 
 
-def column_expressions(column: Column, index: int, form: Form) -> Expressions:
+def column_expressions(column: Column, index: int, form: Form) -> ColumnExpressions:
     """The expressions of the column at a place in the card: raw is r<i>, clean is t<i>, parsed is p<i>."""
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         return _category(column, index, form)
-    if column.kind is Kind.TEXT or column.type == "text":
+    if column.kind is ColumnKind.TEXT or column.type == "text":
         return _text(column, index, form)
-    if column.kind is Kind.ID:
+    if column.kind is ColumnKind.ID:
         return _integer_id(column, index, form)
     return _number(column, index, form)
 
@@ -125,44 +119,44 @@ def _blank(clean: str) -> str:
     return f"({clean} IS NULL OR lower({clean}) IN ({', '.join(map(quote, BLANK_TOKENS))}))"
 
 
-def _status(*cases: tuple[str, Status], otherwise: Status) -> str:
+def _status(*cases: tuple[str, ValueStatus], otherwise: ValueStatus) -> str:
     whens = " ".join(f"WHEN {test} THEN {status.value}" for test, status in cases)
     return f"CAST(CASE {whens} ELSE {otherwise.value} END AS UTINYINT)"
 
 
-def _category(column: Column, index: int, form: Form) -> Expressions:
+def _category(column: Column, index: int, form: Form) -> ColumnExpressions:
     raw, clean, parsed = _layers(index)
     whole = f"regexp_extract({clean}, '^\\+?(-?[0-9]+)(?:\\.0*)?$', 1)"
     coded = f"CASE WHEN {whole} = '' THEN {clean} ELSE {whole} END"
-    cases = [(f"{parsed} IS NOT NULL", Status.KEPT), (_blank(clean), Status.BLANK)]
+    cases = [(f"{parsed} IS NOT NULL", ValueStatus.KEPT), (_blank(clean), ValueStatus.BLANK)]
     if column.missing:
         codes = ", ".join(quote(canonical_code(code)) for code in column.missing)
-        cases.append((f"{coded} IN ({codes})", Status.MISSING))
-    return Expressions(
+        cases.append((f"{coded} IN ({codes})", ValueStatus.MISSING))
+    return ColumnExpressions(
         clean=_composed(raw, form),
         parsed=f"TRY_CAST({coded} AS {enum_name(index)})",
         value=f"enum_code({parsed})",
-        status=_status(*cases, otherwise=Status.NOT_LISTED),
+        status=_status(*cases, otherwise=ValueStatus.NOT_LISTED),
     )
 
 
-def _text(column: Column, index: int, form: Form) -> Expressions:
+def _text(column: Column, index: int, form: Form) -> ColumnExpressions:
     raw, clean, parsed = _layers(index)
-    cases = [(_blank(clean), Status.BLANK)]
+    cases = [(_blank(clean), ValueStatus.BLANK)]
     if column.missing:
-        cases.append((f"{clean} IN ({', '.join(map(quote, column.missing))})", Status.MISSING))
+        cases.append((f"{clean} IN ({', '.join(map(quote, column.missing))})", ValueStatus.MISSING))
     # PostgreSQL cannot hold U+0000 in text, so no engine shall.
-    cases.append((f"contains({clean}, chr(0))", Status.UNPARSABLE))
-    status = _status(*cases, otherwise=Status.KEPT)
-    return Expressions(
+    cases.append((f"contains({clean}, chr(0))", ValueStatus.UNPARSABLE))
+    status = _status(*cases, otherwise=ValueStatus.KEPT)
+    return ColumnExpressions(
         clean=_composed(raw, form),
         parsed=status,
-        value=f"CASE WHEN {parsed} = {Status.KEPT.value} THEN {clean} END",
+        value=f"CASE WHEN {parsed} = {ValueStatus.KEPT.value} THEN {clean} END",
         status=parsed,
     )
 
 
-def _integer_id(column: Column, index: int, form: Form) -> Expressions:
+def _integer_id(column: Column, index: int, form: Form) -> ColumnExpressions:
     """Ids of at most 18 digits; a float is an id only where floats still tell neighbouring integers apart."""
     raw, clean, parsed = _layers(index)
     if form is Form.INTEGER:
@@ -185,16 +179,16 @@ def _integer_id(column: Column, index: int, form: Form) -> Expressions:
     codes = [int(code) for code in map(canonical_code, column.missing) if code.lstrip("-").isdecimal()]
     missing = f"{parsed} IN ({', '.join(map(str, codes))})" if codes else "false"
     kept = f"{parsed} IS NOT NULL AND NOT {missing}"
-    cases = [(kept, Status.KEPT), (blank, Status.BLANK), (missing, Status.MISSING)]
-    return Expressions(
+    cases = [(kept, ValueStatus.KEPT), (blank, ValueStatus.BLANK), (missing, ValueStatus.MISSING)]
+    return ColumnExpressions(
         clean=text,
         parsed=parse,
         value=f"CASE WHEN {kept} THEN {parsed} END",
-        status=_status(*cases, otherwise=Status.UNPARSABLE),
+        status=_status(*cases, otherwise=ValueStatus.UNPARSABLE),
     )
 
 
-def _number(column: Column, index: int, form: Form) -> Expressions:
+def _number(column: Column, index: int, form: Form) -> ColumnExpressions:
     assert column.step is not None
     raw, clean, parsed = _layers(index)
     half = Fraction(column.step) / 2
@@ -213,19 +207,19 @@ def _number(column: Column, index: int, form: Form) -> Expressions:
     codes = ", ".join(f"CAST({quote(str(_plain(Fraction(code))))} AS {exact})" for code in column.missing)
     missing = f"{parsed} IN ({codes})" if codes else "false"
     cases = [
-        (f"{parsed} IS NULL AND {blank}", Status.BLANK),
-        (f"{parsed} IS NULL", Status.UNPARSABLE),
-        (missing, Status.MISSING),
-        (f"{parsed} < {low}", Status.LOW),
-        (f"{parsed} > {high}", Status.HIGH),
+        (f"{parsed} IS NULL AND {blank}", ValueStatus.BLANK),
+        (f"{parsed} IS NULL", ValueStatus.UNPARSABLE),
+        (missing, ValueStatus.MISSING),
+        (f"{parsed} < {low}", ValueStatus.LOW),
+        (f"{parsed} > {high}", ValueStatus.HIGH),
     ]
     steps = _steps(f"least(greatest({parsed}, {low}), {high})", column, places + 1)
-    return Expressions(
+    return ColumnExpressions(
         clean=text,
         parsed=parse,
         # greatest and least pass over NULL, so absence is decided before they are asked.
         value=f"CASE WHEN {parsed} IS NULL OR {missing} THEN NULL ELSE {steps} END",
-        status=_status(*cases, otherwise=Status.KEPT),
+        status=_status(*cases, otherwise=ValueStatus.KEPT),
     )
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.data.paths import read_regular
 from discreet.errors import Refused, UsageError
+from discreet.paths import read_regular
 
 __all__ = ["ENGINES", "RowSource", "read_row_source"]
 

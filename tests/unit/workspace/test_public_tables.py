@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.data.columns import Kind
-from discreet.data.publictables import (
+from discreet.cards.columns import ColumnKind
+from discreet.errors import FileRefused, PathInvalid, Refused, UnknownName, UsageError
+from discreet.workspace.folder import Workspace
+from discreet.workspace.public_tables import (
     PublicColumn,
     PublicTable,
     add_public_file,
     list_public_tables,
     read_public_table,
 )
-from discreet.data.workspace import Workspace
-from discreet.errors import FileRefused, PathInvalid, Refused, UnknownName, UsageError
 
 Add = Callable[..., PublicTable]
 
@@ -54,10 +54,10 @@ def test_columns_are_typed_from_their_values(add: Add) -> None:
     table = add(REGIONS)
     assert (table.name, table.version, table.key) == ("regions", 1, "region")
     assert table.columns == (
-        PublicColumn("region", Kind.INTEGER, Decimal(1), (), 10, 35),
-        PublicColumn("name", Kind.CATEGORY, None, ("North", "South"), 0, 1),
-        PublicColumn("people", Kind.INTEGER, Decimal(1), (), 800, 1200, absent=True),
-        PublicColumn("rate", Kind.NUMBER, Decimal("0.01"), (), 25, 150, absent=True),
+        PublicColumn("region", ColumnKind.INTEGER, Decimal(1), (), 10, 35),
+        PublicColumn("name", ColumnKind.CATEGORY, None, ("North", "South"), 0, 1),
+        PublicColumn("people", ColumnKind.INTEGER, Decimal(1), (), 800, 1200, absent=True),
+        PublicColumn("rate", ColumnKind.NUMBER, Decimal("0.01"), (), 25, 150, absent=True),
     )
     assert table.rows == ((10, 0, 1200, 25), (24, 1, 800, 150), (35, 0, None, None))
 
@@ -81,7 +81,7 @@ def test_numbers_are_exact_on_the_finest_decimal(
     add: Add, written: tuple[str, ...], step: str, units: tuple[int | None, ...]
 ) -> None:
     column, values = one_column(add, *written)
-    assert column.kind is (Kind.INTEGER if step == "1" else Kind.NUMBER)
+    assert column.kind is (ColumnKind.INTEGER if step == "1" else ColumnKind.NUMBER)
     assert column.step == Decimal(step)
     assert values == units
     present = [unit for unit in units if unit is not None]
@@ -107,7 +107,7 @@ def test_other_values_are_categories_in_order_of_appearance(
     add: Add, written: tuple[str, ...], categories: tuple[str, ...], positions: tuple[int | None, ...]
 ) -> None:
     column, values = one_column(add, *written)
-    assert column.kind is Kind.CATEGORY
+    assert column.kind is ColumnKind.CATEGORY
     assert column.step is None
     assert column.categories == categories
     assert (column.low_units, column.high_units) == (0, len(categories) - 1)
@@ -139,7 +139,7 @@ def test_parquet_types_are_read_by_their_values(workspace: Workspace, tmp_path: 
     assert table.name == "typed"
     assert table.values("share") == (1, None, None)
     assert (table.column("single").step, table.values("single")) == (Decimal("1E-7"), (1000000, 1, None))
-    assert (table.column("whole").kind, table.values("whole")) == (Kind.INTEGER, (10, 20, 10**6))
+    assert (table.column("whole").kind, table.values("whole")) == (ColumnKind.INTEGER, (10, 20, 10**6))
     assert table.column("flag").categories == ("true", "false")
     assert table.values("money") == (120, 345, None)
     assert table.values("name") == (0, 1, 0)
@@ -210,7 +210,7 @@ def test_the_key_is_a_column_of_the_file(add: Add) -> None:
 
 def test_a_text_may_be_the_key(add: Add) -> None:
     table = add("code,x\n01,5\n02,6\n", key="code")
-    assert table.column("code").kind is Kind.CATEGORY
+    assert table.column("code").kind is ColumnKind.CATEGORY
     assert table.values("code") == (0, 1)
 
 

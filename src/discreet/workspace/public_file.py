@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from discreet.data.columns import LARGEST_UNITS, Kind, canonical_code, is_reserved, is_well_named
-from discreet.data.expressions import BLANK_TOKENS, WHITE_SPACE
-from discreet.data.publictables import MOST_COLUMNS, MOST_ROWS, PublicColumn, PublicTable, describe_column
-from discreet.data.sources import Source
-from discreet.data.yamltext import find_control
+from discreet.cards import LARGEST_UNITS, ColumnKind, canonical_code, find_control, is_reserved, is_well_named
 from discreet.errors import UnknownName
+from discreet.sources import BLANK_TOKENS, WHITE_SPACE, DataSource
+from discreet.workspace.public_tables import MOST_COLUMNS, MOST_ROWS, PublicColumn, PublicTable, describe_column
 
 __all__ = ["read_public_file"]
 
@@ -32,7 +30,7 @@ Texts = list[str | None]
 Values = list[int | None]
 
 
-def read_public_file(source: Source, *, name: str, key: str) -> PublicTable:
+def read_public_file(source: DataSource, *, name: str, key: str) -> PublicTable:
     """The whole file as version 1 of a public table, or FileRefused naming the rule it breaks."""
     _check_names(source)
     if key not in source.names:
@@ -50,7 +48,7 @@ def read_public_file(source: Source, *, name: str, key: str) -> PublicTable:
     return PublicTable(name=name, version=1, key=key, columns=tuple(columns), rows=rows)
 
 
-def _check_names(source: Source) -> None:
+def _check_names(source: DataSource) -> None:
     if len(source.names) > MOST_COLUMNS:
         raise source.refusal(f"has {len(source.names):,} columns; a public table has at most {MOST_COLUMNS}")
     seen: dict[str, str] = {}
@@ -67,7 +65,7 @@ def _check_names(source: Source) -> None:
         seen[name.lower()] = name
 
 
-def _read_texts(source: Source) -> list[Texts]:
+def _read_texts(source: DataSource) -> list[Texts]:
     """Every value as cleaned text, column by column; None where the file itself holds nothing."""
     texts: list[Texts] = [[] for _ in source.names]
     for batch in source.batches(source.names):
@@ -107,7 +105,7 @@ def _unfit(text: str) -> str | None:
     return None if control is None else f"has the control character U+{ord(control):04X}"
 
 
-def _type_column(source: Source, name: str, texts: Texts) -> tuple[PublicColumn, Values]:
+def _type_column(source: DataSource, name: str, texts: Texts) -> tuple[PublicColumn, Values]:
     """Numbers when every value is one, blanks aside; else categories."""
     present = [text for text in texts if text is not None]
     if not present:
@@ -118,7 +116,7 @@ def _type_column(source: Source, name: str, texts: Texts) -> tuple[PublicColumn,
     return _category_column(name, texts)
 
 
-def _number_column(source: Source, name: str, texts: Texts) -> tuple[PublicColumn, Values]:
+def _number_column(source: DataSource, name: str, texts: Texts) -> tuple[PublicColumn, Values]:
     parts = [None if text is None or text.lower() in BLANK_TOKENS else _take_apart(text) for text in texts]
     places = max(0, *(-exponent for part in parts if part is not None for _, exponent in [part]))
     if places > _MOST_PLACES:
@@ -135,7 +133,7 @@ def _number_column(source: Source, name: str, texts: Texts) -> tuple[PublicColum
         values.append(mantissa * 10 ** (exponent + places))
     if any(value is not None and abs(value) > LARGEST_UNITS for value in values):
         raise source.refusal(_too_large(name, places))
-    kind = Kind.NUMBER if places else Kind.INTEGER
+    kind = ColumnKind.NUMBER if places else ColumnKind.INTEGER
     return describe_column(name, kind, step=Decimal(1).scaleb(-places), categories=(), values=values), values
 
 
@@ -168,11 +166,11 @@ def _category_column(name: str, texts: Texts) -> tuple[PublicColumn, Values]:
     codes = [None if text is None else canonical_code(text) for text in texts]
     positions: dict[str, int] = {}
     values: Values = [None if code is None else positions.setdefault(code, len(positions)) for code in codes]
-    return describe_column(name, Kind.CATEGORY, step=None, categories=tuple(positions), values=values), values
+    return describe_column(name, ColumnKind.CATEGORY, step=None, categories=tuple(positions), values=values), values
 
 
-def _check_key(source: Source, column: PublicColumn, values: Values) -> None:
-    if column.kind is Kind.NUMBER:
+def _check_key(source: DataSource, column: PublicColumn, values: Values) -> None:
+    if column.kind is ColumnKind.NUMBER:
         raise source.refusal(f"has decimals in its key '{column.name}'; a key holds whole numbers or texts")
     seen: dict[int, int] = {}
     for row, value in enumerate(values, start=1):

@@ -26,11 +26,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.data.card import Card, read_card
-from discreet.data.paths import read_regular
-from discreet.data.rowsource import RowSource, read_row_source
+from discreet.cards import Card, read_card
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 from discreet.files import sync, write_whole
+from discreet.paths import read_regular
+from discreet.workspace.row_source import RowSource, read_row_source
 
 __all__ = [
     "SCHEMA",

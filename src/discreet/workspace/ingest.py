@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from discreet.data.card import Card
-from discreet.data.paths import allowed_roots, resolve_inside
-from discreet.data.sources import Limits, Source, open_source
-from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on
+from discreet.cards import Card
 from discreet.errors import Refused
 from discreet.files import write_whole
+from discreet.paths import allowed_roots, resolve_inside
+from discreet.sources import DataSource, FileLimits, open_source
+from discreet.workspace.folder import Dataset, GiveVersion, Workspace, count_on
 
 __all__ = ["add_file", "add_rows", "check_presence"]
 
@@ -24,7 +24,7 @@ def add_file(
     give: GiveVersion = count_on,
     encoding: str | None = None,
     delimiter: str | None = None,
-    limits: Limits | None = None,
+    limits: FileLimits | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Dataset:
     """Prepare the file as its card says and make it the dataset's current version, as `add_rows` does."""
@@ -35,7 +35,7 @@ def add_file(
 
 def add_rows(
     workspace: Workspace,
-    source: Source,
+    source: DataSource,
     card: Card,
     *,
     replace: bool,
@@ -47,7 +47,7 @@ def add_rows(
     The ledger is not touched, unless `give` asks it for the version's number once everything is prepared. A crash
     leaves the old version current.
     """
-    from discreet.data.prepare import prepare
+    from discreet.workspace.preparation import prepare
 
     check_presence(workspace, card.dataset, replace=replace)
     with workspace.stage() as folder:

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.data.card import Card, parse_card
-from discreet.data.ingest import add_file
-from discreet.data.report import Report, read_report
-from discreet.data.workspace import Workspace
+from discreet.cards.card import Card, parse_card
 from discreet.errors import FileRefused
+from discreet.workspace.folder import Workspace
+from discreet.workspace.ingest import add_file
+from discreet.workspace.ingest_report import Report, read_report
 
 HEADER = "person_id,province,age,weight,height,diagnosis\n"
 Added = Callable[..., tuple[list[dict[str, Any]], Report]]
@@ -274,8 +274,8 @@ def test_a_million_rows_in_bounded_memory() -> None:
 def test_a_file_that_takes_too_much_memory_is_refused_in_our_words(
     add: Added, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.data.prepare._MEMORY_MB", 1)
-    monkeypatch.setattr("discreet.data.prepare._COLUMN_MB", 0)
+    monkeypatch.setattr("discreet.workspace.preparation._MEMORY_MB", 1)
+    monkeypatch.setattr("discreet.workspace.preparation._COLUMN_MB", 0)
     with pytest.raises(FileRefused, match=r"takes more than 1 MB of memory to prepare. Describe fewer columns"):
         add(HEADER + "".join(f"{pid},10,40,5,1.7,flu\n" for pid in range(20_000)))
     assert workspace.names() == ()

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.data.paths import open_regular
-from discreet.data.workspace import Workspace
 from discreet.errors import PathInvalid, PopulationConflict
 from discreet.files import write_whole
-from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees import PopulationTerms
+from discreet.paths import open_regular
+from discreet.workspace.folder import Workspace
 
 __all__ = ["Elsewhere", "NewPopulation", "find_elsewhere", "note_populations"]
 
