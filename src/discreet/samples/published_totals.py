@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.sample.figures import Figures, Measure, Variable
-from discreet.data.sample.raking import Floats, Integers, Margin, fit
+from discreet.samples.published_figures import Measure, PublishedFigures, Variable
+from discreet.samples.raking import Floats, Integers, TableMargin, fit
 
 __all__ = ["Ranks", "cross", "national", "not_stated_by_province", "provincial", "provincial_measure"]
 
@@ -27,27 +27,33 @@ def cross(ranks: Ranks, names: tuple[str, ...], shape: tuple[int, ...]) -> NDArr
     return groups
 
 
-def national(figures: Figures, variable: Variable, *, people: int, groups: int, columns: Integers) -> Margin:
+def national(
+    figures: PublishedFigures, variable: Variable, *, people: int, groups: int, columns: Integers
+) -> TableMargin:
     """The variable's published counts over all groups; `columns` gives the category of each column."""
     totals = np.array([variable.counts]) * (people / figures.rows)
-    return Margin(np.zeros(groups, dtype=np.int64), columns, totals)
+    return TableMargin(np.zeros(groups, dtype=np.int64), columns, totals)
 
 
-def provincial(figures: Figures, variable: Variable, ranks: Ranks, *, groups: int, columns: Integers) -> Margin:
+def provincial(
+    figures: PublishedFigures, variable: Variable, ranks: Ranks, *, groups: int, columns: Integers
+) -> TableMargin:
     """The variable's counts by province."""
     weighted = np.array([category.by_province for category in variable.categories]).T
     counts = np.array(variable.counts)
     return _by_province(figures, ranks, weighted=weighted, counts=counts, groups=groups, columns=columns)
 
 
-def provincial_measure(figures: Figures, measure: Measure, ranks: Ranks, *, groups: int, columns: Integers) -> Margin:
+def provincial_measure(
+    figures: PublishedFigures, measure: Measure, ranks: Ranks, *, groups: int, columns: Integers
+) -> TableMargin:
     """How many stated the measure (column 0) and how many did not (column 1), by province."""
     counts = np.array([figures.rows - measure.not_stated_count, measure.not_stated_count])
     weighted = not_stated_by_province(figures, measure)
     return _by_province(figures, ranks, weighted=weighted, counts=counts, groups=groups, columns=columns)
 
 
-def not_stated_by_province(figures: Figures, measure: Measure) -> Floats:
+def not_stated_by_province(figures: PublishedFigures, measure: Measure) -> Floats:
     """Weighted totals of those who stated the measure and those who did not.
 
     By province only sums with the non-response code inside were published. What they exceed the mean by comes
@@ -63,11 +69,11 @@ def not_stated_by_province(figures: Figures, measure: Measure) -> Floats:
 
 
 def _by_province(
-    figures: Figures, ranks: Ranks, *, weighted: Floats, counts: Integers, groups: int, columns: Integers
-) -> Margin:
+    figures: PublishedFigures, ranks: Ranks, *, weighted: Floats, counts: Integers, groups: int, columns: Integers
+) -> TableMargin:
     """Counts by province were not published: the weighted totals' pattern, scaled to the counts both ways."""
     sizes = np.bincount(ranks["province"], minlength=len(weighted))
     scaled = counts[None, :] * (sizes.sum() / figures.rows)
     every = np.zeros(len(weighted), dtype=np.int64)
-    totals = fit(weighted, sizes, [Margin(every, np.arange(len(counts)), scaled)])
-    return Margin(np.repeat(np.arange(len(sizes)), groups // len(sizes)), columns, totals)
+    totals = fit(weighted, sizes, [TableMargin(every, np.arange(len(counts)), scaled)])
+    return TableMargin(np.repeat(np.arange(len(sizes)), groups // len(sizes)), columns, totals)

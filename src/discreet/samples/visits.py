@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from discreet.data.sample.destination import check_request, claim
-from discreet.data.sample.survey import FULL
 from discreet.files import staged_file, write_whole
+from discreet.samples.destination import check_request, claim
+from discreet.samples.survey import FULL
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from discreet.data.sample.people import Columns
+    from discreet.samples.people import Columns
 
 __all__ = ["write_visits"]
 
@@ -46,7 +46,7 @@ def write_visits(directory: Path, *, people: int = FULL, seed: int = 1, overwrit
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from discreet.data.sample.cards import visits_card
+    from discreet.samples.sample_cards import visits_card
 
     with staged_file(parquet, durable=False) as path:
         batches = (pa.RecordBatch.from_pydict(columns) for columns in _draw_visits(people=people, seed=seed))
@@ -63,8 +63,8 @@ def _draw_visits(*, people: int, seed: int) -> Iterator[Columns]:
     """The visits in batches of people, so that ten million people need no more memory than their survey."""
     import numpy as np
 
-    from discreet.data.sample.people import draw_people
-    from discreet.data.sample.tendencies import VISITS_BY_AGE
+    from discreet.samples.people import draw_people
+    from discreet.samples.tendencies import VISITS_BY_AGE
 
     survey = draw_people(rows=people, seed=seed)
     ids = survey["person_id"]

@@ -13,7 +13,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Category", "Figures", "Label", "Measure", "Variable", "load_figures"]
+__all__ = ["Label", "Measure", "PublishedCategory", "PublishedFigures", "Variable", "load_figures"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class PublishedCategory:
     """A code that occurs, its records, their weight, and that weight by province where it was published."""
 
     code: int
@@ -46,7 +46,7 @@ class Variable:
     name: str
     pumf: str
     label: Label
-    categories: tuple[Category, ...]
+    categories: tuple[PublishedCategory, ...]
 
     @property
     def codes(self) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class PublishedFigures:
     """All of them. Every variable's counts add up to `rows`."""
 
     rows: int
@@ -113,18 +113,18 @@ class Figures:
 
 
 @cache
-def load_figures() -> Figures:
+def load_figures() -> PublishedFigures:
     """The figures, read once."""
-    resource = files("discreet.data.sample") / "resources" / "cchs_2017_2018.json"
+    resource = files("discreet.samples") / "resources" / "cchs_2017_2018.json"
     document = json.loads(resource.read_text(encoding="utf-8"))
     variables = {name: _variable(name, entry) for name, entry in document["variables"].items()}
     measures = {name: _measure(name, entry) for name, entry in document["measures"].items()}
-    return Figures(document["rows"], MappingProxyType(variables), MappingProxyType(measures))
+    return PublishedFigures(document["rows"], MappingProxyType(variables), MappingProxyType(measures))
 
 
 def _variable(name: str, entry: dict[str, Any]) -> Variable:
     categories = tuple(
-        Category(
+        PublishedCategory(
             int(code),
             Label(c["en"], c["fr"]),
             c["count"],

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from discreet.data.sample.figures import Figures, Measure
-from discreet.data.sample.raking import Floats, Integers, draw
-from discreet.data.sample.targets import Ranks, cross, provincial_measure
-from discreet.data.sample.tendencies import BODY_MASS_BY_AGE, HEIGHT_BY_AGE, PROXY_BY_AGE
+from discreet.samples.published_figures import Measure, PublishedFigures
+from discreet.samples.published_totals import Ranks, cross, provincial_measure
+from discreet.samples.raking import Floats, Integers, draw
+from discreet.samples.tendencies import BODY_MASS_BY_AGE, HEIGHT_BY_AGE, PROXY_BY_AGE
 
 __all__ = ["draw_body", "draw_stated"]
 
@@ -28,7 +28,7 @@ _MASS_BY_CROWDING: Final = -0.6
 _HEIGHT_BY_CROWDING: Final = -0.004
 
 
-def draw_stated(rng: np.random.Generator, figures: Figures, ranks: Ranks) -> dict[str, Integers]:
+def draw_stated(rng: np.random.Generator, figures: PublishedFigures, ranks: Ranks) -> dict[str, Integers]:
     """For height and body weight: 0 for who stated it, 1 for who did not."""
     both = np.array([0.93, 0.025, 0.007, 0.04])  # both stated, only height, only weight, neither
     women = np.array([[1, 1, 1, 1], [1, 1.5, 1, 1]])
@@ -45,7 +45,7 @@ def draw_stated(rng: np.random.Generator, figures: Figures, ranks: Ranks) -> dic
 
 
 def draw_body(
-    rng: np.random.Generator, figures: Figures, ranks: Ranks, stated: dict[str, Integers]
+    rng: np.random.Generator, figures: PublishedFigures, ranks: Ranks, stated: dict[str, Integers]
 ) -> tuple[Floats, Floats]:
     """Heights and weights by age and sex; poor health adds to the body mass, daily smoking takes from it."""
     people = len(ranks["sex"])
@@ -65,7 +65,7 @@ def draw_body(
     )
 
 
-def _crowding(figures: Figures) -> Floats:
+def _crowding(figures: PublishedFigures) -> Floats:
     """By health region the logarithm of its mean weight over the survey's: large in large cities."""
     regions = figures.variables["health_region"]
     means = np.array(regions.weighted) / np.array(regions.counts)

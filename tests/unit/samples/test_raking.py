@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.data.sample.raking import Margin, WeightMargin, deal, draw, fit, rake, round_rows
+from discreet.samples.raking import TableMargin, WeightMargin, deal, draw, fit, rake, round_rows
 
 
 def test_fit_reaches_agreeing_margins_and_keeps_zeros() -> None:
     seed = np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 1.0], [1.0, 1.0, 5.0]])
     sizes = np.array([10.0, 20.0, 30.0])
-    columns = Margin(np.zeros(3, dtype=int), np.arange(3), np.array([[25.0, 15.0, 20.0]]))
+    columns = TableMargin(np.zeros(3, dtype=int), np.arange(3), np.array([[25.0, 15.0, 20.0]]))
     table = fit(seed, sizes, [columns])
     assert table.sum(axis=1) == pytest.approx(sizes)
     assert table.sum(axis=0) == pytest.approx([25, 15, 20], rel=1e-3)
@@ -22,14 +22,14 @@ def test_fit_reaches_agreeing_margins_and_keeps_zeros() -> None:
 
 def test_fit_keeps_row_sums_when_margins_disagree() -> None:
     sizes = np.array([10.0, 20.0])
-    columns = Margin(np.zeros(2, dtype=int), np.arange(2), np.array([[50.0, 50.0]]))
+    columns = TableMargin(np.zeros(2, dtype=int), np.arange(2), np.array([[50.0, 50.0]]))
     assert fit(np.ones((2, 2)), sizes, [columns]).sum(axis=1) == pytest.approx(sizes)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [([0, 5], [0, 1]), ([0, 0], [0, 7])])
 def test_margin_without_a_total_for_a_label_is_refused(rows: list[int], columns: list[int]) -> None:
     with pytest.raises(ValueError, match="a margin needs"):
-        Margin(np.array(rows), np.array(columns), np.ones((1, 2)))
+        TableMargin(np.array(rows), np.array(columns), np.ones((1, 2)))
 
 
 @given(
@@ -70,7 +70,7 @@ def test_draw_follows_the_seed_within_the_margin() -> None:
     rng = np.random.default_rng(7)
     groups = np.repeat([0, 1], 500)
     seed = np.array([[0.9, 0.1], [0.5, 0.5]])
-    margin = Margin(np.zeros(2, dtype=int), np.arange(2), np.array([[600.0, 400.0]]))
+    margin = TableMargin(np.zeros(2, dtype=int), np.arange(2), np.array([[600.0, 400.0]]))
     answers = draw(rng, groups, seed, [margin])
     assert np.bincount(answers).tolist() == [600, 400]
     assert answers[groups == 0].mean() < answers[groups == 1].mean()

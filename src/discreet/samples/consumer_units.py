@@ -11,14 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from discreet.data.sample.destination import check_seed, claim
 from discreet.files import write_whole
-from discreet.pages.spreadsheets import csv_columns
+from discreet.present import csv_columns
+from discreet.samples.destination import check_seed, claim
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from discreet.data.sample.people import Columns
+    from discreet.samples.people import Columns
 
     Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -62,7 +62,7 @@ def write_ce(directory: Path, *, seed: int = 1, overwrite: bool = False) -> tupl
     check_seed(seed)
     data, card = claim(directory, ("ce.csv", "ce.yaml"), overwrite=overwrite)
 
-    from discreet.data.sample.cards import ce_card
+    from discreet.samples.sample_cards import ce_card
 
     columns = _draw_units(seed)
     lines = csv_columns(columns, [[values.tolist() for values in columns.values()]])

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.sample import tendencies
-from discreet.data.sample.body import draw_body, draw_stated
-from discreet.data.sample.figures import Figures, load_figures
-from discreet.data.sample.raking import Floats, Integers, deal, draw, round_rows
-from discreet.data.sample.smoking import QUESTIONS, lean_profiles, rank_answers, rank_kinds
-from discreet.data.sample.targets import cross, national, provincial
-from discreet.data.sample.weights import draw_weights
+from discreet.samples import tendencies
+from discreet.samples.body import draw_body, draw_stated
+from discreet.samples.published_figures import PublishedFigures, load_figures
+from discreet.samples.published_totals import cross, national, provincial
+from discreet.samples.raking import Floats, Integers, deal, draw, round_rows
+from discreet.samples.smoking import QUESTIONS, lean_profiles, rank_answers, rank_kinds
+from discreet.samples.survey_weights import draw_weights
 
 __all__ = ["Columns", "draw_people"]
 
@@ -47,14 +47,14 @@ def draw_people(*, rows: int, seed: int) -> Columns:
     return columns | {"height": height, "body_weight": body_weight, "weight": weight}
 
 
-def _draw_homes(rng: np.random.Generator, figures: Figures, rows: int) -> dict[str, Integers]:
+def _draw_homes(rng: np.random.Generator, figures: PublishedFigures, rows: int) -> dict[str, Integers]:
     """Region and province, in random order of people, so that a person_id says nothing."""
     regions = np.array([figures.variables["health_region"].counts]) * (rows / figures.rows)
     region = deal(rng, np.zeros(rows, dtype=np.int16), round_rows(regions))
     return {"province": np.array(figures.region_provinces, dtype=np.int8)[region], "health_region": region}
 
 
-def _draw_persons(rng: np.random.Generator, figures: Figures, ranks: dict[str, Integers]) -> None:
+def _draw_persons(rng: np.random.Generator, figures: PublishedFigures, ranks: dict[str, Integers]) -> None:
     """Age and sex together, then marital status by age, sex and province."""
     people = len(ranks["province"])
     age, sex, marital = (figures.variables[name] for name in ("age_group", "sex", "marital_status"))
@@ -77,7 +77,7 @@ def _draw_persons(rng: np.random.Generator, figures: Figures, ranks: dict[str, I
     ranks["marital_status"] = draw(rng, groups, status.reshape(-1, 5), [margin])
 
 
-def _draw_smoking(rng: np.random.Generator, figures: Figures, ranks: dict[str, Integers]) -> None:
+def _draw_smoking(rng: np.random.Generator, figures: PublishedFigures, ranks: dict[str, Integers]) -> None:
     """The four smoking answers as one profile, by province, age and sex; also the kind of smoker."""
     leaning = lean_profiles()
     seed = np.tile(leaning.reshape(_AGES * _SEXES, -1), (_PROVINCES, 1))
@@ -93,7 +93,7 @@ def _draw_smoking(rng: np.random.Generator, figures: Figures, ranks: dict[str, I
     ranks["smoker"] = rank_kinds()[profile]
 
 
-def _draw_health(rng: np.random.Generator, figures: Figures, ranks: dict[str, Integers]) -> None:
+def _draw_health(rng: np.random.Generator, figures: PublishedFigures, ranks: dict[str, Integers]) -> None:
     """Perceived health worsens with age and smoking; mental health follows it, and is better with age."""
     ages = np.arange(_AGES)
     score = 0.075 * (ages[:, None] - 8) + tendencies.HEALTH_BY_SMOKER[None, :]
@@ -106,7 +106,7 @@ def _draw_health(rng: np.random.Generator, figures: Figures, ranks: dict[str, In
     _draw_ordered(rng, figures, ranks, "mental_health", given=given, score=score, not_stated=proxy)
 
 
-def _draw_stress(rng: np.random.Generator, figures: Figures, ranks: dict[str, Integers]) -> None:
+def _draw_stress(rng: np.random.Generator, figures: PublishedFigures, ranks: dict[str, Integers]) -> None:
     """Stress follows poor mental health and peaks in mid-life; workers' stress at work follows it."""
     mental = _levels(figures, "mental_health")
     score = 0.5 * (mental[:, None] - 1.5) + tendencies.STRESS_BY_AGE[None, :]
@@ -121,14 +121,14 @@ def _draw_stress(rng: np.random.Generator, figures: Figures, ranks: dict[str, In
     _draw_ordered(rng, figures, ranks, "work_stress", given=given, score=score, skip=skip, not_stated=only_proxy)
 
 
-def _levels(figures: Figures, name: str) -> Floats:
+def _levels(figures: PublishedFigures, name: str) -> Floats:
     """The five ordered levels of a variable from 0, with those who gave none in the middle."""
     return np.array([code - 1.0 if code <= 5 else 2.0 for code in figures.variables[name].codes])
 
 
 def _draw_ordered(
     rng: np.random.Generator,
-    figures: Figures,
+    figures: PublishedFigures,
     ranks: dict[str, Integers],
     name: str,
     *,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.data.sample.raking import Floats
+from discreet.samples.raking import Floats
 
 __all__ = [
     "BODY_MASS_BY_AGE",

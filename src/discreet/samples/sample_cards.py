@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from discreet.data.sample.figures import Figures, Label, Variable, load_figures
+from discreet.samples.published_figures import Label, PublishedFigures, Variable, load_figures
 
 __all__ = ["CAPS", "ce_card", "survey_card", "visits_card"]
 
@@ -105,7 +105,7 @@ def survey_card(*, rows: int, seed: int) -> str:
     return "".join(blocks)
 
 
-def _totals(figures: Figures, rows: int) -> str:
+def _totals(figures: PublishedFigures, rows: int) -> str:
     """The published weight of every province, to whole people; for another number of rows in proportion."""
     share = rows / figures.rows
     en = "Statistics Canada, code book of the CCHS 2017–2018 public use microdata file, weighted counts by province"
@@ -210,7 +210,7 @@ def _category_column(variable: Variable) -> str:
     return _column(variable.name, variable.label, ["kind: category", *public, _COMPLETE, *_categories(pairs)])
 
 
-def _number(name: str, figures: Figures, *, bounds: str, step: str, missing: str | None = None) -> str:
+def _number(name: str, figures: PublishedFigures, *, bounds: str, step: str, missing: str | None = None) -> str:
     lines = ["kind: number", f"bounds: {bounds}", f"step: {step}"]
     return _column(name, figures.measures[name].label, [*lines, *([f"missing: {missing}"] if missing else [])])
 

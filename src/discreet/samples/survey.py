@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from discreet.data.arrays import arrow_of
-from discreet.data.sample.destination import check_request, claim
 from discreet.files import staged_file, write_whole
+from discreet.samples.destination import check_request, claim
+from discreet.sources import arrow_of
 
 if TYPE_CHECKING:
-    from discreet.data.sample.people import Columns
+    from discreet.samples.people import Columns
 
 __all__ = ["FULL", "write_survey"]
 
@@ -29,8 +29,8 @@ def write_survey(directory: Path, *, rows: int = FULL, seed: int = 1, overwrite:
     check_request(rows=rows, seed=seed)
     parquet, card = claim(directory, ("survey.parquet", "survey.yaml"), overwrite=overwrite)
 
-    from discreet.data.sample.cards import survey_card
-    from discreet.data.sample.people import draw_people
+    from discreet.samples.people import draw_people
+    from discreet.samples.sample_cards import survey_card
 
     with staged_file(parquet, durable=False) as path:
         _write_columns(draw_people(rows=rows, seed=seed), path)

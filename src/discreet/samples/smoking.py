@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.data.sample.figures import Variable
-from discreet.data.sample.raking import Floats
-from discreet.data.sample.tendencies import DAILY_BY_AGE, FORMER_BY_AGE, OCCASIONAL_BY_AGE
+from discreet.samples.published_figures import Variable
+from discreet.samples.raking import Floats
+from discreet.samples.tendencies import DAILY_BY_AGE, FORMER_BY_AGE, OCCASIONAL_BY_AGE
 
 __all__ = ["PROFILES", "QUESTIONS", "Profile", "lean_profiles", "rank_answers", "rank_kinds"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.data.sample.figures import load_figures
-from discreet.data.sample.people import Columns, draw_people
+from discreet.samples.people import Columns, draw_people
+from discreet.samples.published_figures import load_figures
 
 pytestmark = pytest.mark.slow
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.data.card import Card, Kind, Size
-from discreet.data.cardreader import read_card_file
-from discreet.data.ingest import add_file
-from discreet.data.report import read_report
-from discreet.data.sample import write_ce
-from discreet.data.workspace import Workspace
+from discreet.cards.card import Card, ColumnKind, SizeRule
+from discreet.cards.card_reader import read_card_file
 from discreet.errors import PathInvalid, UsageError
 from discreet.guarantees.types import Neighbours
+from discreet.samples import write_ce
+from discreet.workspace.folder import Workspace
+from discreet.workspace.ingest import add_file
+from discreet.workspace.ingest_report import read_report
 
 EARLIER = "17e11c90c2938c29a0259e7db82bb1fd6c2d92ffdcfea1ff4debd79176da4ae8"
 
@@ -91,10 +91,10 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, sample: tuple[Path, 
 
 def test_the_card_has_the_textbooks_bounds(ce_card: Card) -> None:
     assert (ce_card.dataset, ce_card.population) == ("ce", "ce-example")
-    assert (ce_card.neighbours, ce_card.size) == (Neighbours.ADD_REMOVE, Size.PRIVATE)
+    assert (ce_card.neighbours, ce_card.size) == (Neighbours.ADD_REMOVE, SizeRule.PRIVATE)
     assert (ce_card.unit.column, ce_card.unit.rows) == ("unit_id", 1)
     assert ce_card.budget.epsilon == 3
-    assert ce_card.column("income").kind is Kind.INTEGER
+    assert ce_card.column("income").kind is ColumnKind.INTEGER
     assert ce_card.column("income").bounds == (Decimal(0), Decimal(1_000_000))
     codes = {category.code: category.label.en for category in ce_card.column("urban_rural").categories}
     assert codes == {"1": "Urban", "2": "Rural"}

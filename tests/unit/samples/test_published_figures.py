@@ -7,14 +7,13 @@ import gzip
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from discreet.data.sample.figures import Category, Label, load_figures
-from discreet.data.sample.survey import FULL
+from discreet.samples.published_figures import Label, PublishedCategory, load_figures
+from discreet.samples.survey import FULL
+from tests.places import SHARED
 
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 PROVINCES = ("NL", "PE", "NS", "NB", "QC", "ON", "MB", "SK", "AB", "BC", "YT", "NT", "NU")
 
 needs_shared = pytest.mark.skipif(
@@ -78,7 +77,7 @@ def test_labels_are_whole() -> None:
 
 def test_a_code_that_does_not_occur_is_refused() -> None:
     with pytest.raises(ValueError, match="occur"):
-        Category(6, Label("Valid skip", "Enchaînement valide"), 0, 0.0, ())
+        PublishedCategory(6, Label("Valid skip", "Enchaînement valide"), 0, 0.0, ())
 
 
 def test_counts_that_do_not_add_up_are_refused() -> None:

@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from discreet.data.sample.figures import Figures
-from discreet.data.sample.raking import Floats, Integers, WeightMargin, rake
-from discreet.data.sample.targets import Ranks, not_stated_by_province
+from discreet.samples.published_figures import PublishedFigures
+from discreet.samples.published_totals import Ranks, not_stated_by_province
+from discreet.samples.raking import Floats, Integers, WeightMargin, rake
 
 __all__ = ["draw_weights"]
 
@@ -22,7 +22,9 @@ _FLOOR: Final = 0.15
 _SPREAD: Final = 0.885
 
 
-def draw_weights(rng: np.random.Generator, figures: Figures, ranks: Ranks, stated: dict[str, Integers]) -> Floats:
+def draw_weights(
+    rng: np.random.Generator, figures: PublishedFigures, ranks: Ranks, stated: dict[str, Integers]
+) -> Floats:
     """A weight for each person, to the cent. The full survey reaches the published extremes."""
     weight = figures.measures["weight"]
     regions = figures.variables["health_region"]
@@ -39,7 +41,9 @@ def draw_weights(rng: np.random.Generator, figures: Figures, ranks: Ranks, state
     return np.round(rake(drawn, margins, least=weight.minimum, most=weight.maximum, pinned=pinned), 2)
 
 
-def _margins(figures: Figures, ranks: Ranks, stated: dict[str, Integers], *, scale: float) -> list[WeightMargin]:
+def _margins(
+    figures: PublishedFigures, ranks: Ranks, stated: dict[str, Integers], *, scale: float
+) -> list[WeightMargin]:
     """Published weighted totals, the most exactly wanted last: region and province come out to the cent."""
     margins = [
         WeightMargin(ranks[name], np.array(figures.variables[name].weighted) * scale)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Integers", "Margin", "WeightMargin", "deal", "draw", "fit", "rake", "round_rows"]
+__all__ = ["Floats", "Integers", "TableMargin", "WeightMargin", "deal", "draw", "fit", "rake", "round_rows"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.signedinteger]
@@ -25,7 +25,7 @@ _CLOSE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Margin:
+class TableMargin:
     """Totals for blocks of a table: row i and column j belong to the block totals[rows[i], columns[j]]."""
 
     rows: Integers
@@ -47,7 +47,7 @@ class WeightMargin:
     totals: Floats
 
 
-def fit(seed: Floats, sizes: Floats | Integers, margins: Sequence[Margin]) -> Floats:
+def fit(seed: Floats, sizes: Floats | Integers, margins: Sequence[TableMargin]) -> Floats:
     """The table nearest the seed (in relative entropy) whose blocks have the margins' totals.
 
     Zeros of the seed stay zero. Row sums equal `sizes` exactly, the margins as nearly as they agree with each
@@ -107,7 +107,7 @@ def deal(rng: np.random.Generator, groups: Integers, counts: NDArray[np.int64]) 
     return dealt
 
 
-def draw(rng: np.random.Generator, groups: Integers, seed: Floats, margins: Sequence[Margin]) -> NDArray[np.int8]:
+def draw(rng: np.random.Generator, groups: Integers, seed: Floats, margins: Sequence[TableMargin]) -> NDArray[np.int8]:
     """An answer for each person: the seed says how groups lean, the margins what must come out."""
     sizes = np.bincount(groups, minlength=len(seed))
     return deal(rng, groups, round_rows(fit(seed, sizes, margins)))

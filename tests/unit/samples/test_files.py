@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.data.card import Card, Kind
-from discreet.data.cardreader import read_card_file
-from discreet.data.sample import write_survey, write_visits
-from discreet.data.sample.cards import CAPS
-from discreet.data.sample.figures import load_figures
-from discreet.data.sample.people import draw_people
+from discreet.cards.card import Card, ColumnKind
+from discreet.cards.card_reader import read_card_file
 from discreet.errors import PathInvalid, UsageError
+from discreet.samples import write_survey, write_visits
+from discreet.samples.people import draw_people
+from discreet.samples.published_figures import load_figures
+from discreet.samples.sample_cards import CAPS
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +104,7 @@ def test_survey_file_holds_the_cards_columns_and_codes(survey: tuple[Path, Path]
     table = pq.read_table(survey[0])
     assert table.column_names == list(dict.fromkeys(column.source for column in survey_card.columns))
     for column in survey_card.columns:
-        if column.kind is Kind.CATEGORY:
+        if column.kind is ColumnKind.CATEGORY:
             codes = {category.code for category in column.categories}
             assert {str(value) for value in table[column.name].to_pylist()} <= codes
 
@@ -112,7 +112,7 @@ def test_survey_file_holds_the_cards_columns_and_codes(survey: tuple[Path, Path]
 def test_survey_card_says_what_the_code_book_says(survey_card: Card) -> None:
     for name, variable in FIGURES.variables.items():
         column = survey_card.column(name)
-        assert column.kind is Kind.CATEGORY
+        assert column.kind is ColumnKind.CATEGORY
         assert column.public == (name == "province")
         assert (column.label.en, column.label.fr) == (variable.label.en, variable.label.fr)
         for stated, published in zip(column.categories, variable.categories, strict=True):
@@ -177,7 +177,7 @@ def test_visits_cost_money_and_a_few_pass_the_bound(visits: tuple[Path, Path], v
 
 
 def test_asking_for_a_sample_is_light_until_it_is_written() -> None:
-    code = "import sys, discreet.data.sample; sys.exit(bool({'numpy', 'pyarrow'} & set(sys.modules)))"
+    code = "import sys, discreet.samples; sys.exit(bool({'numpy', 'pyarrow'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
