@@ -23,12 +23,20 @@ from urllib.parse import quote
 from discreet.errors import LedgerUnavailable, Refused
 from discreet.files import put_in_place, sync
 from discreet.ledger.events import Event
-from discreet.ledger.filesystem import refuse_network_drive
-from discreet.ledger.store import PATIENCE_SECONDS, AnswerRow, Dialect, Head, ProcessConnection, Transaction, damaged
+from discreet.ledger.stores.filesystem import refuse_network_drive
+from discreet.ledger.stores.store import (
+    PATIENCE_SECONDS,
+    AnswerRow,
+    Head,
+    ProcessConnection,
+    StoreDialect,
+    Transaction,
+    damaged,
+)
 
 __all__ = ["SqliteStore", "set_aside"]
 
-_DIALECT: Final = Dialect(
+_DIALECT: Final = StoreDialect(
     charge="CAST(CAST(substr(body, instr(body, '\"charge\":') + 9) AS INTEGER) AS TEXT)",
     field="CAST(json_extract(body, '$.payload.{}') AS TEXT)",
 )

@@ -15,17 +15,17 @@ from decimal import Decimal
 from pathlib import Path
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable, Refused
-from discreet.guarantees.numbers import text
-from discreet.ledger.anchor import Anchor, AnchorLine, HeldAnchor
+from discreet.guarantees import text
 from discreet.ledger.book import Book
-from discreet.ledger.config import LedgerConfig, choose_store
-from discreet.ledger.events import Kind
-from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.seal import Seal, next_key
-from discreet.ledger.sqlite import SqliteStore, set_aside
+from discreet.ledger.events import EventKind
+from discreet.ledger.ledger_config import LedgerConfig, choose_store
 from discreet.ledger.standing import Standing
-from discreet.ledger.store import FORMAT, damaged
-from discreet.ledger.verification import verify_chain
+from discreet.ledger.stores.sqlite_store import SqliteStore, set_aside
+from discreet.ledger.stores.store import FORMAT, damaged
+from discreet.ledger.trust.anchor import Anchor, AnchorLine, HeldAnchor
+from discreet.ledger.trust.seal import Seal, next_key
+from discreet.ledger.trust.verification import verify_chain
+from discreet.ledger.workspace_ledger import Ledger, open_ledger
 
 __all__ = ["Restoration", "backup_ledger", "migrate_ledger", "replace_anchor", "replace_ledger_key", "restore_ledger"]
 
@@ -115,7 +115,7 @@ def _put_back(
         spent = before.spent if complete else _known_spent(newest, seal)
         told = None if newest is None else {"sequence": newest.sequence, "hash": newest.hash}
         payload = {"anchor": told, "spent": None if spent is None else json.loads(spent)}
-        book.append(Kind.RESTORED, who=who, payload=payload)
+        book.append(EventKind.RESTORED, who=who, payload=payload)
     with closing(choose_store(config)) as store:
         store.install(staged)
     head, after = book.head, book.standing

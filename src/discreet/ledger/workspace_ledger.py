@@ -20,16 +20,14 @@ from discreet.errors import (
     PopulationConflict,
     QueryRefused,
 )
-from discreet.guarantees.budget import PopulationTerms
-from discreet.guarantees.types import BootstrapDP, CentralGuarantee, Unproven
+from discreet.guarantees import BootstrapDP, CentralGuarantee, PopulationTerms, Unproven
 from discreet.ledger.admission import admit, drop_hold, end_hold, place_hold, refuse_leased, require_room, usable_hold
-from discreet.ledger.anchor import Anchor, AnchorLine
-from discreet.ledger.answers import Wanted, best_answer, is_free, leased_charge, stored_answer
 from discreet.ledger.book import Book, first_page
-from discreet.ledger.config import LedgerConfig, choose_store
-from discreet.ledger.events import Event, Kind, encode_guarantee, encode_terms, require_name, sha256_hex
+from discreet.ledger.committed_answers import Wanted, best_answer, is_free, leased_charge, stored_answer
+from discreet.ledger.event_log import LogFilter, TermsChange, read_history, read_log
+from discreet.ledger.events import Event, EventKind, encode_guarantee, encode_terms, require_name, sha256_hex
 from discreet.ledger.holds import Hold
-from discreet.ledger.log import LogFilter, TermsChange, read_history, read_log
+from discreet.ledger.ledger_config import LedgerConfig, choose_store
 from discreet.ledger.receipts import (
     charge_payload,
     make_receipt,
@@ -50,10 +48,11 @@ from discreet.ledger.records import (
     require_version,
     warn_of_markers,
 )
-from discreet.ledger.seal import Seal, create_key
 from discreet.ledger.standing import PopulationStanding, Standing
-from discreet.ledger.store import FORMAT, AnswerRow, Head, Store, Transaction, damaged
-from discreet.ledger.verification import require_descent, verify_chain
+from discreet.ledger.stores.store import FORMAT, AnswerRow, Head, Store, Transaction, damaged
+from discreet.ledger.trust.anchor import Anchor, AnchorLine
+from discreet.ledger.trust.seal import Seal, create_key
+from discreet.ledger.trust.verification import require_descent, verify_chain
 
 __all__ = ["Ledger", "create_ledger", "open_ledger"]
 
@@ -136,7 +135,7 @@ class Ledger:
         with self._writing() as book:
             known = book.standing.populations.get(terms.population)
             if known is None:
-                self._append_terms(book, Kind.POPULATION, terms, who=who)
+                self._append_terms(book, EventKind.POPULATION, terms, who=who)
             elif known.terms != terms:
                 raise terms_conflict(known.terms, terms)
 
@@ -160,7 +159,7 @@ class Ledger:
                     population=terms.population,
                 )
             if known.terms != terms:
-                self._append_terms(book, Kind.CHANGED, terms, who=who)
+                self._append_terms(book, EventKind.CHANGED, terms, who=who)
 
     def terms(self, population: str) -> PopulationTerms:
         with self._reading() as book:
@@ -175,7 +174,7 @@ class Ledger:
         require_name(name, what="analyst")
         with self._writing() as book:
             if name not in book.standing.analysts:
-                book.append(Kind.ANALYST, who=who, payload={"analyst": name})
+                book.append(EventKind.ANALYST, who=who, payload={"analyst": name})
 
     def analysts(self) -> tuple[str, ...]:
         with self._reading() as book:
@@ -201,13 +200,13 @@ class Ledger:
                 )
             version = max(above, book.newest_version(dataset)) + 1
             payload = {"dataset": dataset, "version": version}
-            book.append(Kind.DATASET, who=who, population=population, payload=payload)
+            book.append(EventKind.DATASET, who=who, population=population, payload=payload)
             return version
 
     def record_view(self, what: str, *, who: str) -> None:
         """A custodian looked at something that analysts may not see."""
         with self._writing() as book:
-            book.append(Kind.VIEW, who=who, payload={"what": what})
+            book.append(EventKind.VIEW, who=who, payload={"what": what})
 
     # Spending
 
@@ -226,7 +225,7 @@ class Ledger:
             hold = usable_hold(book, request)
             before = admit(book, request, hold)
             event = book.append(
-                Kind.CHARGE,
+                EventKind.CHARGE,
                 who=who or request.analyst,
                 population=request.population,
                 payload=charge_payload(request, before, hold),
@@ -251,12 +250,12 @@ class Ledger:
     def release_hold(self, hold: int, *, who: str, reason: str = "") -> None:
         """Give back what an open hold set aside; `hold` is the sequence number of its event."""
         with self._writing() as book:
-            end_hold(book, hold, Kind.HOLD_RELEASED, who=who, reason=reason)
+            end_hold(book, hold, EventKind.HOLD_RELEASED, who=who, reason=reason)
 
     def expire_hold(self, hold: int, *, who: str) -> None:
         """Note that an open hold has reached the time at which it expires: until then and without one it does not."""
         with self._writing() as book:
-            end_hold(book, hold, Kind.HOLD_EXPIRED, who=who)
+            end_hold(book, hold, EventKind.HOLD_EXPIRED, who=who)
 
     def requested(self, *, analyst: str, request_id: str) -> str | None:
         """The hash of the plan that the analyst has asked for under this id; `spend` meets it, or refuses another."""
@@ -268,7 +267,7 @@ class Ledger:
         """Commit the answer of a charge. The first one wins and is what everybody gets."""
         with self._writing() as book:
             charge = book.transaction.event(receipt.sequence)
-            if charge is None or charge.hash != receipt.event_hash or charge.kind is not Kind.CHARGE:
+            if charge is None or charge.hash != receipt.event_hash or charge.kind is not EventKind.CHARGE:
                 raise damaged("a receipt's charge is not in the chain", sequence=receipt.sequence)
             committed = book.transaction.answer(receipt.sequence)
             if committed is not None:
@@ -277,7 +276,7 @@ class Ledger:
             digest = sha256_hex(answer)
             book.transaction.insert_answer(AnswerRow(receipt.sequence, digest, answer))
             payload = {"charge": receipt.sequence, "sha256": digest}
-            book.append(Kind.ANSWER, who=charge.who, population=charge.population, payload=payload)
+            book.append(EventKind.ANSWER, who=charge.who, population=charge.population, payload=payload)
             return answer
 
     def find_answer(
@@ -328,7 +327,7 @@ class Ledger:
                 if not free:
                     require_room(before, analyst, stored.charge, population=False)
                 payload = replay_payload(charge, before, analyst=analyst, request_id=request_id, free=free)
-                lease = book.append(Kind.REPLAY, who=analyst, population=charge.population, payload=payload)
+                lease = book.append(EventKind.REPLAY, who=analyst, population=charge.population, payload=payload)
             return make_receipt(charge, before, lease=lease, replayed=True, answer=answer, analyst=analyst)
 
     def mark(
@@ -361,7 +360,7 @@ class Ledger:
                 "plan_hash": plan_hash,
                 "version": version,
             }
-            return book.append(Kind.MARKER, who=analyst, population=population, payload=payload).sequence
+            return book.append(EventKind.MARKER, who=analyst, population=population, payload=payload).sequence
 
     # Suspension
 
@@ -371,13 +370,13 @@ class Ledger:
             book.require_dataset(dataset, population=population)
             if dataset not in book.standing.suspended:
                 payload = {"dataset": dataset, "reason": reason}
-                book.append(Kind.SUSPENDED, who=who, population=population, payload=payload)
+                book.append(EventKind.SUSPENDED, who=who, population=population, payload=payload)
 
     def resume(self, dataset: str, *, who: str) -> None:
         with self._writing() as book:
             if dataset in book.standing.suspended:
                 population = book.standing.datasets[dataset].population
-                book.append(Kind.RESUMED, who=who, population=population, payload={"dataset": dataset})
+                book.append(EventKind.RESUMED, who=who, population=population, payload={"dataset": dataset})
 
     def suspended(self, dataset: str) -> bool:
         with self._reading() as book:
@@ -412,7 +411,7 @@ class Ledger:
     def history(self, population: str) -> tuple[TermsChange, ...]:
         """Every change of a population's terms, the first terms first."""
         return read_history(
-            self.log(LogFilter(population=population, kinds=frozenset({Kind.POPULATION, Kind.CHANGED})))
+            self.log(LogFilter(population=population, kinds=frozenset({EventKind.POPULATION, EventKind.CHANGED})))
         )
 
     def standing(self, population: str) -> PopulationStanding:
@@ -515,7 +514,7 @@ class Ledger:
         """Go on with another anchor, as an event that the one before it remembers too."""
         fresh.require_absent()
         with self._writing() as book:
-            book.append(Kind.ANCHORED, who=who, payload={"lost": lost})
+            book.append(EventKind.ANCHORED, who=who, payload={"lost": lost})
         fresh.create(self._line(book.head, book.standing))
         self._anchor = fresh
 
@@ -525,7 +524,7 @@ class Ledger:
         try:
             with self._writing() as book:
                 book.renew(seal)
-                book.append(Kind.KEYED, who=who, payload={"lost": lost})
+                book.append(EventKind.KEYED, who=who, payload={"lost": lost})
                 self._seal = seal
         except BaseException:
             self._seal = before
@@ -536,7 +535,7 @@ class Ledger:
         with self._writing() as book:
             before = book.transaction.format
             if before != FORMAT:
-                book.append(Kind.MIGRATED, who=who, payload={"format": FORMAT})
+                book.append(EventKind.MIGRATED, who=who, payload={"format": FORMAT})
             return before
 
     # Steps of a spend
@@ -556,5 +555,5 @@ class Ledger:
         return make_receipt(charge, standing, lease=held, replayed=True, answer=shown, analyst=request.analyst)
 
     @staticmethod
-    def _append_terms(book: Book, kind: Kind, terms: PopulationTerms, *, who: str) -> None:
+    def _append_terms(book: Book, kind: EventKind, terms: PopulationTerms, *, who: str) -> None:
         book.append(kind, who=who, population=terms.population, payload={"terms": encode_terms(terms)})

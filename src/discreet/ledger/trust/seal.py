@@ -18,10 +18,10 @@ from copy import copy
 from pathlib import Path
 from typing import Final
 
-from discreet.data.paths import read_regular
 from discreet.errors import LedgerUnavailable
 from discreet.files import put_in_place, write_whole
 from discreet.ledger.events import canonical_json
+from discreet.paths import read_regular
 
 __all__ = ["Seal", "create_key", "next_key"]
 

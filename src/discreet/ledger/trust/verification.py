@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from discreet.errors import ParameterInvalid
-from discreet.ledger.anchor import AnchorLine, complete
 from discreet.ledger.book import authenticate
-from discreet.ledger.events import GENESIS, Event, Kind
+from discreet.ledger.events import GENESIS, Event, EventKind
 from discreet.ledger.records import Verification
-from discreet.ledger.seal import Seal
 from discreet.ledger.standing import Standing, fold, is_free_replay
-from discreet.ledger.store import Transaction, damaged
+from discreet.ledger.stores.store import Transaction, damaged
+from discreet.ledger.trust.anchor import AnchorLine, complete
+from discreet.ledger.trust.seal import Seal
 
 __all__ = ["require_descent", "verify_chain"]
 
@@ -66,20 +66,20 @@ class _Walk:
             raise damaged("it does not follow from the event before it", sequence=self.sequence)
         try:
             self.standing = fold(self.standing, event)
-            if event.kind is Kind.ANSWER:
+            if event.kind is EventKind.ANSWER:
                 _note_answer(event, self.charges, self.answered)
-            if event.kind in {Kind.CHARGE, Kind.REPLAY}:
+            if event.kind in {EventKind.CHARGE, EventKind.REPLAY}:
                 _note_holder(event, self.answered, self.holders)
         except (ValueError, KeyError, TypeError, ParameterInvalid):
             raise damaged("it could not have been admitted", sequence=self.sequence) from None
         self.previous = event.hash
         if self.previous in self._wanted:
             self.found[self.previous] = self.sequence
-        if event.kind is Kind.CHARGE:
+        if event.kind is EventKind.CHARGE:
             self.charges.add(self.sequence)
-        elif event.kind is Kind.RESTORED:
+        elif event.kind is EventKind.RESTORED:
             self.restored.append(event)
-        elif event.kind is Kind.KEYED:
+        elif event.kind is EventKind.KEYED:
             self.keyed = self.sequence
 
 
@@ -88,7 +88,7 @@ def require_descent(transaction: Transaction, newest: AnchorLine) -> None:
     event = transaction.event(newest.sequence)
     if event is not None and event.hash == newest.hash:
         return
-    given_up = transaction.find_kind(Kind.RESTORED)
+    given_up = transaction.find_kind(EventKind.RESTORED)
     if any(_gives_up(one, newest) for one in given_up):
         return
     raise damaged(
@@ -112,7 +112,7 @@ def _note_answer(event: Event, charges: set[int], answered: dict[int, str]) -> N
 def _note_holder(event: Event, answered: Mapping[int, str], holders: set[tuple[int, str]]) -> None:
     """Who has which answer: whoever paid for it or had it replayed, and only they have it replayed for nothing."""
     charge = event.sequence
-    if event.kind is Kind.REPLAY:
+    if event.kind is EventKind.REPLAY:
         charge = event.payload["charge"]
         if charge not in answered:
             raise ValueError("it gives an answer that was not committed")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from discreet.ledger.store import Store
+from discreet.ledger.stores.store import Store
 
 __all__ = ["LedgerConfig", "choose_store"]
 
@@ -40,11 +40,11 @@ class LedgerConfig:
 def choose_store(config: LedgerConfig) -> Store:
     """The store, not yet opened. Drivers load only when they are needed."""
     if config.store == "sqlite":
-        from discreet.ledger.sqlite import SqliteStore
+        from discreet.ledger.stores.sqlite_store import SqliteStore
 
         assert config.path is not None
         return SqliteStore(config.path)
-    from discreet.ledger.postgres import PostgresStore, schema_name
+    from discreet.ledger.stores.postgres_store import PostgresStore, schema_name
 
     assert config.dsn_env is not None
     return PostgresStore(dsn_env=config.dsn_env, schema=config.schema or schema_name(config.workspace_id))

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing, LedgerUnavailable, Refused
 from discreet.ledger.events import Event, sha256_hex
-from discreet.ledger.store import PATIENCE_SECONDS, Dialect, Head, ProcessConnection, Transaction, damaged
+from discreet.ledger.stores.store import PATIENCE_SECONDS, Head, ProcessConnection, StoreDialect, Transaction, damaged
 
 if TYPE_CHECKING:
     import psycopg
 
-    from discreet.ledger.sqlite import SqliteStore
+    from discreet.ledger.stores.sqlite_store import SqliteStore
 
 __all__ = ["PostgresStore", "schema_name"]
 
-_DIALECT: Final = Dialect(
+_DIALECT: Final = StoreDialect(
     charge="substring(body from '\"charge\":([0-9]+)')",
     field="(CAST(body AS json) #>> '{{payload,{}}}')",
 )

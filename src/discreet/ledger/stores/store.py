@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable
-from discreet.ledger.events import Event, Kind, KindUnknown, require_payload, sha256_hex
+from discreet.ledger.events import Event, EventKind, KindUnknown, require_payload, sha256_hex
 
 if TYPE_CHECKING:
-    from discreet.ledger.sqlite import SqliteStore
+    from discreet.ledger.stores.sqlite_store import SqliteStore
 
 __all__ = [
     "COLUMNS",
@@ -27,11 +27,11 @@ __all__ = [
     "KNOWN_FORMATS",
     "PATIENCE_SECONDS",
     "AnswerRow",
-    "Dialect",
     "Head",
     "Offer",
     "ProcessConnection",
     "Store",
+    "StoreDialect",
     "Transaction",
     "answer_gone",
     "damaged",
@@ -58,7 +58,7 @@ _SHAPES: Final[Mapping[str, type]] = {
     "sha256": str,
     "version": int,
 }
-_SHAPED: Final = frozenset({Kind.CHARGE, Kind.ANSWER, Kind.REPLAY, Kind.MARKER, Kind.HOLD})
+_SHAPED: Final = frozenset({EventKind.CHARGE, EventKind.ANSWER, EventKind.REPLAY, EventKind.MARKER, EventKind.HOLD})
 Connection = TypeVar("Connection")
 
 
@@ -82,7 +82,7 @@ class AnswerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class StoreDialect:
     """How a store reads from an event's bytes, as text.
 
     `charge` is the number of the charge that an answer or a replay names. It is the expression of an index, and so it
@@ -139,7 +139,7 @@ class Store(Protocol):
 class Transaction:
     """The statements of the ledger. `run` executes SQL with '?' placeholders and returns a cursor."""
 
-    def __init__(self, run: Callable[[str, Sequence[object]], Any], dialect: Dialect) -> None:
+    def __init__(self, run: Callable[[str, Sequence[object]], Any], dialect: StoreDialect) -> None:
         self._run = run
         self._dialect = dialect
         self.format = FORMAT
@@ -244,7 +244,7 @@ class Transaction:
     def find_markers(self, *, population: str) -> list[Event]:
         return self._many("kind = 'marker' AND population = ?", (population,))
 
-    def find_kind(self, kind: Kind) -> list[Event]:
+    def find_kind(self, kind: EventKind) -> list[Event]:
         """Every event of a kind that is rare."""
         return self._many("kind = ?", (kind.value,))
 
@@ -275,7 +275,7 @@ class Transaction:
         *,
         low: int,
         high: int,
-        kinds: Sequence[Kind],
+        kinds: Sequence[EventKind],
         population: str | None,
         analyst: str | None,
         newest_first: bool,
@@ -362,9 +362,9 @@ def lookups(event: Event) -> tuple[str | None, str | None, str | None]:
     All repeat its payload. A hold leases no request id: the charge that takes its place does.
     """
     payload = event.payload
-    if event.kind in {Kind.HOLD, Kind.REQUESTED}:
+    if event.kind in {EventKind.HOLD, EventKind.REQUESTED}:
         return payload["analyst"], None, None
-    if event.kind not in {Kind.CHARGE, Kind.REPLAY, Kind.MARKER}:
+    if event.kind not in {EventKind.CHARGE, EventKind.REPLAY, EventKind.MARKER}:
         return None, None, None
     return payload["analyst"], payload.get("request_id"), payload["plan_hash"]
 

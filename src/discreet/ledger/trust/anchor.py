@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from discreet.data.paths import open_descriptor, read_regular
 from discreet.errors import LedgerDamaged, LedgerUnavailable
-from discreet.ledger.seal import Seal
+from discreet.ledger.trust.seal import Seal
+from discreet.paths import open_descriptor, read_regular
 
 __all__ = ["Anchor", "AnchorLine", "HeldAnchor", "complete"]
 

@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, replace
 
 from discreet.errors import ParameterInvalid
-from discreet.guarantees.types import CentralGuarantee, PureDP
+from discreet.guarantees import CentralGuarantee, PureDP
 from discreet.ledger.accounting import weigh
-from discreet.ledger.events import Event, Kind, decode_guarantee
+from discreet.ledger.events import Event, EventKind, decode_guarantee
 from discreet.ledger.records import StoredAnswer
-from discreet.ledger.store import Offer, Transaction, answer_gone, damaged
+from discreet.ledger.stores.store import Offer, Transaction, answer_gone, damaged
 
 __all__ = ["Wanted", "best_answer", "is_free", "leased_charge", "stored_answer", "suffices"]
 
@@ -79,7 +79,7 @@ def _weigh_offer(offer: Offer, wanted: Wanted) -> tuple[int, int] | None:
 def _chosen(transaction: Transaction, wanted: Wanted, sequence: int, *, analyst: str | None) -> StoredAnswer:
     """The answer of a charge that was chosen by its columns, which must be what they said."""
     charge = transaction.event(sequence)
-    if charge is None or charge.kind is not Kind.CHARGE or not wanted.agrees(charge):
+    if charge is None or charge.kind is not EventKind.CHARGE or not wanted.agrees(charge):
         raise damaged("a charge is not what it was found as", sequence=sequence)
     found = stored_answer(transaction, charge)
     if not wanted.admits(found.charge) or not (analyst is None or is_free(transaction, charge, analyst=analyst)):
@@ -99,10 +99,10 @@ def _leased_answer(transaction: Transaction, wanted: Wanted, held: Event) -> Sto
 
 def leased_charge(transaction: Transaction, held: Event) -> Event:
     """The charge that a lease is for: itself, or the one whose answer was replayed."""
-    if held.kind is Kind.CHARGE:
+    if held.kind is EventKind.CHARGE:
         return held
     charge = transaction.event(held.payload["charge"])
-    if charge is None or charge.kind is not Kind.CHARGE:
+    if charge is None or charge.kind is not EventKind.CHARGE:
         raise damaged("a replay's charge is not in the chain", sequence=held.sequence)
     return charge
 

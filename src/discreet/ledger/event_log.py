@@ -11,13 +11,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from discreet.errors import ParameterInvalid, UnknownName
-from discreet.guarantees.budget import PopulationTerms
+from discreet.guarantees import PopulationTerms
 from discreet.ledger.accounting import cost_of
 from discreet.ledger.book import Book
-from discreet.ledger.events import Event, Kind, decode_guarantee, decode_terms, encode_terms
+from discreet.ledger.events import Event, EventKind, decode_guarantee, decode_terms, encode_terms
 from discreet.ledger.holds import read_time
 from discreet.ledger.standing import is_free_replay
-from discreet.ledger.store import Store
+from discreet.ledger.stores.store import Store
 
 __all__ = ["LogEntry", "LogFilter", "TermsChange", "describe_event", "read_history", "read_log", "read_moment"]
 
@@ -27,10 +27,10 @@ _SHOWN_APART: Final = frozenset(
     {"analyst", "dataset", "version", "request_id", "guarantee", "before", "mechanisms", "terms", "plan_hash", "free"}
 )
 _COUNTED: Final = {
-    Kind.CHARGE: "",
-    Kind.REPLAY: " (analyst's cap only)",
-    Kind.HOLD: " (held)",
-    Kind.RESERVED: " (reserved)",
+    EventKind.CHARGE: "",
+    EventKind.REPLAY: " (analyst's cap only)",
+    EventKind.HOLD: " (held)",
+    EventKind.RESERVED: " (reserved)",
 }
 
 
@@ -44,7 +44,7 @@ class LogFilter:
     analyst: str | None = None
     population: str | None = None
     dataset: str | None = None
-    kinds: frozenset[Kind] = frozenset()
+    kinds: frozenset[EventKind] = frozenset()
     since: str | None = None
     until: str | None = None
     limit: int | None = None
@@ -151,15 +151,15 @@ def _tell(event: Event, *, reasons: bool) -> str:
         parts.append(str(decode_terms(payload["terms"]).budget))
     if "plan_hash" in payload:
         parts.append(f"plan {payload['plan_hash'][:12]}")
-    if event.kind is Kind.MARKER:
+    if event.kind is EventKind.MARKER:
         parts.append("not differentially private: " + payload["guarantee"].get("reason", "bootstrap"))
-    if event.kind is Kind.RESTORED:
+    if event.kind is EventKind.RESTORED:
         known = payload["spent"] is not None and payload["anchor"] is not None
         since = (
             f"spent up to event {payload['anchor']['sequence']} of the ledger before" if known else "all that remained"
         )
         parts.append(f"an older ledger was put back, {since} is written off")
-    hidden = _SHOWN_APART if reasons or event.kind is not Kind.SUSPENDED else _SHOWN_APART | {"reason"}
+    hidden = _SHOWN_APART if reasons or event.kind is not EventKind.SUSPENDED else _SHOWN_APART | {"reason"}
     parts += [f"{name} {_short(value)}" for name, value in payload.items() if _plain(name, value, hidden)]
     told = "; ".join(parts)
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in told)[:_LONGEST]
