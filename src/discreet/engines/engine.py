@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
-from discreet.plan.algebra import Plan
+from discreet.sql import Plan
 
 if TYPE_CHECKING:
     from numpy import int64

@@ -14,9 +14,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from discreet.data.card import Card, Column, Kind
-from discreet.data.columns import canonical_code
-from discreet.data.expressions import BLANK_TOKENS, WHITE_SPACE, Form
+from discreet.cards import Card, Column, ColumnKind, canonical_code
+from discreet.sources import BLANK_TOKENS, WHITE_SPACE
+from discreet.workspace import Form
 
 __all__ = ["RowTemplates", "prepared_rows", "unit_check", "white_space_escapes"]
 
@@ -154,11 +154,11 @@ def _over(templates: RowTemplates, query: str, items: Sequence[str], where: str 
 
 def _ladder(templates: RowTemplates, column: Column, index: int, form: Form) -> list[Rung]:
     """The rungs of one column from r<i> to v<i>, the prepared value."""
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         return [*_texts(templates, index, form), *_category(templates, column, index)]
-    if column.kind is Kind.TEXT or column.type == "text":
+    if column.kind is ColumnKind.TEXT or column.type == "text":
         return [*_texts(templates, index, form), _kept_text(templates, column, index)]
-    if column.kind is Kind.ID:
+    if column.kind is ColumnKind.ID:
         return _integer_id(templates, column, index, form)
     return _number(templates, column, index, form)
 

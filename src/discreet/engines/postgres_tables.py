@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.data.rowsource import RowSource
+from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.postgres_rows import schema_and_table
-from discreet.engines.values import Row, exact_row
 from discreet.errors import EngineUnavailable, ExtraMissing
+from discreet.workspace import RowSource
 
 if TYPE_CHECKING:
     import psycopg

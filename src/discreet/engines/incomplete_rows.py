@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from discreet.data.card import Card
-from discreet.engines.base import Engine
-from discreet.plan.algebra import Case, Field, Identity, IsNull, Nothing, Plan, Rows, Scan, Whole
+from discreet.cards import Card
+from discreet.engines.engine import Engine
+from discreet.sql import Case, Field, Identity, IsNull, Nothing, Plan, Rows, Scan, Whole
 
 __all__ = ["count_incomplete"]
 

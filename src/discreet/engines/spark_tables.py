@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from discreet.data.rowsource import RowSource
+from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.spark_rows import COMPOSER, WRITERS, SparkTemplates
-from discreet.engines.values import Row, exact_row
 from discreet.errors import EngineUnavailable, ExtraMissing
+from discreet.workspace import RowSource
 
 __all__ = ["SparkRows", "stop_drivers"]
 
@@ -76,7 +76,7 @@ class SparkRows:
 
     def check_libraries(self) -> None:
         """Refuse a Spark that lacks what the templates call by name."""
-        from discreet.data.expressions import Form
+        from discreet.workspace import Form
 
         calls = (
             f"hex(reflect('{COMPOSER}', 'compose', 'e\\u0301', false))",

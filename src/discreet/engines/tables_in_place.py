@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace as with_changes
 from typing import Protocol
 
-from discreet.data.card import Card
-from discreet.data.ingest import check_presence
-from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Dataset, GiveVersion, Workspace, count_on
-from discreet.engines.rows import RowTemplates, prepared_rows, unit_check
-from discreet.engines.values import Row
+from discreet.cards import Card
+from discreet.engines.exact_values import Row
+from discreet.engines.prepared_rows import RowTemplates, prepared_rows, unit_check
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
 from discreet.files import write_whole
+from discreet.workspace import Dataset, GiveVersion, RowSource, Workspace, check_presence, count_on
 
 __all__ = ["RowReader", "add_table", "open_rows", "rows_sql"]
 
@@ -30,10 +28,10 @@ class RowReader(Protocol):
 def open_rows(source: RowSource) -> RowReader:
     """The engine that holds a table, open and read-only; EngineUnavailable when it cannot be reached."""
     if source.engine == "postgres":
-        from discreet.engines.postgres import PostgresRows
+        from discreet.engines.postgres_tables import PostgresRows
 
         return PostgresRows(source)
-    from discreet.engines.spark import SparkRows
+    from discreet.engines.spark_tables import SparkRows
 
     return SparkRows(source)
 
@@ -113,7 +111,7 @@ def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
 def _refuse_unfit(source: RowSource, card: Card, reader: RowReader) -> None:
     assert source.table is not None
     if source.engine == "spark":
-        from discreet.engines.spark import SparkRows
+        from discreet.engines.spark_tables import SparkRows
 
         assert isinstance(reader, SparkRows)
         reader.check_libraries()

@@ -7,10 +7,10 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from discreet.engines.base import Cell, Histogram, Measured
-from discreet.engines.statements import Rendering
-from discreet.engines.values import Row, Value
-from discreet.plan.algebra import Extreme, Marginal, Measure, Plan, Quantile, Residual
+from discreet.engines.engine import Cell, Histogram, Measured
+from discreet.engines.exact_values import Row, Value
+from discreet.engines.rendering import Rendering
+from discreet.sql import Extreme, Marginal, Measure, Plan, Quantile, Residual
 
 __all__ = ["arrange", "collect", "gives_histogram", "listed_cells", "load_arranging", "take_margin"]
 

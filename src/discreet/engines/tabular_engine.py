@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
-from discreet.data.card import Card
-from discreet.engines.base import Measured
-from discreet.engines.cells import arrange, load_arranging
+from discreet.cards import Card
+from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import Dialect
-from discreet.engines.statements import Table, render
-from discreet.engines.tables import RowReader
-from discreet.plan.algebra import Plan
+from discreet.engines.engine import Measured
+from discreet.engines.rendering import RenderedTable, render
+from discreet.engines.tables_in_place import RowReader
+from discreet.sql import Plan
 
 __all__ = ["TabularEngine"]
 
@@ -30,7 +30,7 @@ class TabularEngine:
         self._connect = connect
         self._waiting = threading.local()
         self._tables = {
-            name: Table(
+            name: RenderedTable(
                 rows=f"(\n{select}\n)",
                 unit=card.unit.column,
             )

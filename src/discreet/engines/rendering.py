@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from discreet.engines.dialects import Dialect
-from discreet.engines.expressions import Expressions
-from discreet.plan.algebra import (
+from discreet.engines.expressions import ExpressionWriter
+from discreet.sql import (
     Absolute,
     Clamp,
     Derive,
@@ -47,13 +47,13 @@ from discreet.plan.algebra import (
     Value,
     columns_of,
     fields_in,
+    key_join_refused,
     measured_of,
     next_identity,
     walk,
 )
-from discreet.plan.calculus import key_join_refused
 
-__all__ = ["Rendering", "Table", "render"]
+__all__ = ["RenderedTable", "Rendering", "render"]
 
 # Labels of columns are c and their number, so these differ from all of them.
 _UNIT: Final = "unit"
@@ -67,7 +67,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RenderedTable:
     """A dataset to an engine: a FROM item that yields its prepared rows, and the column with unit ids."""
 
     rows: str
@@ -87,7 +87,7 @@ class Rendering:
     places: tuple[int, ...]
 
 
-def render(plan: Plan, dialect: Dialect, tables: Mapping[str, Table]) -> Rendering:
+def render(plan: Plan, dialect: Dialect, tables: Mapping[str, RenderedTable]) -> Rendering:
     """The SQL of a plan in an engine's words."""
     writer = _Writer(dialect, tables)
     aggregates: list[str] = []
@@ -148,7 +148,7 @@ class _Below:
 @dataclass(frozen=True, slots=True)
 class _Writer:
     dialect: Dialect
-    tables: Mapping[str, Table]
+    tables: Mapping[str, RenderedTable]
 
     # --- what is measured ---------------------------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ class _Writer:
                 return self._scan(relation, below, [])
             case Filter(Scan() as scan, where):
                 # Beside the bound rather than around it: easier to read, and the same.
-                named = Expressions(self.dialect, self._card_columns(scan))
+                named = ExpressionWriter(self.dialect, self._card_columns(scan))
                 return self._scan(scan, below, [named.condition(where)])
             case Filter(source, where):
                 inner = self.relation(source, below.asking(where, columns=below.columns, condition=True))
@@ -300,8 +300,8 @@ class _Writer:
         return f"{side}.{self.dialect.name(_UNIT)}"
 
     @property
-    def _expressions(self) -> Expressions:
-        return Expressions(self.dialect, self._column)
+    def _expressions(self) -> ExpressionWriter:
+        return ExpressionWriter(self.dialect, self._column)
 
     def _label(self, column: Identity) -> str:
         """What a column is called above its dataset."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.engines.base import Histogram, HistogramArrays, Measured
-from discreet.engines.cells import gives_histogram, take_margin
-from discreet.engines.statements import Rendering
-from discreet.plan.algebra import Key, Plan
+from discreet.engines.cell_order import gives_histogram, take_margin
+from discreet.engines.engine import Histogram, HistogramArrays, Measured
+from discreet.engines.rendering import Rendering
+from discreet.sql import Key, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
