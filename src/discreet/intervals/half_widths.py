@@ -19,12 +19,10 @@ from typing import Final
 
 import numpy as np
 
-from discreet.mechanisms.base import exact_level
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.noiselaws import Floats, Part, TailBound, chance_of_noise, log_characteristic, variance
+from discreet.intervals.noise_laws import Floats, NoisePart, TailBound, chance_of_noise, log_characteristic, variance
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, exact_level
 
-__all__ = ["Part", "combined_reaches", "half_width", "mean_size"]
+__all__ = ["NoisePart", "combined_reaches", "half_width", "mean_size"]
 
 _ROUNDING: Final = 1e-10
 """More than floating point can add to a probability worked out here."""
@@ -51,7 +49,7 @@ _PLACES: Final = 4_000
 """Where a characteristic function is read for the mean size: between 1/_FAR and _FAR over the standard deviation."""
 
 
-def half_width(parts: Sequence[Part], level: Decimal) -> float:
+def half_width(parts: Sequence[NoisePart], level: Decimal) -> float:
     """A t with P(|Σ coefficient · (sum of `count` draws)| ≤ t) ≥ level, all draws independent.
 
     Never below the level. For one draw it is the mechanism's own half-width; where all coefficients have one size and
@@ -67,7 +65,7 @@ def half_width(parts: Sequence[Part], level: Decimal) -> float:
     return largest * _reach(_gather(kept, largest), known)
 
 
-def mean_size(parts: Sequence[Part]) -> float:
+def mean_size(parts: Sequence[NoisePart]) -> float:
     """The mean of |Σ coefficient · (sum of `count` draws)|, for display.
 
     Of one draw it is the mechanism's own. Else it is that of a law without steps: right to a thousandth where the noise
@@ -81,7 +79,7 @@ def mean_size(parts: Sequence[Part]) -> float:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _size(parts: tuple[Part, ...]) -> float:
+def _size(parts: tuple[NoisePart, ...]) -> float:
     """2/π · ∫ (1 − φ(u))/u² du: the integrand is half the variance near 0 and 1/u² where φ has died away."""
     if len(parts) == 1 and parts[0].count == 1:
         return parts[0].mechanism.expected_absolute_error()
@@ -96,13 +94,13 @@ def _size(parts: tuple[Part, ...]) -> float:
     return 2 / math.pi * (square / 2 * float(angles[0]) + inside + 1 / float(angles[-1]))
 
 
-def _influential(parts: Sequence[Part]) -> list[Part]:
+def _influential(parts: Sequence[NoisePart]) -> list[NoisePart]:
     influences = [part.count * (part.coefficient**2 * variance(part.mechanism)) for part in parts]
     least = _SAME**2 * math.fsum(influences)
     return [part for part, influence in zip(parts, influences, strict=True) if influence > least]
 
 
-def _gather(parts: Sequence[Part], largest: float) -> tuple[Part, ...]:
+def _gather(parts: Sequence[NoisePart], largest: float) -> tuple[NoisePart, ...]:
     """Sizes relative to the largest, equal ones together: tables of one form then share their answers."""
     counts: dict[tuple[float, DiscreteLaplace | DiscreteGaussian], int] = {}
     size = 1.0
@@ -111,15 +109,15 @@ def _gather(parts: Sequence[Part], largest: float) -> tuple[Part, ...]:
         if relative < size * (1 - _SAME):
             size = relative
         counts[size, part.mechanism] = counts.get((size, part.mechanism), 0) + part.count
-    return tuple(Part(coefficient, mechanism, count) for (coefficient, mechanism), count in counts.items())
+    return tuple(NoisePart(coefficient, mechanism, count) for (coefficient, mechanism), count in counts.items())
 
 
-def _order(part: Part) -> tuple[float, str, Fraction]:
+def _order(part: NoisePart) -> tuple[float, str, Fraction]:
     return -abs(part.coefficient), part.mechanism.name, part.mechanism.scale
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _reach(parts: tuple[Part, ...], level: Fraction) -> float:
+def _reach(parts: tuple[NoisePart, ...], level: Fraction) -> float:
     if len(parts) == 1 and parts[0].count == 1:
         return float(parts[0].mechanism.half_width(level))
     missing = float(1 - level)
@@ -132,7 +130,7 @@ def _reach(parts: tuple[Part, ...], level: Fraction) -> float:
     return _smoothed_reach(parts, missing)
 
 
-def _reach_on_lattice(parts: Sequence[Part], missing: float) -> int | None:
+def _reach_on_lattice(parts: Sequence[NoisePart], missing: float) -> int | None:
     """The smallest whole t for a plain sum of draws, unless its law is too wide to be written down.
 
     The discrete Fourier transform of the characteristic function is the law wrapped around a circle; what was wrapped
@@ -155,7 +153,7 @@ def _reach_on_lattice(parts: Sequence[Part], missing: float) -> int | None:
     return int(enough[0]) if len(enough) else farthest
 
 
-def _smoothed_reach(parts: Sequence[Part], missing: float) -> float:
+def _smoothed_reach(parts: Sequence[NoisePart], missing: float) -> float:
     """With S a smoothing variable, |S| ≤ s: P(|Z| ≤ r + s) ≥ P(|Z + S| ≤ r), and that is a quick series in r."""
     allowed = min(missing / 1000, 1e-4)
     tails = TailBound(parts, smallest=allowed)
@@ -174,7 +172,7 @@ def _smoothed_reach(parts: Sequence[Part], missing: float) -> float:
     return high + smoothing
 
 
-def _series(parts: Sequence[Part], period: float, smoothing: float, allowed: float) -> tuple[Floats, Floats]:
+def _series(parts: Sequence[NoisePart], period: float, smoothing: float, allowed: float) -> tuple[Floats, Floats]:
     """Frequencies and amplitudes of P(|Z + S| ≤ r) = 2r/period + Σ amplitude · sin(frequency · r), wrapped.
 
     Every factor lies in [0, 1], so a term may be left out as soon as the factors so far make it small enough.
@@ -195,7 +193,9 @@ def _series(parts: Sequence[Part], period: float, smoothing: float, allowed: flo
 # --- two noises at many distances -----------------------------------------------------------------------------------
 
 
-def combined_reaches(first: Sequence[Part], second: Sequence[Part], distances: Floats, level: Fraction) -> Floats:
+def combined_reaches(
+    first: Sequence[NoisePart], second: Sequence[NoisePart], distances: Floats, level: Fraction
+) -> Floats:
     """For each distance a t with P(|X + d·Y| ≤ t) ≥ level for every d up to it, X and Y the noises of the parts.
 
     X is made continuous first, by a uniform variable as wide as its lattice for each size of its coefficients: it is
@@ -226,18 +226,18 @@ def combined_reaches(first: Sequence[Part], second: Sequence[Part], distances: F
 
 
 def _tails(
-    fixed: Sequence[Part], moving: Sequence[Part], distances: Floats, missing: float, allowed: float
+    fixed: Sequence[NoisePart], moving: Sequence[NoisePart], distances: Floats, missing: float, allowed: float
 ) -> Iterator[tuple[float, float]]:
     """How far the noise goes at each distance: roughly at the level, and but for what is allowed."""
     for distance in distances.tolist():
-        moved = [Part(distance * part.coefficient, part.mechanism, part.count) for part in moving]
+        moved = [NoisePart(distance * part.coefficient, part.mechanism, part.count) for part in moving]
         bound = TailBound([*fixed, *moved], smallest=allowed)
         yield bound.reach(missing / 2), bound.reach(allowed)
 
 
 def _combined_series(
-    fixed: Sequence[Part],
-    moving: Sequence[Part],
+    fixed: Sequence[NoisePart],
+    moving: Sequence[NoisePart],
     distances: Floats,
     lattices: Sequence[float],
     period: Floats,

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from discreet.intervals.half_widths import NoisePart, half_width
+from discreet.intervals.mean_laws import mean_law
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.outputs import Mean
-from discreet.release.halfwidths import Part, half_width
-from discreet.release.meanlaws import mean_law
+from discreet.sql.outputs import Mean
 
 LEVEL = Decimal("0.95")
 Mechanism = DiscreteLaplace | DiscreteGaussian
@@ -60,7 +60,7 @@ def test_reaches_hold_at_every_distance(
 ) -> None:
     kind = DiscreteGaussian if gaussian else DiscreteLaplace
     total, size = kind(scale=Fraction(first)), kind(scale=Fraction(second))
-    law = mean_law(mean_of(-farthest, farthest, 0), [Part(1.0, total, 1)], [Part(1.0, size, 1)], LEVEL)
+    law = mean_law(mean_of(-farthest, farthest, 0), [NoisePart(1.0, total, 1)], [NoisePart(1.0, size, 1)], LEVEL)
     distance = part * farthest
     reach = float(law.reaches[np.searchsorted(law.distances, distance)])
     assert chance_within(total, size, distance, reach) >= 0.95 - 1e-9
@@ -72,7 +72,7 @@ def test_reaches_hold_at_every_distance(
 def test_on_a_fine_grid_reaches_are_hardly_wider_than_they_must_be(distance: float) -> None:
     """What is lost: half a step of the total on each side, the list of distances, a little smoothing."""
     total, size = DiscreteLaplace(scale=Fraction(60)), DiscreteLaplace(scale=Fraction(16))
-    law = mean_law(mean_of(-2, 2, 0), [Part(1.0, total, 1)], [Part(1.0, size, 1)], LEVEL)
+    law = mean_law(mean_of(-2, 2, 0), [NoisePart(1.0, total, 1)], [NoisePart(1.0, size, 1)], LEVEL)
     reach = float(law.reaches[np.searchsorted(law.distances, distance)])
     assert 0.95 <= chance_within(total, size, distance, reach) < 0.96
 
@@ -98,7 +98,10 @@ def brute_force(mean: Mean, law: object, total: float, size: float) -> tuple[flo
 @example(1890, 112, 1)
 def test_an_interval_is_the_hull_of_what_is_not_spoken_against(total: int, size: int, centre: int) -> None:
     mean = mean_of(0, 100, centre)
-    noise = [Part(1.0, DiscreteLaplace(scale=Fraction(80)), 1)], [Part(1.0, DiscreteLaplace(scale=Fraction(4)), 1)]
+    noise = (
+        [NoisePart(1.0, DiscreteLaplace(scale=Fraction(80)), 1)],
+        [NoisePart(1.0, DiscreteLaplace(scale=Fraction(4)), 1)],
+    )
     law = mean_law(mean, *noise, LEVEL)
     lows, highs = law.intervals(np.array([float(total)]), np.array([float(size)]))
     low, high = brute_force(mean, law, total, size)
@@ -110,7 +113,10 @@ def test_an_interval_is_the_hull_of_what_is_not_spoken_against(total: int, size:
 
 def test_where_no_mean_is_left_the_interval_is_the_bounds() -> None:
     """Far beyond every mean that the column allows, with hardly any noise."""
-    noise = [Part(1.0, DiscreteLaplace(scale=Fraction(1, 2)), 1)], [Part(1.0, DiscreteLaplace(scale=Fraction(1, 2)), 1)]
+    noise = (
+        [NoisePart(1.0, DiscreteLaplace(scale=Fraction(1, 2)), 1)],
+        [NoisePart(1.0, DiscreteLaplace(scale=Fraction(1, 2)), 1)],
+    )
     law = mean_law(mean_of(0, 10, 5), *noise, LEVEL)
     lows, highs = law.intervals(np.array([9_000.0]), np.array([100.0]))
     assert (lows[0], highs[0]) == (0.0, 10.0)
@@ -118,7 +124,7 @@ def test_where_no_mean_is_left_the_interval_is_the_bounds() -> None:
 
 def test_a_size_without_noise_gives_the_half_width_of_the_total() -> None:
     total = DiscreteLaplace(scale=Fraction(30))
-    law = mean_law(mean_of(0, 100, 50), [Part(1.0, total, 1)], [], LEVEL)
+    law = mean_law(mean_of(0, 100, 50), [NoisePart(1.0, total, 1)], [], LEVEL)
     lows, highs = law.intervals(np.array([0.0]), np.array([10.0]))
     reach = total.half_width(LEVEL)
     assert (lows[0], highs[0]) == (50 - reach / 10, 50 + reach / 10)
@@ -126,7 +132,7 @@ def test_a_size_without_noise_gives_the_half_width_of_the_total() -> None:
 
 def test_a_total_without_noise_leaves_that_of_the_size() -> None:
     size = DiscreteLaplace(scale=Fraction(4))
-    law = mean_law(mean_of(0, 100, 50), [], [Part(1.0, size, 1)], LEVEL)
+    law = mean_law(mean_of(0, 100, 50), [], [NoisePart(1.0, size, 1)], LEVEL)
     lows, highs = law.intervals(np.array([1000.0]), np.array([100.0]))
     reach = size.half_width(LEVEL)
     assert lows[0] == pytest.approx(50 + 1000 / (100 + reach), rel=0.01)
@@ -137,7 +143,10 @@ def test_a_total_without_noise_leaves_that_of_the_size() -> None:
 
 def test_no_noisy_mean_is_told_to_be_exact() -> None:
     """Noise so small that nine in ten draws are none."""
-    noise = [Part(1.0, DiscreteLaplace(scale=Fraction(1, 8)), 1)], [Part(1.0, DiscreteLaplace(scale=Fraction(1, 8)), 1)]
+    noise = (
+        [NoisePart(1.0, DiscreteLaplace(scale=Fraction(1, 8)), 1)],
+        [NoisePart(1.0, DiscreteLaplace(scale=Fraction(1, 8)), 1)],
+    )
     assert half_width(noise[0], LEVEL) == 0
     lows, highs = mean_law(mean_of(0, 10, 5), *noise, LEVEL).intervals(np.array([7.0]), np.array([10.0]))
     assert lows[0] < 5.7 < highs[0]
@@ -145,8 +154,8 @@ def test_no_noisy_mean_is_told_to_be_exact() -> None:
 
 def test_combined_noises_are_counted_with_their_coefficients() -> None:
     one = DiscreteLaplace(scale=Fraction(20))
-    single = mean_law(mean_of(0, 100, 50), [Part(1.0, one, 1)], [Part(1.0, one, 1)], LEVEL)
-    many = mean_law(mean_of(0, 100, 50), [Part(0.5, one, 4)], [Part(0.5, one, 4)], LEVEL)
+    single = mean_law(mean_of(0, 100, 50), [NoisePart(1.0, one, 1)], [NoisePart(1.0, one, 1)], LEVEL)
+    many = mean_law(mean_of(0, 100, 50), [NoisePart(0.5, one, 4)], [NoisePart(0.5, one, 4)], LEVEL)
     # the same variance, nearer to a normal law
     ratios = many.reaches / single.reaches
     assert np.all((ratios > 0.85) & (ratios < 1.02))

@@ -19,10 +19,10 @@ from typing import Final
 
 import numpy as np
 
-from discreet.mechanisms.base import exact_level
-from discreet.plan.outputs import Mean
-from discreet.release.halfwidths import combined_reaches, half_width
-from discreet.release.noiselaws import Floats, Part, variance
+from discreet.intervals.half_widths import combined_reaches, half_width
+from discreet.intervals.noise_laws import Floats, NoisePart, variance
+from discreet.mechanisms import exact_level
+from discreet.sql import Mean
 
 __all__ = ["MeanLaw", "mean_law"]
 
@@ -111,14 +111,16 @@ def _outwards(ends: Floats, unmoved: Floats, bound: float) -> Floats:
     return np.where(ends == unmoved, ends, np.nextafter(ends, bound))
 
 
-def mean_law(mean: Mean, total: Sequence[Part], size: Sequence[Part], level: Decimal) -> MeanLaw:
+def mean_law(mean: Mean, total: Sequence[NoisePart], size: Sequence[NoisePart], level: Decimal) -> MeanLaw:
     """The law for noise of these parts, in steps of the total and of the size; no parts mean no noise."""
     farthest = max(mean.high - mean.centre, mean.centre - mean.low) * mean.size_step / mean.total_step
     return MeanLaw(mean, *_reaches(tuple(total), tuple(size), float(farthest), level))
 
 
 @lru_cache(maxsize=512)
-def _reaches(total: tuple[Part, ...], size: tuple[Part, ...], farthest: float, level: Decimal) -> tuple[Floats, Floats]:
+def _reaches(
+    total: tuple[NoisePart, ...], size: tuple[NoisePart, ...], farthest: float, level: Decimal
+) -> tuple[Floats, Floats]:
     """Distances up to the farthest, and the reach of the noise that holds up to each; a noisy mean reaches a step."""
     moved, weighed = _deviation(total), _deviation(size)
     if not weighed:
@@ -132,7 +134,7 @@ def _reaches(total: tuple[Part, ...], size: tuple[Part, ...], farthest: float, l
     return distances, np.maximum(np.maximum.accumulate(reaches), 1.0)
 
 
-def _deviation(parts: Sequence[Part]) -> float:
+def _deviation(parts: Sequence[NoisePart]) -> float:
     return math.sqrt(math.fsum(one.count * one.coefficient**2 * variance(one.mechanism) for one in parts))
 
 

@@ -16,10 +16,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
 
-__all__ = ["Floats", "Part", "TailBound", "chance_of_noise", "log_characteristic", "variance"]
+__all__ = ["Floats", "NoisePart", "TailBound", "chance_of_noise", "log_characteristic", "variance"]
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +28,7 @@ _RATES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NoisePart:
     """`count` independent draws of one mechanism, each multiplied by the coefficient."""
 
     coefficient: float
@@ -55,7 +54,7 @@ def variance(mechanism: DiscreteLaplace | DiscreteGaussian) -> float:
     return float(2 * np.sum(places**2 * weights) / (1 + 2 * np.sum(weights)))
 
 
-def chance_of_noise(parts: Sequence[Part]) -> float:
+def chance_of_noise(parts: Sequence[NoisePart]) -> float:
     """The probability that any draw differs from 0."""
     return -math.expm1(math.fsum(part.count * math.log1p(-_chance(part.mechanism)) for part in parts))
 
@@ -112,7 +111,7 @@ def _log_narrow_gaussian(scale: float, angles: Floats) -> Floats:
 class TailBound:
     """Chernoff's bound on the tails of the combined noise, at a fixed list of rates."""
 
-    def __init__(self, parts: Sequence[Part], *, smallest: float) -> None:
+    def __init__(self, parts: Sequence[NoisePart], *, smallest: float) -> None:
         """`smallest` is the least tail that will be asked for: it decides which rates are worth a try."""
         self._rates = _rates(parts, math.log(2 / smallest))
         self._logs = np.zeros_like(self._rates)
@@ -124,7 +123,7 @@ class TailBound:
         return float(np.min((self._logs + math.log(2 / tail)) / self._rates))
 
 
-def _rates(parts: Sequence[Part], weight: float) -> Floats:
+def _rates(parts: Sequence[NoisePart], weight: float) -> Floats:
     """Rates around the best one for a normal law, and towards the largest that every Laplace part bears."""
     spread = math.fsum(part.count * (part.coefficient * _proxy(part.mechanism)) ** 2 for part in parts)
     normal = math.sqrt(2 * weight / spread)
