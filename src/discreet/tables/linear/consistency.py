@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.tables.layout import Margin, every_margin
+from discreet.tables.linear.layout import Margin, every_margin
 
 if TYPE_CHECKING:
     from numpy import float64, int64

@@ -19,12 +19,12 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.tables.components import Array, Components
-from discreet.tables.estimation import Estimator
-from discreet.tables.layout import Layout, Margin, Observation, every_margin
-from discreet.tables.sharing import Goal, best_shares, count_votes
+from discreet.tables.linear.budget_shares import Goal, best_shares, count_votes
+from discreet.tables.linear.components import Array, Components
+from discreet.tables.linear.estimation import LinearEstimator
+from discreet.tables.linear.layout import Layout, Margin, Observation, every_margin
 
-__all__ = ["Measured", "Moved", "Noise", "Strategy", "choose_strategy", "list_strategies"]
+__all__ = ["MarginStrategy", "MeasuredShare", "Moved", "Noise", "choose_strategy", "list_strategies"]
 
 Noise = Literal["laplace", "gaussian"]
 
@@ -36,7 +36,7 @@ FINE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredShare:
     """One margin, or the residual of one, and the share of the budget that it gets."""
 
     kept: Margin
@@ -49,7 +49,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
+class MarginStrategy:
     """What is measured, with which noise, and what to expect before any data are seen.
 
     `expected` is the mean variance of the figures of each published margin, `mean` the mean of these.
@@ -57,7 +57,7 @@ class Strategy:
 
     name: str
     noise: Noise
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredShare, ...]
     expected: Mapping[Margin, float]
     mean: float
 
@@ -92,7 +92,7 @@ class _Budget:
         """Whether noise is due everywhere. What no unit can move would be exact, and is left to the other figures."""
         return all(cost > 0 for cost in self.costs(kept, residual=residual))
 
-    def strategy(self, name: str, measured: Sequence[Measured]) -> Strategy:
+    def strategy(self, name: str, measured: Sequence[MeasuredShare]) -> MarginStrategy:
         observations = [
             Observation(
                 one.kept,
@@ -104,14 +104,14 @@ class _Budget:
             )
             for one in measured
         ]
-        estimator = Estimator(self.layout, observations)
+        estimator = LinearEstimator(self.layout, observations)
         expected = {margin: float(np.mean(estimator.variances(margin))) for margin in self.layout.margins}
-        return Strategy(name, self.noise, tuple(measured), expected, fsum(expected.values()) / len(expected))
+        return MarginStrategy(name, self.noise, tuple(measured), expected, fsum(expected.values()) / len(expected))
 
 
 def list_strategies(
     layout: Layout, *, moved: Moved, epsilon: Decimal, rho: Decimal | None = None
-) -> tuple[Strategy, ...]:
+) -> tuple[MarginStrategy, ...]:
     """Every way to measure a table, with its expected error: with Laplace noise and, for a rho, with Gaussian noise.
 
     "cells" measures them alone; "equal" every published margin with an equal share; "weighted" margins with the best
@@ -126,25 +126,27 @@ def list_strategies(
     return tuple(found)
 
 
-def choose_strategy(strategies: Sequence[Strategy]) -> Strategy:
+def choose_strategy(strategies: Sequence[MarginStrategy]) -> MarginStrategy:
     """The smallest mean; of equals the one with fewest observations, with Laplace noise before Gaussian."""
     least = min(one.mean for one in strategies)
     equals = [one for one in strategies if one.mean <= least * (1 + 1e-9)]
     return min(equals, key=lambda one: (len(one.measured), one.noise != "laplace"))
 
 
-def _plain(budget: _Budget) -> Iterator[Strategy]:
+def _plain(budget: _Budget) -> Iterator[MarginStrategy]:
     layout = budget.layout
     if not budget.measurable(layout.cells):
         raise ValueError("no unit can move some of the cells: they would be exact, and need no strategy")
-    cells = budget.strategy("cells", [Measured(layout.cells, False, Fraction(1))])
+    cells = budget.strategy("cells", [MeasuredShare(layout.cells, False, Fraction(1))])
     published = [margin for margin in layout.margins if budget.measurable(margin)]
-    equal = budget.strategy("equal", [Measured(margin, False, Fraction(1, len(published))) for margin in published])
+    equal = budget.strategy(
+        "equal", [MeasuredShare(margin, False, Fraction(1, len(published))) for margin in published]
+    )
     shares = best_shares(_goal(budget))
-    weighted = budget.strategy("weighted", [Measured(margin, False, share) for margin, share in shares.items()])
+    weighted = budget.strategy("weighted", [MeasuredShare(margin, False, share) for margin, share in shares.items()])
     simple = choose_strategy([cells, equal])
     if weighted.mean > simple.mean:
-        weighted = Strategy("weighted", budget.noise, simple.measured, simple.expected, simple.mean)
+        weighted = MarginStrategy("weighted", budget.noise, simple.measured, simple.expected, simple.mean)
     yield from (cells, equal, weighted)
 
 
@@ -163,7 +165,7 @@ def _goal(budget: _Budget) -> Goal:
     return Goal(parts, margins, grouped, counts.astype(np.float64), budget.power)
 
 
-def _residual(budget: _Budget) -> Iterator[Strategy]:
+def _residual(budget: _Budget) -> Iterator[MarginStrategy]:
     """The residual of every margin, each with a share in proportion to the root of what it costs."""
     layout, parts = budget.layout, Components(budget.layout)
     always = () if layout.slicing is None else (layout.slicing,)
@@ -177,7 +179,9 @@ def _residual(budget: _Budget) -> Iterator[Strategy]:
         place = parts.bits(margin)
         roots.append(sqrt(float(within[place]) * fsum(costs) / len(costs) + float(across[place]) * fsum(costs)))
     shares = _fine(np.array(roots) / fsum(roots))
-    yield budget.strategy("residual", [Measured(one, True, share) for one, share in zip(kept, shares, strict=True)])
+    yield budget.strategy(
+        "residual", [MeasuredShare(one, True, share) for one, share in zip(kept, shares, strict=True)]
+    )
 
 
 def _subsets(places: Sequence[int]) -> Iterator[Margin]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import UnknownName
-from discreet.tables.layout import every_margin
+from discreet.tables.linear.layout import every_margin
 from tests.unit.tables.office import Office
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.engines.base import Measured
-from discreet.engines.cells import take_margin
+from discreet.engines.cell_order import take_margin
+from discreet.engines.engine import Measured
 from discreet.errors import (
     BudgetExceeded,
     ChargedNotAnswered,
@@ -24,11 +24,11 @@ from discreet.errors import (
     UsageError,
 )
 from discreet.guarantees.types import PureDP
-from discreet.plan.algebra import Marginal, Plan, Residual, Rows
 from discreet.results import Release
 from discreet.session import Session
-from discreet.tables.asking import ask_table
-from discreet.tables.layout import Margin, every_margin
+from discreet.sql.algebra import Marginal, Plan, Residual, Rows
+from discreet.tables.asked_table import ask_table
+from discreet.tables.linear.layout import Margin, every_margin
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, SPARING, WITH_DELTA, Office, open_office
 
 pytestmark = pytest.mark.slow
@@ -65,8 +65,6 @@ REFUSED: dict[str, tuple[type[DiscreetError], dict[str, Any]]] = {
     "an epsilon that is no number": (ParameterInvalid, {"epsilon": float("nan")}),
     "an epsilon beyond the budget": (BudgetExceeded, {"epsilon": "999999"}),
     "a level of 1": (ParameterInvalid, {"level": 1}),
-    "an unknown method": (ParameterInvalid, {"method": "swapping"}),
-    "bootstrap without an opt-in": (Refused, {"method": "bootstrap"}),
     "an unknown analyst": (UnknownName, {"analyst": "nobody"}),
 }
 

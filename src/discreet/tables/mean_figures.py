@@ -20,17 +20,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.guarantees.numbers import ceil_to_grid
-from discreet.plan.outputs import Mean
-from discreet.release.halfwidths import half_width
-from discreet.release.meanlaws import MeanLaw, mean_law
-from discreet.release.noiselaws import Part
-from discreet.release.presence import presence_level
+from discreet.guarantees import ceil_to_grid
+from discreet.intervals import MeanLaw, NoisePart, half_width, mean_law
+from discreet.release import presence_level
 from discreet.results import Quality
-from discreet.tables.figures import Estimated, MarginFigures
-from discreet.tables.forming import Formed
-from discreet.tables.layout import Margin, keep_keys
+from discreet.sql import Mean
+from discreet.tables.formation import Formed
+from discreet.tables.linear.layout import Margin, keep_keys
 from discreet.tables.quality import GOOD_PART, USABLE_PART, rate_widths
+from discreet.tables.table_figures import EstimatedMeasure, MarginFigures
 
 __all__ = ["mean_figures"]
 
@@ -51,7 +49,9 @@ _WRONG_AMONG_GOOD: Final = Fraction(1, 20)
 """So large a part of the good figures of a table may be expected to be wrong."""
 
 
-def mean_figures(formed: Formed, total: Estimated, size: Estimated, level: Decimal) -> dict[Margin, MarginFigures]:
+def mean_figures(
+    formed: Formed, total: EstimatedMeasure, size: EstimatedMeasure, level: Decimal
+) -> dict[Margin, MarginFigures]:
     """The means of every published margin. Those of groups that are too small are there as well, and say so."""
     assert formed.mean is not None
     found = dict(_means(formed, total, size, level))
@@ -60,7 +60,9 @@ def mean_figures(formed: Formed, total: Estimated, size: Estimated, level: Decim
     return _hold_back(formed.mean, total, size, found)
 
 
-def _means(formed: Formed, total: Estimated, size: Estimated, level: Decimal) -> Iterator[tuple[Margin, MarginFigures]]:
+def _means(
+    formed: Formed, total: EstimatedMeasure, size: EstimatedMeasure, level: Decimal
+) -> Iterator[tuple[Margin, MarginFigures]]:
     assert formed.mean is not None
     margins = formed.request.kept()
     presence = presence_level(sum(total.layout.count(margin) for margin in margins))
@@ -93,8 +95,8 @@ def _means(formed: Formed, total: Estimated, size: Estimated, level: Decimal) ->
 
 
 def _noises(
-    total: Estimated, size: Estimated, margin: Margin
-) -> Iterator[tuple[NDArray[np.int64], tuple[list[Part], list[Part]]]]:
+    total: EstimatedMeasure, size: EstimatedMeasure, margin: Margin
+) -> Iterator[tuple[NDArray[np.int64], tuple[list[NoisePart], list[NoisePart]]]]:
     """Figures with noise of one law: their places, and the noise in their totals and sizes."""
     pairs = total.slices(margin).ravel() * size.slice_count(margin) + size.slices(margin).ravel()
     for pair in np.unique(pairs).tolist():
@@ -103,7 +105,7 @@ def _noises(
 
 
 def _hold_back(
-    mean: Mean, total: Estimated, size: Estimated, found: dict[Margin, MarginFigures]
+    mean: Mean, total: EstimatedMeasure, size: EstimatedMeasure, found: dict[Margin, MarginFigures]
 ) -> dict[Margin, MarginFigures]:
     """Good stays what is surely not wrong, each at the level that lets one in twenty of those that stay be."""
     figures = sum(len(one.values) for one in found.values())
@@ -120,7 +122,7 @@ def _hold_back(
 
 
 def _sure(
-    mean: Mean, total: Estimated, size: Estimated, margin: Margin, good: NDArray[np.bool_], level: Decimal
+    mean: Mean, total: EstimatedMeasure, size: EstimatedMeasure, margin: Margin, good: NDArray[np.bool_], level: Decimal
 ) -> NDArray[np.bool_]:
     """Which of the good means of a margin are not wrong for any truth in their intervals of this level."""
     totals, sizes = (keep_keys(one.raw, margin).ravel() for one in (total, size))

@@ -13,18 +13,13 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from discreet.errors import ParameterInvalid, QueryRefused
-from discreet.guarantees.budget import Budget
-from discreet.guarantees.numbers import floor_to_grid, from_units, text, to_units
-from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
-from discreet.plan.algebra import Marginal, Measure, Residual, Rows, Total
-from discreet.plan.centres import TOTAL_OF_MEAN
-from discreet.plan.sensitivity import sensitivities
-from discreet.plan.statement import MeasureFace, Statement
-from discreet.release.noising import NoisyMeasure
-from discreet.release.pricing import Pricing, price, price_gaussian
-from discreet.tables.forming import Formed
-from discreet.tables.layout import Layout, Margin
-from discreet.tables.strategies import Measured, Strategy, choose_strategy, list_strategies
+from discreet.guarantees import Budget, floor_to_grid, from_units, text, to_units
+from discreet.ledger import RHO_UNIT, caps, rho_cap
+from discreet.release import NoisyMeasure, Pricing, price, price_gaussian
+from discreet.sql import TOTAL_OF_MEAN, Marginal, Measure, MeasureFace, Residual, Rows, Statement, Total, sensitivities
+from discreet.tables.formation import Formed
+from discreet.tables.linear.layout import Layout, Margin
+from discreet.tables.linear.margin_strategies import MarginStrategy, MeasuredShare, choose_strategy, list_strategies
 
 __all__ = [
     "NOISES",
@@ -53,8 +48,8 @@ class Component:
     face: MeasureFace
     part: Fraction
     layout: Layout
-    strategies: tuple[Strategy, ...]
-    chosen: Strategy
+    strategies: tuple[MarginStrategy, ...]
+    chosen: MarginStrategy
 
     def measures(self) -> tuple[Measure, ...]:
         """What the chosen strategy measures, in its order."""
@@ -127,7 +122,7 @@ def as_drawn(design: Design, drawn: Sequence[NoisyMeasure]) -> Design:
 def _choose(
     formed: Formed,
     parts: Sequence[Fraction],
-    offers: Sequence[tuple[Strategy, ...]],
+    offers: Sequence[tuple[MarginStrategy, ...]],
     *,
     epsilon: Decimal,
     rho: Decimal | None,
@@ -219,12 +214,14 @@ def _layout(formed: Formed, place: int) -> Layout:
     return formed.layout(sensitivities(formed.plan, formed.plan.measures[place], formed.cards).key)
 
 
-def _offer(formed: Formed, place: int, part: Fraction, epsilon: Decimal, rho: Decimal | None) -> tuple[Strategy, ...]:
+def _offer(
+    formed: Formed, place: int, part: Fraction, epsilon: Decimal, rho: Decimal | None
+) -> tuple[MarginStrategy, ...]:
     """Every strategy for one measure whose shares are on the grid, with its expected error in squared whole steps."""
     measure, layout = _of(formed, place), _layout(formed, place)
 
     def moved(kept: Margin, residual: bool) -> Sequence[tuple[Fraction, Fraction]]:
-        asked = _measure(measure, layout, Measured(kept, residual, Fraction(1)))
+        asked = _measure(measure, layout, MeasuredShare(kept, residual, Fraction(1)))
         found = sensitivities(formed.plan, asked, formed.cards)
         if not layout.keeps_slices(kept):
             return [(found.largest.l1, found.largest.squared_l2)]
@@ -237,7 +234,7 @@ def _offer(formed: Formed, place: int, part: Fraction, epsilon: Decimal, rho: De
     return tuple(one for one in found if all(_units(wholes[one.noise], part * it.share) for it in one.measured))
 
 
-def _measure(measure: Rows | Total, layout: Layout, one: Measured) -> Measure:
+def _measure(measure: Rows | Total, layout: Layout, one: MeasuredShare) -> Measure:
     if one.residual:
         whole = tuple(place for place in one.kept if place == layout.slicing)
         return Residual(measure, one.kept, whole)
@@ -256,7 +253,7 @@ def _widened(formed: Formed, components: Sequence[Component]) -> Statement:
     return replace(statement, plan=replace(statement.plan, measures=measures), measures=faces)
 
 
-def _face(formed: Formed, component: Component, one: Measured) -> str:
+def _face(formed: Formed, component: Component, one: MeasuredShare) -> str:
     if one.kept == component.layout.cells and not one.residual:
         return component.face.text
     names = ", ".join(formed.request.by[place] for place in one.kept) or "all"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from discreet.errors import DiscreetError, ParameterInvalid, QueryRefused, UnknownName
-from discreet.plan.serialisation import plan_hash
-from discreet.tables.forming import Formed, form_table, may_be_negative
+from discreet.sql.serialisation import plan_hash
+from discreet.tables.formation import Formed, form_table, may_be_negative
 from discreet.tables.request import table_request
 from tests.unit.tables.office import Office
 

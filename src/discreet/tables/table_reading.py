@@ -15,31 +15,30 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.guarantees.numbers import text
-from discreet.release.answers import Answer
-from discreet.release.noising import Noisy, NoisyMeasure
+from discreet.guarantees import text
+from discreet.release import Answer, Noisy, NoisyMeasure
 from discreet.results import (
     Basis,
     Calibration,
     CalibrationTarget,
     Figures,
-    Kind,
     Number,
     Quality,
     Release,
+    ReleaseKind,
     Shown,
     Statistic,
 )
 from discreet.results import Margin as Columns
-from discreet.tables.calibrated import CalibratedTable, calibrate_table
+from discreet.tables.calibrated_figures import CalibratedTable, calibrate_table
 from discreet.tables.calibration import Target
-from discreet.tables.figures import Estimated, MarginFigures
-from discreet.tables.forming import Formed, may_be_negative
-from discreet.tables.layout import Margin, keep_keys
-from discreet.tables.meanfigures import mean_figures
-from discreet.tables.measuring import Design, as_drawn
+from discreet.tables.formation import Formed, may_be_negative
+from discreet.tables.linear.layout import Margin, keep_keys
+from discreet.tables.mean_figures import mean_figures
 from discreet.tables.quality import leave_out, suppress_many
-from discreet.tables.wording import describe_design, notes_of
+from discreet.tables.table_design import Design, as_drawn
+from discreet.tables.table_figures import EstimatedMeasure, MarginFigures
+from discreet.tables.table_notes import describe_design, notes_of
 
 __all__ = [
     "calibrate_estimated",
@@ -85,7 +84,7 @@ def read_table(
     )
     sampling = formed.request.sampling is not None
     return Release(
-        kind=Kind.TABLE,
+        kind=ReleaseKind.TABLE,
         title=formed.title,
         claim=answer.claim,
         settlement=answer.settlement,
@@ -125,27 +124,27 @@ def figure_drawn(
     return {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
 
 
-def estimate_measures(design: Design, noisy: Noisy) -> list[Estimated]:
+def estimate_measures(design: Design, noisy: Noisy) -> list[EstimatedMeasure]:
     """The measures of a table, each estimated from what was stored of it."""
     return estimate_drawn(design, noisy.in_order_of(design.statement))
 
 
-def estimate_drawn(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]:
+def estimate_drawn(design: Design, drawn: Sequence[NoisyMeasure]) -> list[EstimatedMeasure]:
     """The same from noisy measures in the order of the design's statement."""
     return _estimated(as_drawn(design, drawn), drawn)
 
 
-def _figures(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> dict[Margin, MarginFigures]:
+def _figures(formed: Formed, estimated: Sequence[EstimatedMeasure], level: Decimal) -> dict[Margin, MarginFigures]:
     if formed.mean is not None:
         return mean_figures(formed, estimated[0], estimated[1], level)
     return dict(_totals(formed, estimated, level))
 
 
-def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]:
+def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[EstimatedMeasure]:
     """What was stored for each measure of the table, ready to be estimated from."""
     stored = iter(drawn)
     return [
-        Estimated(component.layout, component.chosen.measured, [next(stored) for _ in component.chosen.measured])
+        EstimatedMeasure(component.layout, component.chosen.measured, [next(stored) for _ in component.chosen.measured])
         for component in design.components
     ]
 
@@ -153,7 +152,9 @@ def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[Estimated]
 # --- counts and totals ----------------------------------------------------------------------------------------------
 
 
-def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> Iterator[tuple[Margin, MarginFigures]]:
+def _totals(
+    formed: Formed, estimated: Sequence[EstimatedMeasure], level: Decimal
+) -> Iterator[tuple[Margin, MarginFigures]]:
     one, step, fold = estimated[0], formed.step, formed.fold
     assert step is not None
     nonnegative = not may_be_negative(formed)
@@ -179,7 +180,7 @@ def _totals(formed: Formed, estimated: Sequence[Estimated], level: Decimal) -> I
         )
 
 
-def _sampling(formed: Formed, estimated: Sequence[Estimated], margin: Margin) -> NDArray[np.float64] | None:
+def _sampling(formed: Formed, estimated: Sequence[EstimatedMeasure], margin: Margin) -> NDArray[np.float64] | None:
     """The variance that sampling adds to the figures of a margin, as measured; not below 0."""
     if formed.request.sampling is None:
         return None
@@ -272,7 +273,7 @@ def _codes(formed: Formed, margin: Margin) -> tuple[Sequence[Shown], ...]:
 # --- calibration ----------------------------------------------------------------------------------------------------
 
 
-def calibrate_estimated(formed: Formed, estimated: Estimated, targets: Sequence[Target]) -> CalibratedTable:
+def calibrate_estimated(formed: Formed, estimated: EstimatedMeasure, targets: Sequence[Target]) -> CalibratedTable:
     """The published cells of counts or totals, brought to public totals."""
     step = formed.step
     assert step is not None, "means are not calibrated"

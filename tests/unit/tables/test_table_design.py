@@ -13,9 +13,9 @@ from discreet.guarantees.types import ZCDP, PureDP
 from discreet.ledger.accounting import RHO_UNIT, caps, rho_cap
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.algebra import Marginal, Residual, Rows
-from discreet.plan.serialisation import plan_hash
-from discreet.tables.strategies import choose_strategy
+from discreet.sql.algebra import Marginal, Residual, Rows
+from discreet.sql.serialisation import plan_hash
+from discreet.tables.linear.margin_strategies import choose_strategy
 from tests.unit.tables.office import CARD, POPULATION, Office, open_office
 
 

@@ -16,13 +16,13 @@ import pytest
 
 from discreet.errors import ParameterInvalid
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.noising import NoisyMeasure
+from discreet.release.noisy_measures import NoisyMeasure
 from discreet.results import Basis, Figure, Quality, Release
 from discreet.results.notes import LeftOut
-from discreet.tables.figures import Estimated
-from discreet.tables.layout import Layout
-from discreet.tables.releasing import _within, figure_margins
-from discreet.tables.strategies import Measured
+from discreet.tables.linear.layout import Layout
+from discreet.tables.linear.margin_strategies import MeasuredShare
+from discreet.tables.table_figures import EstimatedMeasure
+from discreet.tables.table_reading import _within, figure_margins
 from tests.unit.tables.office import PEOPLE, Office
 
 pytestmark = pytest.mark.slow
@@ -282,7 +282,7 @@ def test_what_is_published_may_hold_several_steps_of_the_measure() -> None:
     laplace = DiscreteLaplace(scale=Fraction(1, 128))
     noisy = NoisyMeasure("", Decimal(1), None, (laplace,), (1230, 470, -20, 999))
     layout = Layout((2, 2), None, ((0, 1), ()))
-    estimated = Estimated(layout, [Measured((0, 1), False, Fraction(1))], [noisy])
+    estimated = EstimatedMeasure(layout, [MeasuredShare((0, 1), False, Fraction(1))], [noisy])
     assert estimated.published(nonnegative=False, fold=100).sum() == round((1230 + 470 - 20 + 999) / 100)
     assert np.abs(estimated.published(nonnegative=False, fold=100) - [[12.3, 4.7], [-0.2, 9.99]]).max() < 1
     assert estimated.published(nonnegative=True, fold=1).min() == 0

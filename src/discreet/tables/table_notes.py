@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from discreet.guarantees.numbers import text
-from discreet.results.notes import (
+from discreet.guarantees import text
+from discreet.results import (
     Calibrated,
     CappedWeights,
     Coverage,
@@ -16,7 +16,7 @@ from discreet.results.notes import (
     MarginsAddUp,
     MarginsAreMeans,
     MeansNotShown,
-    Measured,
+    MeasuredMargin,
     Note,
     NotInTable,
     NotInTotals,
@@ -24,9 +24,9 @@ from discreet.results.notes import (
     StrategyUsed,
 )
 from discreet.tables.calibration import Target
-from discreet.tables.forming import Formed, may_be_negative, tell_left_out
-from discreet.tables.measuring import Component, Design
+from discreet.tables.formation import Formed, may_be_negative, tell_left_out
 from discreet.tables.quality import GOOD_PART, USABLE_PART
+from discreet.tables.table_design import Component, Design
 
 __all__ = ["describe_design", "name_margin", "note_strategy", "notes_of", "strategy_rows"]
 
@@ -74,7 +74,7 @@ def name_margin(formed: Formed, kept: tuple[int, ...]) -> str:
 def note_strategy(formed: Formed, component: Component, *, alone: bool = True) -> StrategyUsed:
     """The chosen strategy of a measure; where it is not `alone`, with its part of the budget."""
     measured = tuple(
-        Measured(tuple(formed.request.by[place] for place in one.kept), one.residual, one.share)
+        MeasuredMargin(tuple(formed.request.by[place] for place in one.kept), one.residual, one.share)
         for one in component.chosen.measured
     )
     if alone:

@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.tables.layout import Layout, Margin
+from discreet.tables.linear.layout import Layout, Margin
 
 __all__ = ["Array", "Components", "Precision"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.noising import NoisyMeasure
-from discreet.tables.figures import Estimated
-from discreet.tables.layout import Layout
-from discreet.tables.strategies import Measured
+from discreet.release.noisy_measures import NoisyMeasure
+from discreet.tables.linear.layout import Layout
+from discreet.tables.linear.margin_strategies import MeasuredShare
+from discreet.tables.table_figures import EstimatedMeasure
 
 LEVEL = Decimal("0.95")
 
@@ -21,7 +21,7 @@ def test_each_slice_is_as_uncertain_as_its_own_noise() -> None:
     small, large = (DiscreteLaplace(scale=Fraction(scale)) for scale in (1, 40))
     noisy = NoisyMeasure("", Decimal(1), 0, (small, large), (7, 3, 5, 9))
     layout = Layout((2, 2), 0, ((0, 1), (0,), ()))
-    estimated = Estimated(layout, [Measured((0, 1), False, Fraction(1))], [noisy])
+    estimated = EstimatedMeasure(layout, [MeasuredShare((0, 1), False, Fraction(1))], [noisy])
     widths = [float(one.half_width(Fraction(LEVEL))) for one in (small, large)]
     assert estimated.half_widths((0, 1), LEVEL) == pytest.approx(np.transpose([widths, widths]))
     first, second = estimated.standard_errors((0,)).tolist()

@@ -11,26 +11,31 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 
-from discreet.data.card import Accounting
-from discreet.data.workspace import Workspace
+from discreet.cards import Accounting
 from discreet.errors import ParameterInvalid, QueryRefused, Refused, RequestConflict
-from discreet.guarantees.budget import Budget
-from discreet.guarantees.numbers import ExactLike, exact
+from discreet.guarantees import Budget, ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer
-from discreet.plan.algebra import Filter, walk
-from discreet.release.answers import Answer, interval_level
-from discreet.release.ask import Ask
-from discreet.release.asking import ask, find_stored
-from discreet.release.outlook import foresee
-from discreet.release.pipeline import OpenEngine, check_terms, require_active
+from discreet.release import (
+    Answer,
+    Ask,
+    OpenEngine,
+    answer,
+    check_terms,
+    find_stored,
+    foresee,
+    interval_level,
+    require_active,
+)
 from discreet.results import Release
+from discreet.sql import Filter, walk
 from discreet.tables.calibration import Target, check_targets
-from discreet.tables.explaining import TableExplanation, explain_table
-from discreet.tables.forming import Formed, form_table
-from discreet.tables.measuring import NOISES, Design, NoiseChoice, design_table, widened, with_laplace
-from discreet.tables.releasing import read_table
+from discreet.tables.calibration_targets import choose_targets
+from discreet.tables.formation import Formed, form_table
 from discreet.tables.request import TableRequest
-from discreet.tables.targets import choose_targets
+from discreet.tables.table_design import NOISES, Design, NoiseChoice, design_table, widened, with_laplace
+from discreet.tables.table_explanation import TableExplanation, explain_table
+from discreet.tables.table_reading import read_table
+from discreet.workspace import Workspace
 
 __all__ = ["AskedTable", "ask_table", "explain_asked_table", "read_asked_table"]
 
@@ -191,7 +196,7 @@ def ask_table(
     conflict: RequestConflict | None = None
     for design in chain((settled,), (one for one in _every(asked) if one is not settled)):
         try:
-            answered = ask(asked.ask(design, request_id=request_id, fresh=fresh), ledger, open_engine)
+            answered = answer(asked.ask(design, request_id=request_id, fresh=fresh), ledger, open_engine)
             return _read(asked, design, answered)
         except RequestConflict as held:  # the request may be held by the charge for another of them
             conflict = held

@@ -10,38 +10,52 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.data.card import Card, Column, Kind, Labels
-from discreet.data.workspace import Dataset, Workspace
+from discreet.cards import Card, Column, ColumnKind
 from discreet.errors import QueryRefused
-from discreet.guarantees.numbers import text
-from discreet.plan.algebra import (
+from discreet.guarantees import text
+from discreet.results import Heading, Labels
+from discreet.sql import (
     Case,
     Condition,
+    Domain,
     Filter,
+    From,
+    Grouping,
+    Identities,
     IsNull,
+    KeyShown,
+    Mean,
     Not,
+    Noted,
     Nothing,
     Or,
+    Output,
     Plan,
+    Presentation,
     Rows,
+    Scope,
+    Statement,
     Total,
+    Typed,
+    ValueSort,
     Whole,
     all_of,
+    among,
+    card_table,
+    compare_numbers,
+    constant,
+    facts_of,
+    multiply,
+    parse_condition,
+    read_conditions,
+    read_mended,
+    require_number,
+    span_of,
 )
-from discreet.plan.calculus import facts_of, span_of
-from discreet.plan.grouping import Grouping
-from discreet.plan.outputs import Column as OutputColumn
-from discreet.plan.outputs import KeyShown, Mean, Noted, Output, Presentation
-from discreet.plan.parsing import parse_condition
-from discreet.plan.scopes import Scope, among
-from discreet.plan.slips import read_mended
-from discreet.plan.statement import Statement
-from discreet.plan.tables import From, read_conditions
-from discreet.plan.typed import Domain, Sort, Typed, compare_numbers, constant, multiply, require_number
-from discreet.plan.vocabulary import Identities, card_table
-from discreet.results import Heading
-from discreet.tables.layout import Layout
-from discreet.tables.request import Aggregate, Band, TableRequest
+from discreet.sql import ShownColumn as OutputColumn
+from discreet.tables.linear.layout import Layout
+from discreet.tables.request import Band, CellAggregate, TableRequest
+from discreet.workspace import Dataset, Workspace
 
 __all__ = ["Formed", "form_dataset", "form_table", "may_be_negative", "plan_table", "tell_left_out"]
 
@@ -177,7 +191,7 @@ def _key(column: Typed, bands: Sequence[Band]) -> Typed:
     branches = zip((*below, Not(IsNull(column.value))), map(Whole, range(len(bands))), strict=True)
     return Typed(
         Case(tuple(branches), Nothing()),
-        Sort.CATEGORY,
+        ValueSort.CATEGORY,
         column.text,
         codes=tuple(band.code for band in bands),
         labels=tuple(band.label for band in bands),
@@ -195,7 +209,7 @@ def _kept(request: TableRequest, column: Column, key: Typed) -> Iterator[Conditi
         yield others if request.no_missing else Or((others, absent))
 
 
-def _measured(aggregate: Aggregate, grouping: Grouping) -> Output:
+def _measured(aggregate: CellAggregate, grouping: Grouping) -> Output:
     factors = [grouping.scope.find(name) for name in aggregate.factors]
     if not factors:
         return grouping.aggregates.count(Rows(None), str(aggregate))
@@ -207,13 +221,13 @@ def _measured(aggregate: Aggregate, grouping: Grouping) -> Output:
 
 def _require_key(column: Column, request: TableRequest) -> None:
     """A key has values that are listed before any row is looked at."""
-    if column.kind is Kind.TEXT:
+    if column.kind is ColumnKind.TEXT:
         raise QueryRefused(
             f"a table needs keys whose values are listed, and '{column.name}' is open text. Ask with `discreet query`, "
             "whose keys may come from the rows, or let the custodian list its categories in the card.",
             part="by",
         )
-    if column.kind is Kind.NUMBER and not request.bands(column):
+    if column.kind is ColumnKind.NUMBER and not request.bands(column):
         example = "LOW,…,HIGH" if column.bounds is None else ",…,".join(text(bound) for bound in column.bounds)
         raise QueryRefused(
             f"'{column.name}' is a measured number, too fine to be a key. Cut it into bands with --edges "

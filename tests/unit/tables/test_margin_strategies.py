@@ -12,11 +12,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.tables.components import Components
-from discreet.tables.estimation import Estimator
-from discreet.tables.layout import Layout, Margin, Observation, every_margin
-from discreet.tables.sharing import LEAST, PARTS, Goal
-from discreet.tables.strategies import Measured, Moved, Strategy, choose_strategy, list_strategies
+from discreet.tables.linear.budget_shares import LEAST, PARTS, Goal
+from discreet.tables.linear.components import Components
+from discreet.tables.linear.estimation import LinearEstimator
+from discreet.tables.linear.layout import Layout, Margin, Observation, every_margin
+from discreet.tables.linear.margin_strategies import (
+    MarginStrategy,
+    MeasuredShare,
+    Moved,
+    choose_strategy,
+    list_strategies,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +47,7 @@ def move(layout: Layout, caps: Sequence[int] = ()) -> Moved:
     return moved
 
 
-def by_name(strategies: Sequence[Strategy], noise: str) -> dict[str, Strategy]:
+def by_name(strategies: Sequence[MarginStrategy], noise: str) -> dict[str, MarginStrategy]:
     return {one.name: one for one in strategies if one.noise == noise}
 
 
@@ -66,14 +72,14 @@ def test_residuals_reach_the_optimum_of_plain_margins_with_gaussian_noise() -> N
     assert [one.kept for one in found["residual"].measured] == list(every_margin(3))
 
 
-def mean_with(layout: Layout, strategy: Strategy, shares: NDArray[np.float64]) -> float:
+def mean_with(layout: Layout, strategy: MarginStrategy, shares: NDArray[np.float64]) -> float:
     """The mean that a strategy would have with other shares of rho = 1/2, from the estimator itself."""
     moved = move(layout)
     observations = [
         Observation(one.kept, one.residual, (float(moved(one.kept, one.residual)[0][1]) / share,))
         for one, share in zip(strategy.measured, shares, strict=True)
     ]
-    estimator = Estimator(layout, observations)
+    estimator = LinearEstimator(layout, observations)
     return float(np.mean([estimator.variances(margin).mean() for margin in layout.margins]))
 
 
@@ -167,20 +173,20 @@ def test_bounds_for_the_wrong_number_of_slices_are_refused() -> None:
 
 
 def test_of_equals_the_simplest_is_chosen() -> None:
-    cells, halves = Measured((0,), False, Fraction(1)), Measured((0,), False, Fraction(1, 2))
-    two = Strategy("equal", "laplace", (halves, halves), {(0,): 1.0}, 1.0)
-    gaussian = Strategy("cells", "gaussian", (cells,), {(0,): 1.0}, 1.0)
-    laplace = Strategy("cells", "laplace", (cells,), {(0,): 1.0}, 1.0 + 1e-12)
-    worse = Strategy("cells", "laplace", (cells,), {(0,): 2.0}, 2.0)
+    cells, halves = MeasuredShare((0,), False, Fraction(1)), MeasuredShare((0,), False, Fraction(1, 2))
+    two = MarginStrategy("equal", "laplace", (halves, halves), {(0,): 1.0}, 1.0)
+    gaussian = MarginStrategy("cells", "gaussian", (cells,), {(0,): 1.0}, 1.0)
+    laplace = MarginStrategy("cells", "laplace", (cells,), {(0,): 1.0}, 1.0 + 1e-12)
+    worse = MarginStrategy("cells", "laplace", (cells,), {(0,): 2.0}, 2.0)
     assert choose_strategy([two, gaussian, worse]) is gaussian
     assert choose_strategy([two, gaussian, laplace, worse]) is laplace
 
 
 def test_shares_that_do_not_add_up_are_refused() -> None:
     with pytest.raises(ValueError, match="add up to 1"):
-        Strategy("cells", "laplace", (Measured((0,), False, Fraction(1, 2)),), {}, 1.0)
+        MarginStrategy("cells", "laplace", (MeasuredShare((0,), False, Fraction(1, 2)),), {}, 1.0)
     with pytest.raises(ValueError, match="above 0"):
-        Measured((0,), False, Fraction(0))
+        MeasuredShare((0,), False, Fraction(0))
 
 
 @pytest.mark.parametrize("power", [1, 2])

@@ -24,13 +24,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.halfwidths import Part, half_width
-from discreet.release.noiselaws import variance
-from discreet.tables.calibration import Calibrated, Target, calibrate, grid_of, meet
-from discreet.tables.figures import Estimated
-from discreet.tables.layout import Margin, keep_keys
+from discreet.intervals import NoisePart, half_width, variance
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
+from discreet.tables.calibration import RakedTable, Target, calibrate, grid_of, meet
+from discreet.tables.linear.layout import Margin, keep_keys
+from discreet.tables.table_figures import EstimatedMeasure
 
 __all__ = ["CalibratedFigures", "CalibratedTable", "calibrate_table"]
 
@@ -73,12 +71,12 @@ class CalibratedTable:
     out, because nobody in a total lacks it.
     """
 
-    estimated: Estimated
+    estimated: EstimatedMeasure
     targets: tuple[Target, ...]
     present: tuple[NDArray[np.intp], ...]
     published: Floats
     raw: Floats
-    raked: Calibrated
+    raked: RakedTable
     cells: NDArray[Any]
     step: Fraction
     unit: float
@@ -245,7 +243,7 @@ class CalibratedTable:
 
 
 def calibrate_table(
-    estimated: Estimated, published: NDArray[Any], targets: Sequence[Target], *, fold: int, unit: float
+    estimated: EstimatedMeasure, published: NDArray[Any], targets: Sequence[Target], *, fold: int, unit: float
 ) -> CalibratedTable:
     """The table that meets the targets, from published cells of `fold` steps of the measure, each worth `unit`."""
     sizes = estimated.layout.sizes
@@ -284,7 +282,7 @@ class _Drawn:
     """What was drawn for a table, told apart by its design alone: its values play no part in the law of its noise."""
 
     design: tuple[object, ...]
-    estimated: Estimated = field(compare=False)
+    estimated: EstimatedMeasure = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -362,7 +360,7 @@ def _pair_of(drawn: _Drawn, stand: tuple[tuple[int, int], ...], kept: Margin, le
         return _Pair(moments, ())
     reaches = [
         half_width(
-            [Part(one - ratio * all_, law, count) for one, all_, law, count in draws if one != ratio * all_], level
+            [NoisePart(one - ratio * all_, law, count) for one, all_, law, count in draws if one != ratio * all_], level
         )
         for ratio in _RATIOS
     ]

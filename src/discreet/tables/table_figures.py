@@ -15,18 +15,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.release.halfwidths import Part, half_width, mean_size
-from discreet.release.noiselaws import variance
-from discreet.release.noising import NoisyMeasure
+from discreet.intervals import NoisePart, half_width, mean_size, variance
+from discreet.mechanisms import NoisyMax
+from discreet.release import NoisyMeasure
 from discreet.results import Number, Quality
-from discreet.tables.consistency import publish, weigh_margins
-from discreet.tables.estimation import Estimator, estimator_of
-from discreet.tables.layout import Layout, Margin, Observation
+from discreet.tables.linear.consistency import publish, weigh_margins
+from discreet.tables.linear.estimation import LinearEstimator, estimator_of
+from discreet.tables.linear.layout import Layout, Margin, Observation
+from discreet.tables.linear.margin_strategies import MeasuredShare
 from discreet.tables.quality import rate_many
-from discreet.tables.strategies import Measured
 
-__all__ = ["Estimated", "MarginFigures"]
+__all__ = ["EstimatedMeasure", "MarginFigures"]
 
 Floats = NDArray[np.float64]
 
@@ -64,15 +63,15 @@ class MarginFigures:
 
 
 @dataclass(frozen=True)
-class Estimated:
+class EstimatedMeasure:
     """One measure of a table, estimated from what was observed of it."""
 
     layout: Layout
-    measured: Sequence[Measured]
+    measured: Sequence[MeasuredShare]
     noisy: Sequence[NoisyMeasure]
 
     @cached_property
-    def estimator(self) -> Estimator:
+    def estimator(self) -> LinearEstimator:
         return estimator_of(self.layout, tuple(self._observation(place) for place in range(len(self.measured))))
 
     def _observation(self, place: int) -> Observation:
@@ -142,10 +141,10 @@ class Estimated:
             found += [(part.ravel(), self._mechanism(place, number)) for number, part in enumerate(slices)]
         return found
 
-    def parts(self, margin: Margin, slice_place: int) -> list[Part]:
+    def parts(self, margin: Margin, slice_place: int) -> list[NoisePart]:
         """The noise in one figure of a margin, in whole steps."""
         return [
-            Part(term.coefficient, self._mechanism(term.observation, term.slice_place), term.count)
+            NoisePart(term.coefficient, self._mechanism(term.observation, term.slice_place), term.count)
             for term in self.estimator.terms(margin, slice_place)
         ]
 

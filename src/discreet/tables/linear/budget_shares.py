@@ -16,8 +16,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.tables.components import Array, Components, Precision
-from discreet.tables.layout import Margin
+from discreet.tables.linear.components import Array, Components, Precision
+from discreet.tables.linear.layout import Margin
 
 __all__ = ["LEAST", "PARTS", "Goal", "best_shares", "count_votes"]
 

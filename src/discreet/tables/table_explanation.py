@@ -11,23 +11,17 @@ from decimal import Decimal
 
 import numpy as np
 
-from discreet.guarantees.numbers import text
-from discreet.ledger.records import StoredAnswer
-from discreet.ledger.standing import PopulationStanding
-from discreet.plan.serialisation import plan_hash
-from discreet.plan.wording import word_statement
-from discreet.present.listed import Listed
-from discreet.present.messages import cover_of, say_strategy
-from discreet.release.explanation import about, percent
-from discreet.release.noising import NoisyMeasure
-from discreet.release.outlook import Outlook, foresee
-from discreet.release.pricing import Pricing
-from discreet.results.notes import Coverage
+from discreet.guarantees import text
+from discreet.ledger import PopulationStanding, StoredAnswer
+from discreet.present import Listed, cover_of, say_strategy
+from discreet.release import NoisyMeasure, Outlook, Pricing, about, foresee, percent
+from discreet.results import Coverage
+from discreet.sql import plan_hash, word_statement
 from discreet.tables.calibration import Target
-from discreet.tables.figures import Estimated
-from discreet.tables.layout import Margin
-from discreet.tables.measuring import Component, Design
-from discreet.tables.wording import describe_design, name_margin, note_strategy, strategy_rows
+from discreet.tables.linear.layout import Margin
+from discreet.tables.table_design import Component, Design
+from discreet.tables.table_figures import EstimatedMeasure
+from discreet.tables.table_notes import describe_design, name_margin, note_strategy, strategy_rows
 
 __all__ = ["TableExplanation", "estimate_unseen", "explain_table"]
 
@@ -228,11 +222,11 @@ def explain_table(
     )
 
 
-def estimate_unseen(design: Design, pricing: Pricing) -> list[Estimated]:
+def estimate_unseen(design: Design, pricing: Pricing) -> list[EstimatedMeasure]:
     """The measures of a table as they will be estimated, without values: their errors follow from mechanisms alone."""
     priced = iter(pricing.measures)
     return [
-        Estimated(
+        EstimatedMeasure(
             component.layout,
             component.chosen.measured,
             [
@@ -244,7 +238,7 @@ def estimate_unseen(design: Design, pricing: Pricing) -> list[Estimated]:
     ]
 
 
-def _half_widths(estimated: Estimated, level: Decimal) -> Mapping[Margin, tuple[float, float]]:
+def _half_widths(estimated: EstimatedMeasure, level: Decimal) -> Mapping[Margin, tuple[float, float]]:
     """The least and the largest of every margin."""
     reach = {margin: estimated.half_widths(margin, level) for margin in estimated.layout.margins}
     return {margin: (float(one.min()), float(one.max())) for margin, one in reach.items()}

@@ -20,10 +20,10 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.tables.components import Array, Components, Precision
-from discreet.tables.layout import Layout, Margin, Observation, keep_keys
+from discreet.tables.linear.components import Array, Components, Precision
+from discreet.tables.linear.layout import Layout, Margin, Observation, keep_keys
 
-__all__ = ["Estimator", "Term", "estimator_of"]
+__all__ = ["LinearEstimator", "Term", "estimator_of"]
 
 # what rounding leaves of a coefficient that is zero, relative to the largest effect on the same figure
 NEGLIGIBLE = 1e-11
@@ -43,12 +43,12 @@ class Term:
 
 
 @lru_cache(maxsize=16)
-def estimator_of(layout: Layout, observations: tuple[Observation, ...]) -> Estimator:
+def estimator_of(layout: Layout, observations: tuple[Observation, ...]) -> LinearEstimator:
     """The estimator of one design: nothing in it depends on a value, so every draw of a table shares it."""
-    return Estimator(layout, observations)
+    return LinearEstimator(layout, observations)
 
 
-class Estimator:
+class LinearEstimator:
     """Generalised least squares of all cells, for observations that are fixed before any value is known."""
 
     def __init__(self, layout: Layout, observations: Sequence[Observation]) -> None:

@@ -10,13 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from discreet.data.card import Totals
-from discreet.data.columns import canonical_code
-from discreet.data.publictables import read_public_table
-from discreet.data.workspace import Workspace
+from discreet.cards import PublicTotals, canonical_code
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.tables.calibration import Target, read_totals
-from discreet.tables.forming import Formed, may_be_negative
+from discreet.tables.formation import Formed, may_be_negative
+from discreet.workspace import Workspace, read_public_table
 
 __all__ = ["CARD", "NONE", "card_targets", "choose_targets"]
 
@@ -70,7 +68,7 @@ def _of_card(formed: Formed) -> tuple[Target, ...]:
     return tuple(_by_key(one, formed) for one in shown)
 
 
-def _by_key(totals: Totals, formed: Formed) -> Target:
+def _by_key(totals: PublicTotals, formed: Formed) -> Target:
     place = formed.request.by.index(totals.by or "")
     known = {canonical_code(code): float(total) for code, total in totals.values}
     codes = [formed.headings[place].code(cell) for cell in formed.plan.keys[place].cells or ()]
@@ -78,7 +76,7 @@ def _by_key(totals: Totals, formed: Formed) -> Target:
     return Target((place,), np.array(figures), _name(formed, totals), totals.source)
 
 
-def _name(formed: Formed, totals: Totals) -> str:
+def _name(formed: Formed, totals: PublicTotals) -> str:
     of = "" if totals.by is None else f".{totals.by}"
     return f"{formed.card.dataset}.totals{of}"
 
