@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.cli.help_screens import CommandGroup
 from discreet.cli.hints import repeat
-from discreet.cli.log import EXAMPLES, ledger_log
 from discreet.cli.options import (
     AnalystOption,
     Custodian,
@@ -16,52 +16,58 @@ from discreet.cli.options import (
     LanguageOption,
     LevelOption,
     OutOption,
-    QueryStrategy,
     ReleaseFormat,
     ReleaseFormatOption,
     RequestIdOption,
     WorkspaceOption,
     YesOption,
 )
-from discreet.cli.recovery import register as register_recovery
 from discreet.cli.screen import on_terminal, show_json, show_note, show_pairs, show_table
-from discreet.errors import Refused, UsageError
-from discreet.guarantees.numbers import text
+from discreet.guarantees import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.data.workspace import Workspace
     from discreet.ledger import BudgetState, Hold, TermsChange
-    from discreet.release.explanation import Explanation
-    from discreet.results import Release
-    from discreet.session import Session
-    from discreet.tables.bootstrap.log import Releases
+    from discreet.release import Explanation, Releases
+    from discreet.workspace import Workspace
 
 __all__ = ["confirm_cost", "register"]
 
-ledger = typer.Typer(help="Read, check, copy and restore the ledger.", no_args_is_help=True, rich_markup_mode=None)
 
-
-def register(app: typer.Typer) -> None:
-    app.command("datasets", epilog="Example: discreet datasets -w office")(datasets)
-    app.command("show", epilog="Example: discreet show -w office survey --lang fr")(show)
+def register(app: CommandGroup) -> None:
+    app.command(
+        "datasets",
+        short_help="List the datasets of a workspace",
+        rich_help_panel="Analyst",
+        epilog="Example: discreet datasets -w office",
+    )(datasets)
+    app.command(
+        "show",
+        short_help="Columns, labels, bounds and budget of a dataset",
+        rich_help_panel="Analyst",
+        epilog="Example: discreet show -w office survey --lang fr",
+    )(show)
     app.command(
         "query",
+        short_help="Answer a question in SQL within the budget",
+        rich_help_panel="Analyst",
         epilog='Example: discreet query -w office "SELECT province, COUNT(*) FROM survey GROUP BY province" '
         "--epsilon 0.5 --out people.xlsx",
     )(query)
-    app.command("budget", epilog="Example: discreet budget -w office --format json")(budget)
-    ledger.command("log", epilog=EXAMPLES)(ledger_log)
-    register_recovery(ledger)
-    app.add_typer(ledger, name="ledger")
+    app.command(
+        "budget",
+        short_help="What was spent, what is held, what remains",
+        rich_help_panel="Analyst",
+        epilog="Example: discreet budget -w office --format json",
+    )(budget)
 
 
 def datasets(
     workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE, lang: LanguageOption = Language.EN
 ) -> None:
     """List the datasets of the workspace."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     found = [
         {
@@ -92,11 +98,11 @@ def show(
     lang: LanguageOption = Language.EN,
 ) -> None:
     """Show the public face of a dataset: columns, labels, bounds, unit, budget; never a value from the rows."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     session = open_session(workspace)
     if custodian:
-        from discreet.cli.custody import show_report
+        from discreet.cli.commands.custodian_commands import show_report
 
         show_report(session, dataset, output)
         return
@@ -179,21 +185,6 @@ def query(
         str | None,
         typer.Option(metavar="n=COUNT", help="Take this count per cell for granted where an expected error needs it."),
     ] = None,
-    strategy: Annotated[
-        QueryStrategy,
-        typer.Option(
-            help="How much noise one aggregate gets: what the card proves, or, where it permits them, answers that are "
-            "not differentially private."
-        ),
-    ] = QueryStrategy.PUBLIC,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The trained generator for --strategy generated or replace."),
-    ] = None,
-    sample_size: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="How many rows --strategy generated looks at; 100,000 unless told."),
-    ] = None,
     analyst: AnalystOption = None,
     request_id: RequestIdOption = None,
     level: LevelOption = "0.95",
@@ -209,29 +200,12 @@ def query(
     On a terminal, cost and expected error are shown first and confirmed; scripts and pipes are never asked.
     """
     from discreet.cli.delivery import choose_format, deliver
-    from discreet.cli.opening import open_session
-    from discreet.present.files import check_output
+    from discreet.cli.open_sessions import open_session
+    from discreet.present import check_output
 
     session, chosen = open_session(workspace), choose_format(output, out)
     if not explain:
         check_output(out, format=chosen)
-    if strategy is not QueryStrategy.PUBLIC:
-        _refuse_unproven_options(delta=delta, within=within, explain=explain, assume=assume, fresh=fresh)
-        answer = _ask_unproven(
-            session,
-            sql,
-            strategy=strategy.value,
-            epsilon=epsilon,
-            model=model,
-            sample_size=sample_size,
-            analyst=analyst,
-            request_id=request_id,
-            ask_first=on_terminal() and not yes,
-        )
-        deliver(answer, chosen, out, lang)
-        return
-    if model is not None or sample_size is not None:
-        raise UsageError("--model and --sample-size belong to --strategy generated; replace takes --model too.")
     if explain:
         told = session.explain(
             sql,
@@ -264,51 +238,6 @@ def query(
     deliver(answer, chosen, out, lang)
 
 
-def _refuse_unproven_options(*, delta: str, within: str | None, explain: bool, assume: str | None, fresh: bool) -> None:
-    """Nothing is planned, priced or drawn again where there is no guarantee to plan with."""
-    given = {
-        "--delta": delta != "0",
-        "--within": within is not None,
-        "--explain": explain,
-        "--assume": assume is not None,
-        "--fresh": fresh,
-    }
-    named = [option for option, present in given.items() if present]
-    if named:
-        raise UsageError(f"only --strategy public takes {', '.join(named)}: the other strategies prove nothing.")
-
-
-def _ask_unproven(
-    session: "Session",
-    sql: str,
-    *,
-    strategy: str,
-    epsilon: str | None,
-    model: str | None,
-    sample_size: int | None,
-    analyst: str | None,
-    request_id: str | None,
-    ask_first: bool,
-) -> "Release":
-    """An answer that is not differentially private; on a terminal it is confirmed first."""
-    if ask_first:
-        show_note(
-            f"Strategy {strategy} is not differentially private. Its answer leaves a permanent marker: from then on "
-            "the budget no longer bounds everything that was disclosed."
-        )
-        if not typer.confirm("Ask?", default=False, err=True):
-            raise Refused("Not asked. Nothing was released, charged or marked.")
-    return session.ask_unproven(
-        sql,
-        strategy=strategy,
-        epsilon=epsilon,
-        model=model,
-        sample_size=sample_size,
-        analyst=analyst,
-        request_id=request_id,
-    )
-
-
 def confirm_cost(told: "Explanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
     show_note("\n".join(told.summary()))
@@ -323,8 +252,8 @@ def budget(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Show what was spent, what is held and what remains, for each population and analyst, and how budgets changed."""
-    from discreet.cli.opening import open_session
-    from discreet.tables.bootstrap.log import list_releases
+    from discreet.cli.open_sessions import open_session
+    from discreet.release import list_releases
 
     session = open_session(workspace)
     names = [population] if population is not None else session.populations()
@@ -384,7 +313,7 @@ def _show_budget(
 
 
 def _word_hold(hold: "Hold") -> str:
-    from discreet.ledger.accounting import cost_of
+    from discreet.ledger import cost_of
 
     until = "" if hold.expires is None else f", to be used until {hold.expires[:16].replace('T', ' ')} UTC"
     cost = cost_of(hold.guarantee)
@@ -397,27 +326,7 @@ def _word_change(change: "TermsChange") -> str:
 
 
 def _unproven(state: "BudgetState", marker: int, workspace: "Workspace") -> str:
-    from discreet.release.unprovenanswers import describe_marker
+    from discreet.release import describe_marker
 
     found = describe_marker(workspace, population=state.terms.population, marker=marker)
     return found or "an unproven release"
-
-
-@ledger.command("verify", epilog="Example: discreet ledger verify -w office --anchor HASH")
-def ledger_verify(
-    anchor: Annotated[
-        str | None,
-        typer.Option(metavar="HASH", help="A head noted earlier; the ledger must still contain it."),
-    ] = None,
-    workspace: WorkspaceOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Walk the whole ledger: chain, totals, head, answers and anchor must hold."""
-    from discreet.cli.opening import open_session
-
-    found = open_session(workspace).verify(anchor=anchor)
-    if output is Format.JSON:
-        show_json(found.to_dict())
-    else:
-        facts = {**found.to_dict(), "anchors": ", ".join(f"event {number}" for number in found.anchors)}
-        show_pairs("The ledger holds.", [(name, str(value)) for name, value in facts.items()])

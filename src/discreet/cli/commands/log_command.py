@@ -9,13 +9,12 @@ import typer
 from discreet.cli.options import Custodian, Format, FormatOption, WorkspaceOption
 from discreet.cli.screen import show_banner, show_note
 from discreet.errors import UsageError
-from discreet.pages.lettering import screen_width
+from discreet.present import screen_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.ledger import LogEntry
-    from discreet.ledger.events import Kind
+    from discreet.ledger import EventKind, LogEntry
 
 __all__ = ["EXAMPLES", "ledger_log"]
 
@@ -56,9 +55,8 @@ def ledger_log(
 
     With --format json, one JSON object a line. With --custodian also why datasets were suspended.
     """
-    from discreet.cli.opening import open_session
-    from discreet.ledger import LogFilter
-    from discreet.ledger.log import describe_event, read_moment
+    from discreet.cli.open_sessions import open_session
+    from discreet.ledger import LogFilter, describe_event, read_moment
     from discreet.session import default_analyst
 
     wanted = LogFilter(
@@ -88,16 +86,16 @@ def ledger_log(
         show_note("No event is of this sort.")
 
 
-def _kind(name: str) -> "Kind":
+def _kind(name: str) -> "EventKind":
     from discreet.errors import nearest
-    from discreet.ledger.events import Kind
+    from discreet.ledger import EventKind
 
     try:
-        return Kind(name)
+        return EventKind(name)
     except ValueError:
-        guess = nearest(name, list(Kind))
+        guess = nearest(name, list(EventKind))
         hint = f" Did you mean '{guess}'?" if guess else ""
-        raise UsageError(f"--kind {name[:40]!a} is not a kind of event.{hint} Kinds: {', '.join(Kind)}.") from None
+        raise UsageError(f"--kind {name[:40]!a} is not a kind of event.{hint} Kinds: {', '.join(EventKind)}.") from None
 
 
 def _cells(entry: "LogEntry") -> "Sequence[str]":

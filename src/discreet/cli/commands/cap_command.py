@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.help_screens import CommandGroup
 from discreet.cli.options import (
     AnalystOption,
     FreshOption,
@@ -22,8 +23,13 @@ from discreet.cli.screen import on_terminal, show_json
 __all__ = ["register"]
 
 
-def register(app: typer.Typer) -> None:
-    app.command("caps", epilog="Example: discreet caps -w office survey --epsilon 0.5")(caps)
+def register(app: CommandGroup) -> None:
+    app.command(
+        "caps",
+        short_help="Release the share of weight that caps cut",
+        rich_help_panel="Analyst",
+        epilog="Example: discreet caps -w office survey --epsilon 0.5",
+    )(caps)
 
 
 def caps(
@@ -50,11 +56,11 @@ def caps(
     For each category of the column that decides the cap. `discreet show DATASET --custodian` shows the custodian the
     exact shares.
     """
-    from discreet.cli.asking import confirm_cost
+    from discreet.cli.commands.analyst_commands import confirm_cost
     from discreet.cli.delivery import choose_format, deliver
-    from discreet.cli.opening import open_session
-    from discreet.present.files import check_output
-    from discreet.release.capshare import cap_share_sql, tell_cap_share
+    from discreet.cli.open_sessions import open_session
+    from discreet.present import check_output
+    from discreet.release import cap_share_sql, tell_cap_share
 
     session, chosen = open_session(workspace), choose_format(output, out)
     if not explain:

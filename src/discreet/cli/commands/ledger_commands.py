@@ -1,28 +1,58 @@
-"""`discreet ledger backup|restore|anchor|key|migrate`: what a custodian does about losses, leaks and upgrades."""
+"""`discreet ledger`: read and checked by anyone; what a custodian does about losses, leaks and upgrades."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.commands.log_command import EXAMPLES, ledger_log
+from discreet.cli.help_screens import CommandGroup, group
 from discreet.cli.options import Custodian, Format, FormatOption, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
 
 if TYPE_CHECKING:
-    from discreet.data.workspace import Workspace
     from discreet.ledger import LedgerConfig
+    from discreet.workspace import Workspace
 
 __all__ = ["register"]
 
 
-def register(group: typer.Typer) -> None:
-    """Put the commands into the group `ledger`."""
+ledger = group(about="Read, check, copy and restore the ledger.", example="discreet ledger log -w office --limit 20")
+
+
+def register(app: CommandGroup) -> None:
     example = "Example: discreet ledger "
-    group.command("backup", epilog=example + "backup -w office backups/ledger-2026-11-17.sqlite")(backup)
-    group.command("restore", epilog=example + "restore -w office backups/ledger-2026-11-17.sqlite --custodian")(restore)
-    group.command("anchor", epilog=example + "anchor -w office --to other-disk/office.anchor --custodian")(anchor)
-    group.command("key", epilog=example + "key -w office --custodian")(key)
-    group.command("migrate", epilog=example + "migrate -w office")(migrate)
+    ledger.command("log", epilog=EXAMPLES)(ledger_log)
+    ledger.command("verify", epilog=example + "verify -w office --anchor HASH")(verify)
+    ledger.command("backup", epilog=example + "backup -w office backups/ledger-2026-11-17.sqlite")(backup)
+    ledger.command("restore", epilog=example + "restore -w office backups/ledger-2026-11-17.sqlite --custodian")(
+        restore
+    )
+    ledger.command("anchor", epilog=example + "anchor -w office --to other-disk/office.anchor --custodian")(anchor)
+    ledger.command("key", epilog=example + "key -w office --custodian")(key)
+    ledger.command("migrate", epilog=example + "migrate -w office")(migrate)
+    app.add_typer(
+        ledger, name="ledger", short_help="Read, check, copy and restore the ledger", rich_help_panel="Custodian"
+    )
+
+
+def verify(
+    anchor: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="A head noted earlier; the ledger must still contain it."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Walk the whole ledger: chain, totals, head, answers and anchor must hold."""
+    from discreet.cli.open_sessions import open_session
+
+    found = open_session(workspace).verify(anchor=anchor)
+    if output is Format.JSON:
+        show_json(found.to_dict())
+    else:
+        facts = {**found.to_dict(), "anchors": ", ".join(f"event {number}" for number in found.anchors)}
+        show_pairs("The ledger holds.", [(name, str(value)) for name, value in facts.items()])
 
 
 def backup(
@@ -31,7 +61,7 @@ def backup(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Copy the ledger as it stands at one moment, while it may be in use, and check the copy's whole chain."""
-    from discreet.ledger.recovery import backup_ledger
+    from discreet.ledger import backup_ledger
 
     _, config = _find(workspace)
     events = backup_ledger(config, file)
@@ -52,7 +82,7 @@ def restore(
     The anchor knows how much that was. Where it does not, because it is lost or was last written by an earlier release,
     all that remained of every budget is written off.
     """
-    from discreet.ledger.recovery import restore_ledger
+    from discreet.ledger import restore_ledger
 
     _require(custodian, "putting back an older ledger")
     _, config = _find(workspace)
@@ -91,7 +121,7 @@ def anchor(
     'ledger restore' instead, which writes off what is not known.
     """
     from discreet.errors import PathInvalid
-    from discreet.ledger.recovery import replace_anchor
+    from discreet.ledger import replace_anchor
 
     _require(custodian, "replacing the anchor")
     found, config = _find(workspace)
@@ -117,7 +147,7 @@ def key(
 
     Head and anchor are signed with the new key. Backups made before are no longer accepted: make a new one.
     """
-    from discreet.ledger.recovery import replace_ledger_key
+    from discreet.ledger import replace_ledger_key
 
     _require(custodian, "replacing the key")
     found, config = _find(workspace)
@@ -129,7 +159,7 @@ def key(
 
 def migrate(workspace: WorkspaceOption = None) -> None:
     """Bring a ledger of an earlier release to this one's format. It is checked first; nothing that it says changes."""
-    from discreet.ledger.recovery import migrate_ledger
+    from discreet.ledger import migrate_ledger
 
     _, config = _find(workspace)
     before, after = migrate_ledger(config, who=_who())
@@ -140,8 +170,8 @@ def migrate(workspace: WorkspaceOption = None) -> None:
 
 
 def _find(workspace: Path | None) -> "tuple[Workspace, LedgerConfig]":
-    from discreet.data.workspace import Workspace, find_workspace
     from discreet.session import ledger_config
+    from discreet.workspace import Workspace, find_workspace
 
     found = Workspace.open(find_workspace(workspace))
     return found, ledger_config(found)

@@ -5,26 +5,26 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from discreet.cli.help_screens import CommandGroup, group
 from discreet.cli.options import Format, FormatOption, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
 
 if TYPE_CHECKING:
-    from discreet.data.publictables import PublicColumn, PublicTable
+    from discreet.workspace import PublicColumn, PublicTable
 
 __all__ = ["register"]
 
-public = typer.Typer(
-    help="Add and look at public tables, which hold nothing confidential, to join with.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+public = group(
+    about="Add and look at public tables, which hold nothing confidential, to join with.",
+    example="discreet public list -w office",
 )
 
 _ROWS_SHOWN: Final = 20
 _CATEGORIES_SHOWN: Final = 8
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(public, name="public")
+def register(app: CommandGroup) -> None:
+    app.add_typer(public, name="public", short_help="Add public tables to join with", rich_help_panel="Custodian")
 
 
 @public.command("add", epilog="Example: discreet public add -w office regions.csv --key region")
@@ -43,7 +43,7 @@ def public_add(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Add a small file that holds nothing confidential: names of regions, populations, groupings."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     table = open_session(workspace).add_public_table(
         file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
@@ -60,7 +60,7 @@ def public_add(
 @public.command("list", epilog="Example: discreet public list -w office")
 def public_list(workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE) -> None:
     """List the public tables."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     tables = open_session(workspace).public_tables()
     if output is Format.JSON:
@@ -78,7 +78,7 @@ def public_show(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Show how a public table was read: kinds of columns, ranges, categories, and its rows."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     table = open_session(workspace).public_table(name)
     if output is Format.JSON:

@@ -5,18 +5,29 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.help_screens import CommandGroup, group
 from discreet.cli.options import Format, FormatOption, Language, LanguageOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
 
 __all__ = ["register"]
 
-noise = typer.Typer(help="Exact noise: test vectors and pictures.", no_args_is_help=True, rich_markup_mode=None)
+noise = group(about="Exact noise: test vectors and pictures.", example="discreet noise vectors --out vectors.json")
 
 
-def register(app: typer.Typer) -> None:
-    app.command("belief", epilog="Example: discreet belief --scale 30 --belief 0.8")(belief)
-    app.add_typer(noise, name="noise")
-    app.command("doctor", epilog="Example: discreet doctor -w office --format json --strict")(doctor)
+def register(app: CommandGroup) -> None:
+    app.command(
+        "belief",
+        short_help="What epsilon means for one person",
+        rich_help_panel="Everyone",
+        epilog="Example: discreet belief --scale 30 --belief 0.8",
+    )(belief)
+    app.add_typer(noise, name="noise", short_help="Test vectors and pictures of noise", rich_help_panel="Everyone")
+    app.command(
+        "doctor",
+        short_help="What is installed, reachable, suspended, nearly spent",
+        rich_help_panel="Start",
+        epilog="Example: discreet doctor -w office --format json --strict",
+    )(doctor)
 
 
 def belief(
@@ -32,7 +43,7 @@ def belief(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Translate between epsilon, odds and belief; give two of belief (or epsilon), scale, queries for the third."""
-    from discreet.guarantees.belief import solve
+    from discreet.guarantees import solve
 
     found = solve(
         prior=prior, sensitivity=sensitivity, belief=belief, epsilon=epsilon, scale=scale, queries=queries
@@ -55,7 +66,7 @@ def noise_vectors(
     import json
 
     from discreet.files import replace_file
-    from discreet.noise.vectors import make_vectors
+    from discreet.noise import make_vectors
 
     text = json.dumps(make_vectors(), indent=1) + "\n"
     if out is None:
@@ -71,8 +82,7 @@ def noise_pictures(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Draw densities of noise as SVG: four Laplace scales, Laplace and normal, an answer, two neighbours."""
-    from discreet.pages.densities import draw_densities
-    from discreet.present.figures.pictures import write_picture
+    from discreet.present import draw_densities, write_picture
 
     directory.mkdir(parents=True, exist_ok=True)
     for drawn in draw_densities(lang):
@@ -91,8 +101,8 @@ def doctor(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Say what is installed, writable, reachable, suspended or nearly spent; end with 1 when something failed."""
-    from discreet.cli.examination import Status, examine, worst
-    from discreet.guarantees.numbers import exact
+    from discreet.cli.doctor import CheckStatus, examine, worst
+    from discreet.guarantees import exact
 
     share = exact(budget_left, parameter="budget-left", zero=True, largest=100)
     checks = examine(workspace, verify=verify, budget_left=share / 100)
@@ -101,8 +111,8 @@ def doctor(
         show_json({"status": status, "checks": [check.to_dict() for check in checks]})
     else:
         headings = [("", "left"), ("what", "left"), ("found", "left"), ("next step", "left")]
-        marks = {Status.OK: "ok", Status.ABSENT: "-", Status.WARNING: "WARN", Status.FAILED: "FAIL"}
+        marks = {CheckStatus.OK: "ok", CheckStatus.ABSENT: "-", CheckStatus.WARNING: "WARN", CheckStatus.FAILED: "FAIL"}
         rows = [[marks[c.status], f"{c.code} {c.subject}".strip(), c.message, c.advice] for c in checks]
         show_table("Doctor", headings, rows)
-    if status is Status.FAILED or (strict and status is Status.WARNING):
+    if status is CheckStatus.FAILED or (strict and status is CheckStatus.WARNING):
         raise typer.Exit(1)

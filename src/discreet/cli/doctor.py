@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.cli.hints import repeat
 from discreet.errors import DiscreetError
-from discreet.guarantees.numbers import text
+from discreet.guarantees import text
 
 if TYPE_CHECKING:
-    from discreet.data.workspace import Dataset, Workspace
     from discreet.session import Session
+    from discreet.workspace import Dataset, Workspace
 
-__all__ = ["EXTRAS", "Check", "Status", "examine", "worst"]
+__all__ = ["EXTRAS", "Check", "CheckStatus", "examine", "worst"]
 
-CORE: Final = ("duckdb", "numpy", "opendp", "pyarrow", "pyyaml", "rich", "sqlglot", "typer")
+CORE: Final = ("duckdb", "numpy", "pyarrow", "pyyaml", "rich", "sqlglot", "typer")
 EXTRAS: Final = {
     "collect": ("cryptography",),
     "formats": ("pyreadstat",),
@@ -44,7 +44,7 @@ _LITTLE_SPACE: Final = 1_000_000_000
 _NO_SPACE: Final = 50_000_000
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """How a check ended, from good to bad; what is absent is optional."""
 
     OK = "ok"
@@ -58,7 +58,7 @@ class Check:
     """One thing looked at: `code` says what sort of thing (docs/operations.md lists them), `subject` which one."""
 
     code: str
-    status: Status
+    status: CheckStatus
     message: str
     advice: str = ""
     subject: str = ""
@@ -71,10 +71,10 @@ class Check:
         return asdict(self)
 
 
-def worst(checks: list[Check]) -> Status:
+def worst(checks: list[Check]) -> CheckStatus:
     """The status of the whole: ok, warning or failed."""
     found = {check.status for check in checks}
-    return next((status for status in (Status.FAILED, Status.WARNING) if status in found), Status.OK)
+    return next((status for status in (CheckStatus.FAILED, CheckStatus.WARNING) if status in found), CheckStatus.OK)
 
 
 def examine(workspace: Path | None, *, verify: bool, budget_left: Decimal) -> list[Check]:
@@ -86,8 +86,8 @@ def examine(workspace: Path | None, *, verify: bool, budget_left: Decimal) -> li
     return [*machine, *_workspace(workspace, verify=verify, budget_left=budget_left)]
 
 
-def _judge(good: bool, otherwise: Status = Status.FAILED) -> Status:
-    return Status.OK if good else otherwise
+def _judge(good: bool, otherwise: CheckStatus = CheckStatus.FAILED) -> CheckStatus:
+    return CheckStatus.OK if good else otherwise
 
 
 def _python() -> Check:
@@ -108,7 +108,7 @@ def _extras() -> Iterator[Check]:
         complete = all(found for _, found in versions)
         shown = ", ".join(f"{name} {found}" for name, found in versions if found) or "not installed"
         advice = "" if complete else f"when needed: pip install 'discreet[{extra}]'"
-        yield Check("extra", _judge(complete, Status.ABSENT), shown, advice, subject=extra)
+        yield Check("extra", _judge(complete, CheckStatus.ABSENT), shown, advice, subject=extra)
 
 
 def _version(name: str) -> str | None:
@@ -124,8 +124,8 @@ def _randomness() -> Check:
 
 
 def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> Iterator[Check]:
-    from discreet.cli.opening import open_session
-    from discreet.data.workspace import Workspace, find_workspace
+    from discreet.cli.open_sessions import open_session
+    from discreet.workspace import Workspace, find_workspace
 
     path = find_workspace(option)
     try:
@@ -134,9 +134,11 @@ def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> It
     except DiscreetError as error:
         # Without a word about a workspace, none may be meant.
         meant = option is not None or "DISCREET_WORKSPACE" in os.environ
-        yield Check("workspace", Status.FAILED if meant else Status.ABSENT, error.message, "discreet init DIR")
+        yield Check(
+            "workspace", CheckStatus.FAILED if meant else CheckStatus.ABSENT, error.message, "discreet init DIR"
+        )
         return
-    yield Check("workspace", Status.OK, f"{path}, {count} dataset(s)")
+    yield Check("workspace", CheckStatus.OK, f"{path}, {count} dataset(s)")
     writable = os.access(path, os.W_OK)
     yield Check(
         "writable", _judge(writable), "yes" if writable else "no", "" if writable else "check its owner", "workspace"
@@ -148,10 +150,10 @@ def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> It
         session = open_session(option)
         sequence, _ = session.ledger.head()
     except DiscreetError as error:
-        yield Check("ledger", Status.FAILED, error.message, "see docs/operations.md", _store(workspace))
+        yield Check("ledger", CheckStatus.FAILED, error.message, "see docs/operations.md", _store(workspace))
         return
     advice = "" if verify else "to check every event: discreet ledger verify"
-    yield Check("ledger", Status.OK, f"reachable, {sequence} events", advice, _store(workspace))
+    yield Check("ledger", CheckStatus.OK, f"reachable, {sequence} events", advice, _store(workspace))
     if verify:
         yield _chain(session)
     yield from (_dataset(session, dataset) for dataset in workspace.datasets())
@@ -168,52 +170,60 @@ def _disks(workspace: Workspace) -> Iterator[Check]:
         try:
             free = shutil.disk_usage(folder).free
         except OSError as error:
-            yield Check("disk", Status.FAILED, os.strerror(error.errno or 0), "see that it is mounted", subject)
+            yield Check("disk", CheckStatus.FAILED, os.strerror(error.errno or 0), "see that it is mounted", subject)
             continue
-        status = Status.OK if free > _LITTLE_SPACE else Status.WARNING if free > _NO_SPACE else Status.FAILED
-        yield Check("disk", status, f"{free / 1e9:.1f} GB free", "" if status is Status.OK else "make room", subject)
+        status = (
+            CheckStatus.OK if free > _LITTLE_SPACE else CheckStatus.WARNING if free > _NO_SPACE else CheckStatus.FAILED
+        )
+        yield Check(
+            "disk", status, f"{free / 1e9:.1f} GB free", "" if status is CheckStatus.OK else "make room", subject
+        )
 
 
 def _key(workspace: Workspace) -> Check:
-    from discreet.ledger.seal import Seal
+    from discreet.ledger import Seal
 
     try:
         Seal(path=workspace.key, workspace_id=workspace.id)
     except DiscreetError as error:
-        return Check("key", Status.FAILED, error.message, "restore the key from its copy")
-    return Check("key", Status.OK, f"{workspace.key}, readable by its owner alone")
+        return Check("key", CheckStatus.FAILED, error.message, "restore the key from its copy")
+    return Check("key", CheckStatus.OK, f"{workspace.key}, readable by its owner alone")
 
 
 def _anchor(workspace: Workspace) -> Check:
-    from discreet.ledger.anchor import Anchor
+    from discreet.ledger import Anchor
 
     try:
         sequence = Anchor(workspace.anchor).newest().sequence
     except DiscreetError as error:
-        return Check("anchor", Status.FAILED, error.message, "see docs/operations.md")
-    return Check("anchor", Status.OK, f"{workspace.anchor}, newest head: event {sequence}")
+        return Check("anchor", CheckStatus.FAILED, error.message, "see docs/operations.md")
+    return Check("anchor", CheckStatus.OK, f"{workspace.anchor}, newest head: event {sequence}")
 
 
 def _chain(session: Session) -> Check:
     try:
         found = session.verify()
     except DiscreetError as error:
-        return Check("chain", Status.FAILED, error.message, "see docs/operations.md")
-    return Check("chain", Status.OK, f"{found.events} events, {found.charges} charges, {found.answers} answers hold")
+        return Check("chain", CheckStatus.FAILED, error.message, "see docs/operations.md")
+    return Check(
+        "chain", CheckStatus.OK, f"{found.events} events, {found.charges} charges, {found.answers} answers hold"
+    )
 
 
 def _dataset(session: Session, dataset: Dataset) -> Check:
     name = dataset.name
     if session.ledger.suspended(name):
         advice = f"look at what failed, then: discreet resume {name} --custodian"
-        return Check("dataset", Status.FAILED, "suspended until the custodian has looked", advice, name)
+        return Check("dataset", CheckStatus.FAILED, "suspended until the custodian has looked", advice, name)
     try:
         _reach(dataset)
     except DiscreetError as error:
-        return Check("dataset", Status.FAILED, error.message, "see that its rows can be reached", name)
+        return Check("dataset", CheckStatus.FAILED, error.message, "see that its rows can be reached", name)
     except OSError:
-        return Check("dataset", Status.FAILED, "its prepared rows cannot be read", "restore the workspace folder", name)
-    return Check("dataset", Status.OK, f"version {dataset.version}", subject=name)
+        return Check(
+            "dataset", CheckStatus.FAILED, "its prepared rows cannot be read", "restore the workspace folder", name
+        )
+    return Check("dataset", CheckStatus.OK, f"version {dataset.version}", subject=name)
 
 
 def _reach(dataset: Dataset) -> None:
@@ -221,25 +231,25 @@ def _reach(dataset: Dataset) -> None:
     if dataset.source.engine == "duckdb":
         dataset.data.open("rb").close()
     elif dataset.source.engine == "postgres":
-        from discreet.engines.tables import open_rows
+        from discreet.engines import open_rows
 
         open_rows(dataset.source).close()
 
 
 def _budget(session: Session, name: str, least: Decimal) -> Iterator[Check]:
-    from discreet.ledger.events import now
+    from discreet.ledger import now
 
     try:
         state = session.budget(name)
     except DiscreetError as error:
-        yield Check("budget", Status.FAILED, error.message, "see docs/operations.md", name)
+        yield Check("budget", CheckStatus.FAILED, error.message, "see docs/operations.md", name)
         return
     cap, left = state.population.epsilon_cap, state.population.epsilon_remaining
-    status = _judge(left > least * cap, Status.WARNING)
-    advice = "" if status is Status.OK else "plan what is still to be asked, or: discreet population change"
+    status = _judge(left > least * cap, CheckStatus.WARNING)
+    advice = "" if status is CheckStatus.OK else "plan what is still to be asked, or: discreet population change"
     yield Check("budget", status, f"epsilon {text(left)} of {text(cap)} remains", advice, name)
     moment = now()
     for hold in state.holds:
         if hold.expires is not None and hold.expires <= moment:
             message = f"event {hold.sequence} holds budget for request {hold.request_id}, whose time is over"
-            yield Check("hold", Status.WARNING, message, "let it expire or release it", name)
+            yield Check("hold", CheckStatus.WARNING, message, "let it expire or release it", name)

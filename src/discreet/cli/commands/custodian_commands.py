@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.help_screens import CommandGroup, group
 from discreet.cli.hints import remember, repeat
 from discreet.cli.options import Custodian, Format, FormatOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, show_table
@@ -16,27 +17,45 @@ from discreet.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from discreet.data.populations import NewPopulation
-    from discreet.data.report import WeightReport
-    from discreet.data.rowsource import RowSource
     from discreet.session import Session
+    from discreet.workspace import NewPopulation, RowSource, WeightReport
 
 __all__ = ["register", "show_report"]
 
-card = typer.Typer(help="Draft and check dataset cards.", no_args_is_help=True, rich_markup_mode=None)
-analyst = typer.Typer(help="Register and list analysts.", no_args_is_help=True, rich_markup_mode=None)
-population = typer.Typer(help="Change the terms of a population.", no_args_is_help=True, rich_markup_mode=None)
-sample = typer.Typer(help="Write synthetic data to try things on.", no_args_is_help=True, rich_markup_mode=None)
+card = group(about="Draft and check dataset cards.", example="discreet card check data/survey.yaml")
+analyst = group(about="Register and list analysts.", example="discreet analyst add -w office maria")
+population = group(
+    about="Change the terms of a population.",
+    example="discreet population change -w office --card data/survey.yaml --custodian",
+)
+sample = group(about="Write synthetic data to try things on.", example="discreet sample survey data --rows 20000")
 
 
-def register(app: typer.Typer) -> None:
-    app.command("init", epilog="Example: discreet init office")(init)
-    app.add_typer(sample, name="sample")
-    app.add_typer(card, name="card")
-    app.command("add", epilog="Example: discreet add -w office survey.parquet --card survey.yaml")(add)
-    app.command("resume", epilog="Example: discreet resume -w office survey --custodian")(resume)
-    app.add_typer(analyst, name="analyst")
-    app.add_typer(population, name="population")
+def register(app: CommandGroup) -> None:
+    app.command(
+        "init",
+        short_help="Make a workspace with its ledger",
+        rich_help_panel="Start",
+        epilog="Example: discreet init office",
+    )(init)
+    app.add_typer(sample, name="sample", short_help="Write synthetic data to try things on", rich_help_panel="Start")
+    app.command(
+        "add",
+        short_help="Add a data file, or a table that stays in its engine",
+        rich_help_panel="Custodian",
+        epilog="Example: discreet add -w office data/survey.parquet --card data/survey.yaml",
+    )(add)
+    app.add_typer(card, name="card", short_help="Draft and check dataset cards", rich_help_panel="Custodian")
+    app.add_typer(analyst, name="analyst", short_help="Register and list analysts", rich_help_panel="Custodian")
+    app.add_typer(
+        population, name="population", short_help="Change the terms of a population", rich_help_panel="Custodian"
+    )
+    app.command(
+        "resume",
+        short_help="Lift the suspension of a dataset",
+        rich_help_panel="Custodian",
+        epilog="Example: discreet resume -w office survey --custodian",
+    )(resume)
 
 
 def init(
@@ -116,7 +135,7 @@ def add(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Add a data file to the workspace, or a table that stays in its engine, as its card describes it."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     source = _named_table(file, card, engine=engine, table=table, dsn_env=dsn_env, remote=remote)
     session = open_session(workspace)
@@ -155,7 +174,7 @@ def _named_table(
     remote: str | None,
 ) -> "RowSource | None":
     """The table meant by the options, or None when a file is meant."""
-    from discreet.data.rowsource import RowSource
+    from discreet.workspace import RowSource
 
     if engine is None:
         if table is not None or dsn_env is not None or remote is not None:
@@ -187,7 +206,7 @@ def resume(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Lift the suspension of a dataset, once the custodian has looked at what failed."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     open_session(workspace).resume(dataset, custodian=custodian)
     typer.echo(f"'{dataset}' answers again.")
@@ -217,7 +236,7 @@ def card_init(
 
     The draft is written beside the data file, never over another file, and also to a pipe or redirection.
     """
-    from discreet.data.draft import draft_card
+    from discreet.cards import draft_card
     from discreet.errors import PathInvalid
     from discreet.files import write_whole
     from discreet.session import card_name
@@ -246,7 +265,7 @@ def card_check(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Check a card; every problem is named with its line."""
-    from discreet.data.card import read_card
+    from discreet.cards import read_card
 
     checked = read_card(file)
     if output is Format.JSON:
@@ -261,7 +280,7 @@ def analyst_add(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Register an analyst; only registered analysts are answered."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     open_session(workspace).add_analyst(name)
     typer.echo(f"Analyst '{name}' is registered.")
@@ -270,7 +289,7 @@ def analyst_add(
 @analyst.command("list", epilog="Example: discreet analyst list -w office")
 def analyst_list(workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE) -> None:
     """List the registered analysts."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     names = open_session(workspace).ledger.analysts()
     if output is Format.JSON:
@@ -286,7 +305,7 @@ def population_change(
     workspace: WorkspaceOption = None,
 ) -> None:
     """Let a card's budget, neighbours and unit replace those of its population: an event on the ledger."""
-    from discreet.cli.opening import open_session
+    from discreet.cli.open_sessions import open_session
 
     terms = open_session(workspace).change_population(card, custodian=custodian)
     typer.echo(f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}.")
@@ -301,7 +320,7 @@ def sample_survey(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write a synthetic Canadian health survey (survey.parquet, survey.yaml) after published counts."""
-    from discreet.data.sample import write_survey
+    from discreet.samples import write_survey
 
     for path in write_survey(directory, rows=rows, seed=seed, overwrite=overwrite):
         typer.echo(f"wrote {path}")
@@ -316,7 +335,7 @@ def sample_visits(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write visits (1 to 40 rows per person, day and cost) of the same people: visits.parquet, visits.yaml."""
-    from discreet.data.sample import write_visits
+    from discreet.samples import write_visits
 
     for path in write_visits(directory, people=rows, seed=seed, overwrite=overwrite):
         typer.echo(f"wrote {path}")
@@ -330,7 +349,7 @@ def sample_ce(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write 994 synthetic consumer units, 51 of them rural, after a textbook's example: ce.csv, ce.yaml."""
-    from discreet.data.sample import write_ce
+    from discreet.samples import write_ce
 
     for path in write_ce(directory, seed=seed, overwrite=overwrite):
         typer.echo(f"wrote {path}")

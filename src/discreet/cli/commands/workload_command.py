@@ -5,27 +5,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.help_screens import CommandGroup
 from discreet.cli.options import (
+    AnalystOption,
     Language,
     LanguageOption,
     OutOption,
     ReleaseFormat,
     ReleaseFormatOption,
+    RequestIdOption,
     WorkspaceOption,
     YesOption,
 )
 from discreet.cli.screen import on_terminal, show_json, show_table
 from discreet.errors import QueryRefused
-from discreet.guarantees.numbers import text
+from discreet.guarantees import text
 
 if TYPE_CHECKING:
-    from discreet.release.apportionment import Apportionment
+    from discreet.release import Apportionment
 
 __all__ = ["register"]
 
 
-def register(app: typer.Typer) -> None:
-    app.command("plan", epilog="Example: discreet plan -w office tables.yaml --run --yes")(plan)
+def register(app: CommandGroup) -> None:
+    app.command(
+        "plan",
+        short_help="Share a budget over many questions, and ask them",
+        rich_help_panel="Analyst",
+        epilog="Example: discreet plan -w office tables.yaml --run --yes",
+    )(plan)
 
 
 def plan(
@@ -36,14 +44,8 @@ def plan(
     epsilon: Annotated[
         str | None, typer.Option(metavar="E", help="The total, in place of the one in the file.")
     ] = None,
-    analyst: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who asks. Default: the file's, $DISCREET_ANALYST, the system's user."),
-    ] = None,
-    request_id: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Running again under one id returns the same answers and costs nothing more."),
-    ] = None,
+    analyst: AnalystOption = None,
+    request_id: RequestIdOption = None,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
     out: OutOption = None,
@@ -52,8 +54,8 @@ def plan(
 ) -> None:
     """Share a budget over many questions: the least that meets their targets, or what a total reaches."""
     from discreet.cli.delivery import choose_format, deliver
-    from discreet.cli.opening import open_session
-    from discreet.present.files import check_output
+    from discreet.cli.open_sessions import open_session
+    from discreet.present import check_output
 
     session, chosen = open_session(workspace), choose_format(output, out)
     if run:
