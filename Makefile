@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 FAULTS ?=
 
-.PHONY: help setup demo demo-all test test-all check lint faults bench bench-query bench-peers docs clean
+.PHONY: help setup demo demo-all test test-all check lint faults replicate bench bench-query bench-peers docs clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,9 +37,9 @@ $(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	@$(INSTALL) --no-compile --editable . XlsxWriter
 	@touch $(READY_DEMO)
 
-$(READY): pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[testing]'
-	@$(BIN)/python -m compileall -q src
+$(READY): pyproject.toml constraints.txt replications/pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable '.[testing]' --editable ./replications
+	@$(BIN)/python -m compileall -q src replications/src
 	@# Compiles the tests, which pytest does in its own way. What is wrong with them is said when they run.
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || true
 	@touch $(READY)
@@ -74,6 +74,11 @@ lint: $(READY)
 faults: $(READY) ## plant faults in a copy of the source, one by one, and see which test finds each; half an hour
 	$(BIN)/python -m tests.faults --workers $(WORKERS) $(FAULTS)
 
+replicate: $(READY) ## repeat the founding documents into replicated/; DATA=DIR names the folder of their data files
+	$(BIN)/discreet reproduce report --out replicated/report
+	$(BIN)/discreet reproduce bootstrap --out replicated/farms $(if $(DATA),--data '$(DATA)')
+	$(BIN)/discreet reproduce thesis --out replicated/thesis $(if $(DATA),--data '$(DATA)') --no-gan
+
 bench: $(READY) ## measure: cold start, sample, noise, ledger, ingest, questions, tables
 	@$(BIN)/python -m compileall -q src benchmarks
 	$(BIN)/python -m benchmarks
@@ -90,9 +95,12 @@ $(PEERS)/.ready: benchmarks/peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt
 	@touch $(PEERS)/.ready
 
-docs: $(READY) ## write docs/reference.md and docs/pictures anew from the code
+docs: $(READY) ## write docs/reference.md, files.md, schemas and pictures anew from the code
 	$(BIN)/python -m discreet.cli.reference > docs/reference.md
+	$(BIN)/python -m discreet.cli.files_page > docs/files.md
+	@mkdir -p docs/schemas
+	for kind in card workload manifest study; do $(BIN)/python -m discreet schema $$kind --out docs/schemas/$$kind.json; done
 	$(BIN)/python -m discreet noise pictures docs/pictures
 
 clean: ## remove .venv, caches and the demo
-	rm -rf $(VENV) $(PEERS) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(PEERS) demo replicated site .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

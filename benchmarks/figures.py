@@ -19,16 +19,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from discreet.engines.base import Measured
-from discreet.release.noising import Noisy, draw
+from discreet.engines import Measured
+from discreet.release import Noisy, draw
 from discreet.results import Quality
 from discreet.session import Session
-from discreet.tables.calibration import Target, calibrate
-from discreet.tables.figures import MarginFigures
-from discreet.tables.layout import keep_keys
-from discreet.tables.measuring import Design
-from discreet.tables.releasing import figure_margins
-from discreet.tables.request import table_request
+from discreet.tables import Design, MarginFigures, Target, keep_keys, table_request
+from discreet.tables.calibration import calibrate
+from discreet.tables.table_reading import figure_margins
 
 __all__ = ["CALIBRATED", "KINDS", "Tally", "hidden_people", "measure_calibrated", "measure_kind", "run"]
 
@@ -150,7 +147,7 @@ def measure_kind(session: Session, kind: str, *, epsilon: str, tables: int, faul
     asked = dict(KINDS[kind])
     design = session.tables.read(table_request("hidden", asked.pop("by"), **asked), epsilon=epsilon).design
     plan, pricing = design.statement.plan, design.price()
-    measured = session._engine(design.formed.datasets).measure(plan)
+    measured = session.open_engine(design.formed.datasets).measure(plan)
     truth, people = _exact(design, draw(plan, pricing, measured), measured)
     tally = Tally()
     for _ in range(tables):
@@ -164,7 +161,7 @@ def measure_calibrated(session: Session, *, epsilon: str, tables: int, fault: in
     request = table_request("hidden", "region,sex", weighted=True)
     design = session.tables.read(request, epsilon=epsilon).design
     plan, pricing = design.statement.plan, design.price()
-    measured = session._engine(design.formed.datasets).measure(plan)
+    measured = session.open_engine(design.formed.datasets).measure(plan)
     exact, _ = _exact(design, draw(plan, pricing, measured), measured)
     known = np.append(np.ceil(1.03 * exact[(0,)][:-1]), np.nan)
     cells = exact[(0, 1)].reshape(len(known), -1)[:-1]
@@ -217,7 +214,7 @@ def _spoilt(drawn: Noisy, measured: Measured, fault: int) -> Noisy:
 
 def _inhabited(design: Design, still: Noisy) -> dict[Any, np.ndarray]:
     """Where the size of a mean is not 0."""
-    from discreet.tables.releasing import estimate_measures
+    from discreet.tables.table_reading import estimate_measures
 
     sizes = estimate_measures(design, still)[1]
     return {margin: keep_keys(sizes.raw, margin).ravel() > 0.01 for margin in design.formed.request.kept()}

@@ -17,9 +17,10 @@ from unittest.mock import patch
 import duckdb
 import numpy as np
 
-from discreet.generator.rows import Rows, read_rows
-from discreet.generator.shelf import Shelved, shelve
-from discreet.guarantees.types import Unproven
+from discreet.guarantees import Unproven
+from discreet.lab import Laboratory
+from discreet.lab.generator.generator_rows import GeneratorRows, read_rows
+from discreet.lab.generator.shelf import Shelved, shelve
 from discreet.session import Session
 
 ROWS = 101_766
@@ -45,15 +46,15 @@ class Stand:
 
     guarantee = Unproven("a stand-in for a model")
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: GeneratorRows) -> None:
         self._rows = rows
 
     def save(self, folder: Path) -> None:
         (folder / "model.json").write_text("{}", encoding="utf-8")
 
-    def sample(self, count: int) -> Rows:
+    def sample(self, count: int) -> GeneratorRows:
         places = np.arange(count) % len(self._rows)
-        return Rows(self._rows.shapes, {name: values[places] for name, values in self._rows.values.items()})
+        return GeneratorRows(self._rows.shapes, {name: values[places] for name, values in self._rows.values.items()})
 
 
 def run(rows: int = ROWS, *, rounds: int = ROUNDS) -> dict[str, float]:
@@ -95,7 +96,7 @@ def _take_turns(session: Session, file: str, column: str, rounds: int) -> tuple[
         for least in range(rounds + 1):
             asked = f"SELECT AVG({column}) AS mean FROM {{rows}} WHERE number >= {least}"
             start = time.perf_counter()
-            session.ask_unproven(asked.format(rows="stays"), strategy="generated", epsilon="0.1")
+            Laboratory(session).ask_unproven(asked.format(rows="stays"), strategy="generated", epsilon="0.1")
             between = time.perf_counter()
             plain.execute(asked.format(rows=f"read_parquet('{file}')")).fetchall()
             taken.append((between - start, time.perf_counter() - between))

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
+from discreet_replications.thesis.data.arff import KidneyReading
+from discreet_replications.thesis.data.public_ranges import COLUMNS, Range
+from discreet_replications.thesis.data.readings import ThesisTable, read_data
 
-from discreet.generator.inspection import INDEPENDENT, inspect
-from discreet.generator.rows import Rows, Shape
-from discreet.generator.training import Settings, train
-from discreet.study.thesis.arff import KidneyReading
-from discreet.study.thesis.ranges import COLUMNS, Range
-from discreet.study.thesis.readings import Table, read_data
+from discreet.lab.generator.generator_rows import GeneratorRows, Shape
+from discreet.lab.generator.inspection import INDEPENDENT, inspect
+from discreet.lab.generator.training import Settings, train
 
 EPOCHS = {"breast": 300, "diabetes": 1}
 LEFT_OUT = {"encounter_id"}
@@ -52,7 +52,7 @@ def _clock(figures: dict[str, float], what: str, share: int = 1) -> Iterator[Non
     figures[f"{what}, s of all threads"] = (time.process_time() - work) / share
 
 
-def _rows(table: Table) -> Rows:
+def _rows(table: ThesisTable) -> GeneratorRows:
     """Columns that have a range are numbers, all others categories, and so are diagnoses: some 700 codes each."""
     steps = {
         one.column: float(one.step)
@@ -71,4 +71,4 @@ def _rows(table: Table) -> Rows:
             coded = column.combine_chunks().dictionary_encode()
             shapes.append(Shape(name, "category", categories=tuple(coded.dictionary.to_pylist())))
             values[name] = pc.cast(coded.indices, "float64").to_numpy(zero_copy_only=False)
-    return Rows(tuple(shapes), values)
+    return GeneratorRows(tuple(shapes), values)

@@ -26,7 +26,8 @@ _ADD = """
 import json, os, sys, time
 from pathlib import Path
 from benchmarks.memory import peak_mb
-from discreet.data import Workspace, add_file, read_card
+from discreet.cards import read_card
+from discreet.workspace import Workspace, add_file
 folder, file = Path(sys.argv[1]), Path(sys.argv[2])
 os.environ["DISCREET_KEYS"] = str(folder / "keys")
 workspace = Workspace.create(folder / f"workspace-{file.suffix[1:]}")

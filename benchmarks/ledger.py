@@ -14,12 +14,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
-from discreet.guarantees.budget import Budget, PopulationTerms
-from discreet.guarantees.types import Neighbours, PureDP
-from discreet.ledger import Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
-from discreet.ledger.events import Kind, sha256_hex
+from discreet.guarantees import Budget, Neighbours, PopulationTerms, PureDP
+from discreet.ledger import EventKind, Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
+from discreet.ledger.events import sha256_hex
 from discreet.ledger.receipts import charge_payload
-from discreet.ledger.store import AnswerRow
+from discreet.ledger.stores.store import AnswerRow
 
 DSN_ENV = "DISCREET_BENCH_LEDGER_DSN"
 SUITE = Path(__file__).parents[1] / "tests" / "conformance" / "ledger"
@@ -100,11 +99,11 @@ def _filled(config: LedgerConfig, name: str, events: int) -> Ledger:
         for number in range(events // 2):
             standing = book.population("cchs")
             payload = charge_payload(_request(number), standing, None)
-            charge = book.append(Kind.CHARGE, who="ada", population="cchs", payload=payload)
+            charge = book.append(EventKind.CHARGE, who="ada", population="cchs", payload=payload)
             digest = sha256_hex(b"noisy")
             book.transaction.insert_answer(AnswerRow(charge.sequence, digest, b"noisy"))
             answer = {"charge": charge.sequence, "sha256": digest}
-            book.append(Kind.ANSWER, who="ada", population="cchs", payload=answer)
+            book.append(EventKind.ANSWER, who="ada", population="cchs", payload=answer)
     return ledger
 
 

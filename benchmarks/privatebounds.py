@@ -17,15 +17,15 @@ from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
 
-from discreet.guarantees.types import Neighbours
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.noise.quantile import laplace_threshold
-from discreet.sensitivity.privatebounds import choose_bounds, edges
-from discreet.study.thesis.arff import KidneyReading
-from discreet.study.thesis.queries import QUERIES, Query
-from discreet.study.thesis.ranges import COLUMNS, Range
-from discreet.study.thesis.readings import Table, read_data
+from discreet_replications.thesis.data.arff import KidneyReading
+from discreet_replications.thesis.data.public_ranges import COLUMNS, Range
+from discreet_replications.thesis.data.readings import ThesisTable, read_data
+from discreet_replications.thesis.data.thesis_queries import QUERIES, ThesisQuery
+
+from discreet.guarantees import Neighbours
+from discreet.mechanisms import DiscreteLaplace, NoisyMax
+from discreet.noise import laplace_threshold
+from discreet.release.private_bounds import choose_bounds, edges
 
 RUNS = 40
 EPSILONS = ("0.01", "0.1")
@@ -41,7 +41,7 @@ Rule = Callable[[Sequence[int], Fraction, int], Bounds]
 class Case:
     """One query: its values in steps, and how many rows have each."""
 
-    query: Query
+    query: ThesisQuery
     histogram: tuple[tuple[int, int], ...]
 
     @cached_property
@@ -86,7 +86,7 @@ def run(data: Path | None = None, *, runs: int = RUNS) -> dict[str, float]:
     return figures
 
 
-def _by_group(errors: list[tuple[Query, float]]) -> Iterator[tuple[str, float]]:
+def _by_group(errors: list[tuple[ThesisQuery, float]]) -> Iterator[tuple[str, float]]:
     for dataset in dict.fromkeys(query.dataset for query, _ in errors):
         yield dataset, fmean(error for query, error in errors if query.dataset == dataset)
     visits = [error for query, error in errors if query.column == "number_emergency"]
@@ -95,7 +95,7 @@ def _by_group(errors: list[tuple[Query, float]]) -> Iterator[tuple[str, float]]:
     yield "all", fmean(error for _, error in errors)
 
 
-def _case(query: Query, table: Table) -> Case:
+def _case(query: ThesisQuery, table: ThesisTable) -> Case:
     [step] = [
         Decimal(one.step) for one in COLUMNS[query.dataset] if isinstance(one, Range) and one.column == query.column
     ]

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from discreet.data.sample.figures import load_figures
-from discreet.data.sample.people import draw_people
+from discreet.samples.people import draw_people
+from discreet.samples.published_figures import load_figures
 
 _LARGE_CELL = 20_000
 _WRITE = """
 import json, sys, time
 from pathlib import Path
 from benchmarks.memory import peak_mb
-from discreet.data.sample import write_survey
+from discreet.samples import write_survey
 start = time.perf_counter()
 write_survey(Path(sys.argv[1]))
 print(json.dumps([time.perf_counter() - start, peak_mb()]))

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from discreet.collect import CategoryQuestion, NumberQuestion, single_message
+from discreet.collect.mixing import allowance, amplification
+from discreet.collect.mixing import batch_question as question
+from discreet.collect.mixing.amplification import amplified_epsilon, largest_local_epsilon
 from discreet.noise import SystemEntropy
-from discreet.shuffle import allowance, amplification, question
-from discreet.shuffle.amplification import amplified_epsilon, largest_local_epsilon
-from discreet.shuffle.question import CategoryQuestion, NumberQuestion
-from discreet.shuffle.single import single_message
 
 PEOPLE = 10**6
 EPSILONS = ("0.01", "0.1", "0.5", "1", "2", "4", "6", "8", "10", "12")

@@ -23,11 +23,11 @@ from typing import Any, TypeVar
 
 from benchmarks.memory import peak_mb
 from benchmarks.page import PAGE, describe_machine, table, write_block
-from discreet.study.config import StudyConfig
-from discreet.study.frame import Frame
-from discreet.study.outcomes import Expected, Model, Outcome, Query, Streams
-from discreet.study.rawrows import RawRows
-from discreet.study.variants import build_models
+from discreet.lab.study.frame import StudyFrame
+from discreet.lab.study.outcomes import Outcome, Streams, StudyModel, StudyQuery, TheoryError
+from discreet.lab.study.raw_rows import RawRows
+from discreet.lab.study.study_config import StudyConfig
+from discreet.lab.study.variants import build_models
 
 Made = TypeVar("Made")
 ANSWERS = 1_000_000
@@ -67,9 +67,10 @@ def run(*, rows: int = 113_290, runs: int = 5, answers: int = ANSWERS, page: Pat
 
 def measure(folder: Path, *, rows: int, runs: int) -> dict[str, Any]:
     """Run the study and its report once: seconds by stage, processor seconds by model, megabytes in all."""
-    from discreet.study.report import write_report
-    from discreet.study.reproduction import report_study
-    from discreet.study.runner import run_study
+    from discreet_replications.report.report_reproduction import report_study
+
+    from discreet.lab.study.report.study_report import write_report
+    from discreet.lab.study.runner import run_study
 
     log = folder / "log.jsonl"
     os.environ[_LOG] = str(log)
@@ -120,7 +121,7 @@ class _Watch:
 class TimedModel:
     """A model that notes what its work costs."""
 
-    model: Model
+    model: StudyModel
 
     @property
     def name(self) -> str:
@@ -135,13 +136,19 @@ class TimedModel:
         return Decimal(getattr(self.model, "delta", 0))
 
     def run(
-        self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal, streams: Streams, detailed: bool = True
+        self,
+        frame: StudyFrame,
+        queries: Sequence[StudyQuery],
+        *,
+        epsilon: Decimal,
+        streams: Streams,
+        detailed: bool = True,
     ) -> Outcome:
         return self._timed(
             "runs", lambda: self.model.run(frame, queries, epsilon=epsilon, streams=streams, detailed=detailed)
         )
 
-    def expect(self, frame: Frame, queries: Sequence[Query], *, epsilon: Decimal) -> tuple[Expected, ...]:
+    def expect(self, frame: StudyFrame, queries: Sequence[StudyQuery], *, epsilon: Decimal) -> tuple[TheoryError, ...]:
         return self._timed("theory", lambda: self.model.expect(frame, queries, epsilon=epsilon))
 
     def _timed(self, part: str, work: Callable[[], Made]) -> Made:
@@ -159,7 +166,7 @@ class TimedModel:
         return made
 
 
-def timed_models(config: StudyConfig, raw: Callable[[], RawRows]) -> tuple[Model, ...]:
+def timed_models(config: StudyConfig, raw: Callable[[], RawRows]) -> tuple[StudyModel, ...]:
     return tuple(TimedModel(model) for model in build_models(config, raw))
 
 
@@ -170,11 +177,11 @@ def _encode(answers: int) -> dict[str, float]:
     """Seconds to randomise in memory, and from a file of answers to a file of reports."""
     import numpy as np
 
-    from discreet.local.encoding import encode_file
-    from discreet.local.manifestreader import parse_manifest
-    from discreet.local.response import GeneralisedResponse
-    from discreet.local.signing import SignedManifest
-    from discreet.noise.entropy import SystemEntropy
+    from discreet.collect.randomisers.generalised_response import GeneralisedResponse
+    from discreet.collect.reporting.encoding import encode_file
+    from discreet.collect.reporting.manifest_reader import parse_manifest
+    from discreet.collect.reporting.signing import SignedManifest
+    from discreet.noise import SystemEntropy
 
     positions = np.arange(answers, dtype=np.int64) % 13
     response, entropy = GeneralisedResponse(epsilon=1, categories=13), SystemEntropy()

@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.page import PAGE, describe_machine, table, write_block
-from discreet.tables.consistency import publish, weigh_margins
-from discreet.tables.estimation import Estimator
-from discreet.tables.layout import Layout, Margin, Observation, every_margin
-from discreet.tables.strategies import Strategy, choose_strategy, list_strategies
+from discreet.tables import Layout, Margin, every_margin
+from discreet.tables.linear.consistency import publish, weigh_margins
+from discreet.tables.linear.estimation import LinearEstimator
+from discreet.tables.linear.layout import Observation
+from discreet.tables.linear.margin_strategies import MarginStrategy, choose_strategy, list_strategies
 
 CONSISTENCY_PAGE = PAGE.parent / "tables-consistency.md"
 SIZES = (13, 5, 16)
@@ -95,7 +96,7 @@ def _release_often(truth: Counts, epsilon: str, releases: int) -> dict[str, Foun
     return {name: _summarise(pick, truth, errors) for name, pick in _figures(layout, truth).items()}
 
 
-def _choose(sizes: tuple[int, ...], epsilon: str) -> tuple[Layout, Strategy]:
+def _choose(sizes: tuple[int, ...], epsilon: str) -> tuple[Layout, MarginStrategy]:
     layout = Layout(sizes, None, tuple(every_margin(len(sizes))))
     return layout, choose_strategy(list_strategies(layout, moved=_one_person, epsilon=Decimal(epsilon)))
 
@@ -104,7 +105,9 @@ def _one_person(_kept: Margin, _residual: bool) -> Sequence[tuple[Fraction, Frac
     return [(Fraction(1), Fraction(1))]
 
 
-def _estimate(truth: Counts, layout: Layout, strategy: Strategy, epsilon: float, random: np.random.Generator) -> Array:
+def _estimate(
+    truth: Counts, layout: Layout, strategy: MarginStrategy, epsilon: float, random: np.random.Generator
+) -> Array:
     values, observations = [], []
     for one in strategy.measured:
         over = tuple(place for place in range(truth.ndim) if place not in one.kept)
@@ -113,7 +116,7 @@ def _estimate(truth: Counts, layout: Layout, strategy: Strategy, epsilon: float,
         drawn = [random.geometric(chance, size=layout.shape(one.kept)) for _ in range(2)]
         values.append(truth.sum(axis=over) + drawn[0] - drawn[1])
         observations.append(Observation(one.kept, one.residual, (2 * (1 - chance) / chance**2,)))
-    return Estimator(layout, observations).estimate(values)
+    return LinearEstimator(layout, observations).estimate(values)
 
 
 def _figures(layout: Layout, truth: Counts) -> dict[str, Pick]:

@@ -54,9 +54,10 @@ def run_discreet(workspace: str, sql: str) -> Callable[[], Mapping[str, float]]:
 def run_parts(workspace: str, sql: str) -> Callable[[], Mapping[str, float]]:
     """The same, with the time of each step between question and answer."""
     import discreet
-    from discreet.engines.embedded import EmbeddedEngine
+    from discreet.engines import EmbeddedEngine
     from discreet.ledger import Ledger
-    from discreet.release import asking, reading
+    from discreet.release import ask_reader as reading
+    from discreet.release import question as asking
 
     parts: dict[str, float] = {}
     for owner, name, part in (
@@ -91,12 +92,11 @@ def run_table(workspace: str, dataset: str, by: str, margins: str = "") -> Calla
     Margins are lists of keys as in `by`; an empty one is the grand total, and none at all stand for all of them.
     """
     import discreet
-    from discreet.engines.embedded import EmbeddedEngine
+    from discreet.engines import EmbeddedEngine
     from discreet.ledger import Ledger
-    from discreet.release import asking
-    from discreet.tables import asking as table_asking
-    from discreet.tables.figures import Estimated
-    from discreet.tables.request import TableRequest
+    from discreet.release import question as asking
+    from discreet.tables import EstimatedMeasure, TableRequest
+    from discreet.tables import asked_table as table_asking
 
     parts: dict[str, float] = {}
     for owner, name, part in (
@@ -106,8 +106,8 @@ def run_table(workspace: str, dataset: str, by: str, margins: str = "") -> Calla
         (EmbeddedEngine, "measure", "engine"),
         (asking, "draw", "noise"),
         (Ledger, "commit_answer", "commit"),
-        (Estimated, "published", "estimate and consistency"),
-        (Estimated, "half_widths", "intervals"),
+        (EstimatedMeasure, "published", "estimate and consistency"),
+        (EstimatedMeasure, "half_widths", "intervals"),
     ):
         _watch(owner, name, part, parts)
     kept = tuple(tuple(margin.split(",")) if margin else () for margin in margins.split(";")) if margins else None

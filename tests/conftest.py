@@ -17,7 +17,6 @@ SWEPT_EVERY = 100_000  # objects between two searches for cycles: with the usual
 _COUNT = count()
 settings.register_profile("calm", deadline=None)  # how long an example takes says nothing of what it checks
 settings.load_profile("calm")
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

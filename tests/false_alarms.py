@@ -23,7 +23,7 @@ CHANCES: Final = {
     "tests/statistical/test_auditing.py": 3e-6,
     "tests/statistical/test_bits.py": 1e-6,
     "tests/statistical/test_figures.py": 2e-7,
-    "tests/statistical/test_gaussiantable.py": 1e-6,
+    "tests/statistical/test_gaussian_array.py": 1e-6,
     "tests/statistical/test_generated_listing.py": 3e-6,
     "tests/statistical/test_laws.py": 1e-6,
     "tests/statistical/test_local_categories.py": 1e-6,
@@ -31,9 +31,9 @@ CHANCES: Final = {
     "tests/statistical/test_local_numbers.py": 1e-6,
     "tests/statistical/test_local_shares.py": 1e-6,
     "tests/statistical/test_opendp.py": 2e-7,
-    "tests/statistical/test_privatebounds.py": 1e-6,
+    "tests/statistical/test_private_bounds.py": 1e-6,
     "tests/statistical/test_release.py": 2e-7,
-    "tests/statistical/test_reproduction.py": 1e-6,
+    "replications/tests/test_report_statistics.py": 1e-6,
     "tests/statistical/test_shuffle_single.py": 3e-7,
     "tests/statistical/test_shuffle_sums.py": 1e-6,
     "tests/statistical/test_study_models.py": 1e-7,
@@ -42,9 +42,9 @@ CHANCES: Final = {
     "tests/statistical/test_tables_intervals.py": 1e-6,
     "tests/statistical/test_tables_release.py": 2e-6,
     "tests/statistical/test_tables_today.py": 6e-6,
-    "tests/unit/local/test_collection.py": 5e-6,
-    "tests/unit/local/test_encoding.py": 3e-6,
-    "tests/unit/study/test_thesis_tables.py": 1e-9,
+    "tests/unit/collect/test_collection.py": 5e-6,
+    "tests/unit/collect/test_encoding.py": 3e-6,
+    "replications/tests/test_thesis_tables.py": 1e-9,
 }
 
 

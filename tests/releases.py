@@ -19,7 +19,6 @@ from discreet.results import (
     Figures,
     Heading,
     KeyFace,
-    Kind,
     Labels,
     Left,
     Margin,
@@ -27,6 +26,7 @@ from discreet.results import (
     Number,
     Quality,
     Release,
+    ReleaseKind,
     Settlement,
     Shown,
     Source,
@@ -80,7 +80,7 @@ def make_release(
     if isinstance(guarantee, BootstrapDP):
         settlement = Marked(7, LEFT, replayed=False, nominal_epsilon=guarantee.epsilon)
     given: dict[str, Any] = {
-        "kind": Kind.BOOTSTRAP if drawn else Kind.TABLE,
+        "kind": ReleaseKind.BOOTSTRAP if drawn else ReleaseKind.TABLE,
         "claim": Claim(
             guarantee,
             "cchs-2017",

@@ -21,10 +21,10 @@ import pytest
 
 from tests.conformance.engines.spark_cluster import ClusterUnavailable, connect_server, spark_cluster
 from tests.conformance.ledger.postgres_server import ServerUnavailable, postgres_server
+from tests.places import ROOT
 
 __all__ = ["find_server"]
 
-ROOT: Final = Path(__file__).resolve().parents[1]
 START_SECONDS: Final = 300
 _SERVERS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "postgres": postgres_server,

@@ -35,5 +35,5 @@ class Times:
 
 
 def room_of(test: str) -> str:
-    """'unit/plan' of 'tests/unit/plan/test_algebra.py::test_it', 'cli' of 'tests/cli/test_query.py::test_it'."""
+    """'unit/plan' of 'tests/unit/sql/test_algebra.py::test_it', 'cli' of 'tests/cli/test_query.py::test_it'."""
     return "/".join(PurePosixPath(test.partition("::")[0]).parent.parts[1:3]) or "tests"

@@ -16,11 +16,12 @@ that is `ChargedNotAnswered`. docs/python.md tells more, docs/promise.md what is
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.data.card import Card
+    from discreet.cards import Card
     from discreet.errors import (
         BudgetExceeded,
         CardInvalid,
@@ -36,32 +37,15 @@ if TYPE_CHECKING:
         UnknownName,
         UsageError,
     )
-    from discreet.guarantees.types import (
-        ZCDP,
-        ApproxDP,
-        BootstrapDP,
-        LocalDP,
-        PureDP,
-        ShuffleDP,
-        Unproven,
-    )
+    from discreet.guarantees import ZCDP, ApproxDP, BootstrapDP, LocalDP, PureDP, ShuffleDP, Unproven
     from discreet.ledger import BudgetState
-    from discreet.release.explanation import Explanation
-    from discreet.results import (
-        Charged,
-        Claim,
-        Collected,
-        Figure,
-        Heading,
-        Marked,
-        Note,
-        Quality,
-        Release,
-        Statistic,
-    )
+    from discreet.release import Explanation
+    from discreet.results import Charged, Claim, Collected, Figure, Heading, Marked, Note, Quality, Release, Statistic
     from discreet.session import Session
     from discreet.session import create_session as create
     from discreet.session import open_session as open
+else:
+    __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
     "ZCDP",
@@ -104,54 +88,3 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
-
-_ROOMS: Final = {
-    "discreet.data.card": ("Card",),
-    "discreet.errors": (
-        "BudgetExceeded",
-        "CardInvalid",
-        "ChargedNotAnswered",
-        "DatasetSuspended",
-        "DiscreetError",
-        "FileRefused",
-        "LedgerDamaged",
-        "LedgerUnavailable",
-        "QueryRefused",
-        "Refused",
-        "RequestConflict",
-        "UnknownName",
-        "UsageError",
-    ),
-    "discreet.guarantees.types": ("ZCDP", "ApproxDP", "BootstrapDP", "LocalDP", "PureDP", "ShuffleDP", "Unproven"),
-    "discreet.ledger": ("BudgetState",),
-    "discreet.release.explanation": ("Explanation",),
-    "discreet.results": (
-        "Charged",
-        "Claim",
-        "Collected",
-        "Figure",
-        "Heading",
-        "Marked",
-        "Note",
-        "Quality",
-        "Release",
-        "Statistic",
-    ),
-    "discreet.session": ("Session",),
-}
-_FOUND: Final = {name: (room, name) for room, names in _ROOMS.items() for name in names} | {
-    "create": ("discreet.session", "create_session"),
-    "open": ("discreet.session", "open_session"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Names are loaded when they are first used, so that `import discreet` stays cheap."""
-    if name not in _FOUND:
-        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    room, attribute = _FOUND[name]
-    return getattr(import_module(room), attribute)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

@@ -23,27 +23,42 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from discreet.data.card import Card, read_card
-from discreet.data.populations import NewPopulation, find_elsewhere, note_populations
-from discreet.data.report import Report, read_report
-from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Dataset, GiveVersion, LedgerSettings, Workspace, WorkspaceSettings, find_workspace
+from discreet.cards import Card, read_card
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
-from discreet.guarantees.budget import PopulationTerms
-from discreet.guarantees.numbers import ExactLike, exact
-from discreet.guarantees.parameters import came, checked
-from discreet.ledger import BudgetState, Hold, Ledger, LedgerConfig, Verification, create_ledger, open_ledger
-from discreet.ledger.records import check_name, name_request
+from discreet.guarantees import ExactLike, PopulationTerms, came, checked, exact
+from discreet.ledger import (
+    BudgetState,
+    Hold,
+    Ledger,
+    LedgerConfig,
+    Verification,
+    check_name,
+    create_ledger,
+    name_request,
+    open_ledger,
+)
+from discreet.workspace import (
+    Dataset,
+    GiveVersion,
+    LedgerSettings,
+    NewPopulation,
+    Report,
+    RowSource,
+    Workspace,
+    WorkspaceSettings,
+    find_elsewhere,
+    find_workspace,
+    note_populations,
+    read_report,
+)
 
 if TYPE_CHECKING:
-    from discreet.data.framesource import Frame
-    from discreet.data.publictables import PublicTable
-    from discreet.engines.base import Engine
-    from discreet.release.apportionment import Apportionment
-    from discreet.release.explanation import Explanation
-    from discreet.release.workloads import Workload
+    from discreet.engines import Engine
+    from discreet.release import Apportionment, Explanation, Workload
     from discreet.results import Heading, Release
-    from discreet.tables.desk import TableDesk
+    from discreet.sources import Frame
+    from discreet.tables import TableDesk
+    from discreet.workspace import PublicTable
 
 __all__ = ["NewPopulation", "Session", "create_session", "default_analyst", "open_session"]
 
@@ -142,14 +157,14 @@ class Session:
         The card is the one beside the file unless another is named. `confirm` is asked before a population gets a
         budget of its own; unless it is given, the first of a workspace does, where no other workspace knows of it.
         """
-        from discreet.data.ingest import add_file, add_rows
+        from discreet.workspace import add_file, add_rows
 
         store: Callable[..., Dataset]
         if isinstance(file, str | Path):
             read = read_card(Path(card) if card is not None else card_beside(Path(file)))
             store = partial(add_file, self.workspace, Path(file), read, encoding=encoding, delimiter=delimiter)
         else:
-            from discreet.data.framesource import FrameSource
+            from discreet.sources import FrameSource
 
             if card is None:
                 raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", came="None")
@@ -170,7 +185,7 @@ class Session:
         confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
     ) -> Dataset:
         """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
-        from discreet.engines.tables import add_table
+        from discreet.engines import add_table
 
         if not isinstance(source, RowSource):
             raise ParameterInvalid(parameter="source", rule="must be a RowSource", came=came(source))
@@ -209,7 +224,7 @@ class Session:
         delimiter: str | None = None,
     ) -> PublicTable:
         """Store a small file that holds nothing confidential, to join with on `key`."""
-        from discreet.data.publictables import add_public_file
+        from discreet.workspace import add_public_file
 
         return add_public_file(
             self.workspace, Path(file), key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
@@ -257,11 +272,11 @@ class Session:
         """Rows that lack what the card calls complete, by column. For the custodian, and logged."""
         if not custodian:
             raise CustodianOnly(view="the number of rows that break a card")
-        from discreet.engines.incomplete import count_incomplete
+        from discreet.engines import count_incomplete
 
         found = self.workspace.dataset(dataset)
         self.ledger.record_view(f"incomplete rows of {found.name} version {found.version}", who=default_analyst())
-        return count_incomplete(found.card, self._engine({found.name: found}))
+        return count_incomplete(found.card, self.open_engine({found.name: found}))
 
     @checked
     def verify(self, *, anchor: str | None = None) -> Verification:
@@ -292,8 +307,7 @@ class Session:
         `confirm` sees what it will cost and how far off it will be, and may still say no; `check` sees the keys that
         will be shown, and may refuse what cannot be written of them.
         """
-        from discreet.release import ask
-        from discreet.release.reading import explain_ask, read_ask, refuse_widths
+        from discreet.release import answer, explain_ask, read_ask, refuse_widths
 
         asked = read_ask(
             sql,
@@ -313,7 +327,7 @@ class Session:
         if confirm is not None and not confirm(explain_ask(asked, self.ledger)):
             raise Refused("Not asked. Nothing was released or charged.")
         try:
-            return ask(asked, self.ledger, self._engine).release
+            return answer(asked, self.ledger, self.open_engine).release
         except BudgetExceeded:
             refuse_widths(asked, self.ledger)
             raise
@@ -335,9 +349,7 @@ class Session:
             raise CustodianOnly(view="holding a part of the budget")
         if expires is not None and not isinstance(expires, datetime):
             raise ParameterInvalid(parameter="expires", rule="must be a time", came=came(expires))
-        from discreet.release.asking import Question
-        from discreet.release.pipeline import hold
-        from discreet.release.reading import read_ask
+        from discreet.release import Question, hold, read_ask
 
         asked = read_ask(
             sql,
@@ -348,35 +360,7 @@ class Session:
             delta=delta,
             request_id=request_id,
         )
-        return hold(Question(asked, self._engine), self.ledger, who=default_analyst(), expires=expires)
-
-    @checked
-    def ask_unproven(
-        self,
-        sql: str,
-        *,
-        strategy: str,
-        epsilon: ExactLike | None = None,
-        model: str | None = None,
-        sample_size: int | None = None,
-        analyst: str | None = None,
-        request_id: str | None = None,
-    ) -> Release:
-        """One aggregate by `local`, `generated` or `replace`, where the card permits it: not differentially private."""
-        from discreet.release.unproven import ask_unproven
-
-        return ask_unproven(
-            sql,
-            self.workspace,
-            self.ledger,
-            strategy=strategy,
-            epsilon=epsilon,
-            model=model,
-            sample_size=sample_size,
-            analyst=_asker(analyst),
-            request_id=request_id,
-            open_engine=self._engine,
-        )
+        return hold(Question(asked, self.open_engine), self.ledger, who=default_analyst(), expires=expires)
 
     @checked
     def explain(
@@ -392,7 +376,7 @@ class Session:
         fresh: bool = False,
     ) -> Explanation:
         """What asking would measure, add, charge and leave. The data are not opened."""
-        from discreet.release.reading import explain_ask, read_ask
+        from discreet.release import explain_ask, read_ask
 
         asked = read_ask(
             sql,
@@ -413,8 +397,7 @@ class Session:
         self, workload: Workload | str | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None
     ) -> Apportionment:
         """How a workload's budget is shared, what it reaches and leaves. Nothing is charged; `epsilon` is the total."""
-        from discreet.release.reading import plan_workload
-        from discreet.release.workloads import take_workload
+        from discreet.release import plan_workload, take_workload
 
         found = take_workload(workload)
         if epsilon is not None:
@@ -433,19 +416,19 @@ class Session:
         confirm: Callable[[Apportionment], bool] | None = None,
     ) -> Release:
         """Answer every question of a workload under one charge. `confirm` sees the plan and may still say no."""
-        from discreet.release.runs import run_workload
+        from discreet.release import run_workload
 
         planned = self.plan(workload, epsilon=epsilon, analyst=analyst)
         if confirm is not None and not confirm(planned):
             raise Refused("Not asked. Nothing was released or charged.")
-        return run_workload(planned, self.ledger, request_id=name_request(request_id), open_engine=self._engine)
+        return run_workload(planned, self.ledger, request_id=name_request(request_id), open_engine=self.open_engine)
 
     @property
     def tables(self) -> TableDesk:
-        """Where tables are asked for with all their options, explained, examined and compared."""
-        from discreet.tables.desk import TableDesk
+        """Where tables are asked for with all their options, and explained."""
+        from discreet.tables import TableDesk
 
-        return TableDesk(self.workspace, self.ledger, self._engine, _asker(None))
+        return TableDesk(self.workspace, self.ledger, self.open_engine, _asker(None))
 
     @checked
     def table(
@@ -462,7 +445,6 @@ class Session:
         margins: bool | Sequence[Sequence[str] | str] = True,
         no_missing: bool = False,
         leave_out: Mapping[str, Sequence[object]] | None = None,
-        method: str = "dp",
         analyst: str | None = None,
         request_id: str | None = None,
         level: ExactLike = "0.95",
@@ -473,7 +455,7 @@ class Session:
         `margins` are all of them, none, or those that keep the named columns, as in ["province", "total"]. `no_missing`
         and `leave_out`, as in {"province": ["60"]}, leave people out of cells and margins alike.
         """
-        from discreet.tables.request import table_request
+        from discreet.tables import table_request
 
         asked = table_request(
             dataset,
@@ -487,17 +469,13 @@ class Session:
             no_missing=no_missing,
             leave_out=leave_out,
         )
-        if method == "bootstrap":
-            return self.tables.bootstrap(asked, epsilon=epsilon, analyst=analyst, request_id=request_id)
-        if method != "dp":
-            raise ParameterInvalid(parameter="method", rule="must be dp or bootstrap", came=f"'{method[:20]}'")
         return self.tables.release(
             asked, epsilon=epsilon, analyst=analyst, request_id=request_id, level=level, fresh=fresh
         )
 
-    def _engine(self, datasets: Mapping[str, Dataset]) -> Engine:
+    def open_engine(self, datasets: Mapping[str, Dataset]) -> Engine:
         """One engine per set of versions, kept open: opening it takes longer than most questions."""
-        from discreet.engines.choice import engine_for
+        from discreet.engines import engine_for
 
         versions = frozenset((name, dataset.version) for name, dataset in datasets.items())
         if versions not in self._engines:
@@ -510,21 +488,21 @@ class Session:
 
     def public_tables(self) -> tuple[PublicTable, ...]:
         """The current version of every public table, by name."""
-        from discreet.data.publictables import list_public_tables
+        from discreet.workspace import list_public_tables
 
         return list_public_tables(self.workspace)
 
     @checked
     def public_table(self, name: str) -> PublicTable:
         """A public table in its current version, or UnknownName with the nearest one."""
-        from discreet.data.publictables import read_public_table
+        from discreet.workspace import read_public_table
 
         return read_public_table(self.workspace, name)
 
     @checked
     def describe(self, dataset: str, language: str = "en") -> dict[str, object]:
         """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
-        from discreet.data.faces import describe_card
+        from discreet.cards import describe_card
 
         found = self.workspace.dataset(dataset)
         card = found.card

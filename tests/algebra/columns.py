@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from discreet.data.card import Card, Kind
-from discreet.plan.algebra import Field, Identity, Scan
+from discreet.cards.card import Card, ColumnKind
+from discreet.sql.algebra import Field, Identity, Scan
 
 __all__ = ["Names", "at", "called", "field", "scan"]
 
@@ -33,7 +33,7 @@ class Names:
 
     def scan(self, card: Card, rows: int | None = None, *, version: int = 0, prefix: str = "") -> Scan:
         """A dataset, its columns under their own names; with a prefix where two datasets share some."""
-        listed = [column.name for column in card.columns if column.kind is not Kind.ID]
+        listed = [column.name for column in card.columns if column.kind is not ColumnKind.ID]
         columns = tuple((self.at(f"{prefix}{name}"), name) for name in listed)
         return Scan(card.dataset, card.unit.rows if rows is None else rows, columns, version)
 

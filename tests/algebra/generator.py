@@ -12,10 +12,10 @@ from fractions import Fraction
 from random import Random
 from typing import Final, get_args
 
-from discreet.data.card import Kind
+from discreet.cards.card import ColumnKind
 from discreet.errors import QueryRefused
-from discreet.plan import algebra
-from discreet.plan.algebra import (
+from discreet.sql import algebra
+from discreet.sql.algebra import (
     Absolute,
     And,
     Case,
@@ -61,9 +61,9 @@ from discreet.plan.algebra import (
     Within,
     walk,
 )
-from discreet.plan.calculus import Facts, ends_of, facts_of, span_of
-from discreet.plan.keycells import close_keys
-from discreet.plan.sensitivity import sensitivities
+from discreet.sql.calculus import Facts, ends_of, facts_of, span_of
+from discreet.sql.key_cells import close_keys
+from discreet.sql.sensitivity import sensitivities
 from tests.algebra.populations import TEXTS, Cards, Table, random_cards, random_tables
 
 __all__ = ["EVERY_NODE", "Example", "nodes_in", "random_example", "random_plan"]
@@ -214,10 +214,10 @@ class _Writer:
 
     def scan(self, dataset: str) -> Scan:
         card = self.cards[dataset]
-        listed = [column for column in card.columns if column.kind is not Kind.ID]
+        listed = [column for column in card.columns if column.kind is not ColumnKind.ID]
         columns = tuple((self.fresh(), column.name) for column in listed)
         pairs = zip(columns, listed, strict=True)
-        self.texts |= {identity for (identity, _), column in pairs if column.kind is Kind.TEXT}
+        self.texts |= {identity for (identity, _), column in pairs if column.kind is ColumnKind.TEXT}
         return Scan(dataset, self.random.randint(1, card.unit.rows), columns)
 
     def filter(self, depth: int) -> Relation:

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from discreet.data.card import Card
-from discreet.engines.base import Cell, Histogram, Measured
-from discreet.plan.algebra import (
+from discreet.cards.card import Card
+from discreet.engines.engine import Cell, Histogram, Measured
+from discreet.sql.algebra import (
     Absolute,
     And,
     Case,

@@ -17,10 +17,10 @@ from itertools import chain
 from random import Random
 from typing import Final
 
-from discreet.data.card import Card, Kind, Membership, Size
-from discreet.engines.base import Cell, Histogram
+from discreet.cards.card import Card, ColumnKind, Membership, SizeRule
+from discreet.engines.engine import Cell, Histogram
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import (
+from discreet.sql.algebra import (
     Clamp,
     Extreme,
     Lookup,
@@ -37,8 +37,8 @@ from discreet.plan.algebra import (
     scans,
     walk,
 )
-from discreet.plan.calculus import facts_of, span_of
-from discreet.plan.sensitivity import Sensitivities, sensitivities
+from discreet.sql.calculus import facts_of, span_of
+from discreet.sql.sensitivity import Sensitivities, sensitivities
 from tests.algebra.interpreter import Aggregate, Datum, Prepared, Tables, grouped, margin_of
 from tests.algebra.populations import Cards, cut_weight, extremes, present_columns
 
@@ -320,12 +320,12 @@ class _Adversary:
 
     def size(self, card: Card) -> int:
         most = card.unit.rows
-        sizes = (1, most, most, most, most + 2) if card.size is Size.PUBLIC else (0, 1, most, most, most, most + 2)
+        sizes = (1, most, most, most, most + 2) if card.size is SizeRule.PUBLIC else (0, 1, most, most, most, most + 2)
         return self.random.choice(sizes)
 
     def fresh_row(self, name: str, public: Mapping[str, Datum], absent: frozenset[str]) -> Prepared:
         card = self.cards[name]
-        row = {column.name: None for column in card.columns if column.kind is not Kind.ID}
+        row = {column.name: None for column in card.columns if column.kind is not ColumnKind.ID}
         drawn = {at: public[at] if at in public else self.fresh_value(name, at, absent) for at in self.tempting[name]}
         return cut_weight(card, {**row, **drawn})
 
@@ -369,7 +369,7 @@ class _Adversary:
 
     def changed_state(self, state: State, name: str, public: Mapping[str, Datum], absent: frozenset[str]) -> State:
         rows, card = list(state.rows[name]), self.cards[name]
-        if not rows and card.size is Size.PUBLIC:
+        if not rows and card.size is SizeRule.PUBLIC:
             return state
         free = [at for at in self.tempting[name] if at not in public]
         move = self.random.randrange(6)
@@ -392,7 +392,7 @@ class _Adversary:
 
 def _may_be_elsewhere(card: Card) -> bool:
     """Whether another may have a unit's place in a dataset; where its size is private, it may have no rows instead."""
-    return card.size is Size.PUBLIC and card.membership is Membership.CONFIDENTIAL
+    return card.size is SizeRule.PUBLIC and card.membership is Membership.CONFIDENTIAL
 
 
 def _with_rows(state: State, name: str, rows: Iterable[Prepared]) -> State:
@@ -412,12 +412,12 @@ def _temptations(plan: Plan, card: Card) -> dict[str, tuple[Datum, ...]]:
     texts = {text for node in walk(plan) if isinstance(node, TextIn) for text in node.values}
     tempting: dict[str, tuple[Datum, ...]] = {}
     for column in card.columns:
-        if column.kind is Kind.ID or column.name not in read:
+        if column.kind is ColumnKind.ID or column.name not in read:
             continue
         ends = extremes(card, column)
-        if column.kind is Kind.TEXT:
+        if column.kind is ColumnKind.TEXT:
             tempting[column.name] = (*ends[:7], *sorted(texts), None)
-        elif column.kind is Kind.CATEGORY:
+        elif column.kind is ColumnKind.CATEGORY:
             tempting[column.name] = ends
         else:
             low, high = column.low_units, column.high_units

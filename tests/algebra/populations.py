@@ -11,7 +11,7 @@ from decimal import Decimal
 from random import Random
 from typing import Final
 
-from discreet.data.card import Card, Category, Column, Kind, Labels, Membership, Size, WeightRule
+from discreet.cards.card import Card, Category, Column, ColumnKind, Labels, Membership, SizeRule, WeightRule
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.types import Neighbours, Unit
 from tests.algebra.interpreter import Datum, Prepared
@@ -74,7 +74,7 @@ def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str, *,
         neighbours=neighbours,
         budget=Budget(epsilon=3),
         columns=columns,
-        size=Size.PUBLIC if public_size else Size.PRIVATE,
+        size=SizeRule.PUBLIC if public_size else SizeRule.PRIVATE,
         membership=Membership.PUBLIC if public_size and random.random() < 0.5 else Membership.CONFIDENTIAL,
         weight=_weight_rule(random, mark, columns),
         exact_public=exact_public,
@@ -83,32 +83,35 @@ def _card(random: Random, dataset: str, neighbours: Neighbours, id_type: str, *,
 
 def _complete(random: Random, column: Column) -> Column:
     """Now and then a column that the card calls complete, though rows may lack it all the same."""
-    return replace(column, complete=column.kind is not Kind.ID and random.random() < 0.3)
+    return replace(column, complete=column.kind is not ColumnKind.ID and random.random() < 0.3)
 
 
 def _settled(random: Random, column: Column) -> Column:
     """Now and then a column of which everybody knows who has a value."""
-    fitting = column.kind in {Kind.CATEGORY, Kind.INTEGER, Kind.NUMBER}
+    fitting = column.kind in {ColumnKind.CATEGORY, ColumnKind.INTEGER, ColumnKind.NUMBER}
     return replace(column, public_presence=fitting and random.random() < 0.4)
 
 
 def _columns(random: Random, mark: str, id_type: str) -> Iterator[Column]:
     low = random.choice((-7, -2, -1, 0, 1, 3))
     step = random.choice(("0.5", "0.001", "100"))
-    yield _column("pid", Kind.ID, type=id_type)
-    yield _column(f"region_{mark}", Kind.CATEGORY, public=True, categories=_categories(random.choice((2, 3))))
-    yield _column(f"sick_{mark}", Kind.CATEGORY, categories=_categories(random.choice((1, 2, 4))))
-    yield _column(f"age_{mark}", Kind.INTEGER, bounds=_bounds(low, low + random.choice((1, 4, 9))))
-    yield _column(f"born_{mark}", Kind.INTEGER, public=True, bounds=_bounds(-1, random.choice((0, 2))))
+    yield _column("pid", ColumnKind.ID, type=id_type)
+    yield _column(f"region_{mark}", ColumnKind.CATEGORY, public=True, categories=_categories(random.choice((2, 3))))
+    yield _column(f"sick_{mark}", ColumnKind.CATEGORY, categories=_categories(random.choice((1, 2, 4))))
+    yield _column(f"age_{mark}", ColumnKind.INTEGER, bounds=_bounds(low, low + random.choice((1, 4, 9))))
+    yield _column(f"born_{mark}", ColumnKind.INTEGER, public=True, bounds=_bounds(-1, random.choice((0, 2))))
     yield _column(
-        f"height_{mark}", Kind.NUMBER, step=Decimal(step), bounds=(Decimal(step) * random.randint(-9, 0), Decimal(300))
+        f"height_{mark}",
+        ColumnKind.NUMBER,
+        step=Decimal(step),
+        bounds=(Decimal(step) * random.randint(-9, 0), Decimal(300)),
     )
-    yield _column(f"gain_{mark}", Kind.INTEGER)
-    yield _column(f"far_{mark}", Kind.NUMBER, step=Decimal("0.01"))
-    yield _column(f"note_{mark}", Kind.TEXT)
+    yield _column(f"gain_{mark}", ColumnKind.INTEGER)
+    yield _column(f"far_{mark}", ColumnKind.NUMBER, step=Decimal("0.01"))
+    yield _column(f"note_{mark}", ColumnKind.TEXT)
 
 
-def _column(name: str, kind: Kind, **parts: object) -> Column:
+def _column(name: str, kind: ColumnKind, **parts: object) -> Column:
     return Column(name, kind, Labels(name, name), **parts)  # type: ignore[arg-type]
 
 
@@ -122,7 +125,7 @@ def _bounds(low: int, high: int) -> tuple[Decimal, Decimal]:
 
 def _weight_column(random: Random, mark: str) -> Column:
     low = random.choice((0, 0, 2, 8))
-    return _column(f"weight_{mark}", Kind.NUMBER, step=Decimal("0.5"), bounds=_bounds(low, 20))
+    return _column(f"weight_{mark}", ColumnKind.NUMBER, step=Decimal("0.5"), bounds=_bounds(low, 20))
 
 
 def _weight_rule(random: Random, mark: str, columns: tuple[Column, ...]) -> WeightRule | None:
@@ -163,7 +166,7 @@ def random_row(random: Random, card: Card, public: Mapping[str, Datum]) -> dict[
     row = {
         column.name: public.get(column.name) if column.public else random.choice(extremes(card, column))
         for column in card.columns
-        if column.kind is not Kind.ID
+        if column.kind is not ColumnKind.ID
     }
     return cut_weight(card, row)
 
@@ -188,15 +191,15 @@ def _weight_cap(card: Card, row: Prepared) -> int:
 
 def present_columns(card: Card) -> frozenset[str]:
     """Where a unit has a value in both of two neighbouring populations or in neither."""
-    settled = card.size is Size.PUBLIC and card.unit.rows == 1
+    settled = card.size is SizeRule.PUBLIC and card.unit.rows == 1
     return frozenset(column.name for column in card.columns if settled and column.public_presence)
 
 
 def extremes(card: Card, column: Column) -> tuple[Datum, ...]:
     """Values that a fault is likely to show at: ends, zero and its neighbours, NULL."""
-    if column.kind is Kind.TEXT:
+    if column.kind is ColumnKind.TEXT:
         return (None, *TEXTS)
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         return (None, *range(len(column.categories)))
     low, high = column.low_units, column.high_units
     near = {low, low + 1, (low + high) // 2, high - 1, high, -1, 0, 1, 2**53, -(2**53)}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.card import Card
-from discreet.plan.statement import Statement
-from discreet.tables import forming
+from discreet.cards.card import Card
+from discreet.sql.statement import Statement
+from discreet.tables import formation as forming
 from discreet.tables.request import TableRequest
 from tests.cli.clinic import Run
 
@@ -28,7 +28,9 @@ columns:
 ROWS = "farm,status,output,weight\n" + "".join(
     f"{farm},{'owner' if farm < 30 else 'share'},{farm},2.5\n" for farm in range(1, 41)
 )
-TABLE = ("table", "-w", "w", "farms", "--by", "status", "--value", "output")
+FARMS = ("-w", "w", "farms", "--by", "status", "--value", "output")
+BOOTSTRAP = ("lab", "bootstrap", *FARMS)
+EXAMINE = ("lab", "examine", *FARMS)
 
 
 @pytest.fixture
@@ -41,10 +43,10 @@ def farms(run: Run, tmp_path: Path) -> Path:
 
 
 def test_a_release_stands_in_the_budget_for_good(run: Run, farms: Path) -> None:
-    shown = run(*TABLE, "--method", "bootstrap", "--epsilon", "1").out
+    shown = run(*BOOTSTRAP, "--epsilon", "1").out
     assert "not differentially private" in shown
     assert shown.count("nobody who joins the data later") == 1
-    again = run(*TABLE, "--method", "bootstrap", "--epsilon", "1.0", "--format", "json").json()
+    again = run(*BOOTSTRAP, "--epsilon", "1.0", "--format", "json").json()
     assert again["replayed"] is True
     told = run("budget", "-w", "w").out
     assert "a bootstrap release, method (i), nominal epsilon 1, of farms" in told
@@ -60,8 +62,10 @@ def test_a_release_stands_in_the_budget_for_good(run: Run, farms: Path) -> None:
     assert "an unproven release of farms" in damaged
 
 
-@pytest.mark.parametrize("method", ["dp", "bootstrap"])
-def test_a_request_is_planned_once(run: Run, farms: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+@pytest.mark.parametrize("command", [("table", *FARMS), BOOTSTRAP])
+def test_a_request_is_planned_once(
+    run: Run, farms: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
     planned: list[TableRequest] = []
     plan = forming.plan_table
 
@@ -70,38 +74,38 @@ def test_a_request_is_planned_once(run: Run, farms: Path, monkeypatch: pytest.Mo
         return plan(request, card)
 
     monkeypatch.setattr(forming, "plan_table", note)
-    run(*TABLE, "--method", method, "--epsilon", "1", "--out", "table.csv")
+    run(*command, "--epsilon", "1", "--out", "table.csv")
     assert len(planned) == 1
 
 
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("--method", "bootstrap", "--epsilon", "1", "--explain"), 2, "--explain does not go with --method bootstrap"),
-        (("--method", "bootstrap", "--epsilon", "1", "--fresh"), 2, "--fresh does not go"),
-        (("--method", "bootstrap", "--epsilon", "1", "--suppress-above", "0.3"), 2, "--suppress-above does not go"),
-        (("--epsilon", "1", "--bootstrap-method", "pair"), 2, "--bootstrap-method does not go with --method dp"),
-        (("--method", "bootstrap", "--epsilon", "1000000"), 2, "must be at most 2"),
-        (("--method", "bootstrap", "--epsilon", "-1"), 2, "must be positive"),
-        (("--method", "bootstrap", "--epsilon", "1", "--request-id", "a b"), 2, "request id must be letters"),
-        (("--method", "bootstrap", "--epsilon", "1", "--mean"), 1, "a mean is two tables"),
-        (("--method", "bootstrap", "--epsilon", "1", "--pool", "none.csv"), 2, "none.csv"),
-        (("--examine",), 1, "CustodianOnly"),
-        (("--examine", "--custodian", "--gamma", "1"), 2, "gamma must be below 1"),
+        ((*BOOTSTRAP, "--epsilon", "1", "--explain"), 2, "No such option: --explain"),
+        ((*BOOTSTRAP, "--epsilon", "1", "--fresh"), 2, "No such option: --fresh"),
+        ((*BOOTSTRAP, "--epsilon", "1", "--suppress-above", "0.3"), 2, "No such option: --suppress-above"),
+        (("table", *FARMS, "--epsilon", "1", "--bootstrap-method", "pair"), 2, "No such option: --method"),
+        ((*BOOTSTRAP, "--epsilon", "1000000"), 2, "must be at most 2"),
+        ((*BOOTSTRAP, "--epsilon", "-1"), 2, "must be positive"),
+        ((*BOOTSTRAP, "--epsilon", "1", "--request-id", "a b"), 2, "request id must be letters"),
+        ((*BOOTSTRAP, "--epsilon", "1", "--mean"), 1, "a mean is two tables"),
+        ((*BOOTSTRAP, "--epsilon", "1", "--pool", "none.csv"), 2, "none.csv"),
+        (EXAMINE, 1, "CustodianOnly"),
+        ((*EXAMINE, "--custodian", "--gamma", "1"), 2, "gamma must be below 1"),
     ],
 )
 def test_what_is_refused_leaves_no_mark(run: Run, farms: Path, words: tuple[str, ...], code: int, told: str) -> None:
-    assert told in run(*TABLE, *words, code=code).err
+    assert told in run(*words, code=code).err
     (state,) = run("budget", "-w", "w", "--format", "json").json()["populations"]
     assert (state["markers"], state["charges"], state["bootstrap"]["releases"]) == ([], 0, [])
 
 
 def test_an_examination_for_the_custodian(run: Run, farms: Path) -> None:
-    seen = run(*TABLE, "--examine", "--custodian", "--gamma", "0.1")
+    seen = run(*EXAMINE, "--custodian", "--gamma", "0.1")
     assert "CUSTODIAN VIEW" in seen.err
     assert "sensitivity 28 as printed, 69 as it is, 2,000 by public bounds" in seen.out
     assert "with probability at least 0.9 no figure" in seen.out
-    found = run(*TABLE, "--examine", "--custodian", "--format", "json").json()
+    found = run(*EXAMINE, "--custodian", "--format", "json").json()
     assert found["custodian_only"] is True
     assert found["table"]["sensitivity"] == 69
     assert "[against] Is the sensitivity beyond calculation?" in seen.out

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.card import parse_card
-from discreet.data.report import read_report
+from discreet.cards.card import parse_card
 from discreet.errors import QueryRefused
-from discreet.release.capshare import cap_share_sql
+from discreet.release.cap_share import cap_share_sql
 from discreet.session import Session, open_session
+from discreet.workspace.ingest_report import read_report
 from tests.cli.clinic import Run
 from tests.workspaces import fill
 

@@ -16,8 +16,8 @@ from discreet.guarantees.types import PureDP
 from discreet.ledger import SpendRequest
 from discreet.session import open_session
 from tests.cli.clinic import CARD, ROWS, Run
+from tests.places import DOCS
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 COUNT = "SELECT COUNT(*) FROM clinic"
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from discreet.cli import progress
-from discreet.cli.gan import gan
 from discreet.errors import DiscreetError
-from discreet.generator.private import PrivateEpoch
+from discreet.lab.generator.private_training import PrivateEpoch
+from discreet.lab.lab_commands import training_progress as progress
+from discreet.lab.lab_commands.generator_commands import gan
 from discreet.ledger import BudgetState
 from discreet.session import open_session
 from tests.cli.clinic import Result, Run
@@ -150,7 +150,7 @@ def test_no_bar_runs_over_the_question_before_the_training(monkeypatch: pytest.M
 @pytest.mark.long
 def test_a_model_is_trained_sampled_and_inspected(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    monkeypatch.setattr(progress, "_SECONDS_APART", 0)
+    monkeypatch.setattr(progress, "SECONDS_APART", 0)
     _office(run, tmp_path, CARD)
     trained = run(*TRAIN, "--epochs", "2")
     assert "losses" in trained.err
@@ -217,7 +217,7 @@ def test_private_training_is_charged_once_and_its_rows_are_proven(
     run: Run, here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("opacus")
-    monkeypatch.setattr(progress, "_SECONDS_APART", 0)
+    monkeypatch.setattr(progress, "SECONDS_APART", 0)
     _office(run, tmp_path, WITH_DELTA)
     private = (*TRAIN, "--private", "--epochs", "2", "--rho", "0.05")
     trained = here(*private, "--request-id", "once")

@@ -15,11 +15,13 @@ import pytest
 
 from discreet import errors
 from discreet.cli.app import root
+from discreet.cli.help_screens import walk_commands
 from tests.golden.outputs.recording import Scene, record, still
 from tests.golden.outputs.refusals import LEFT_OUT_ERRORS, REFUSALS
 from tests.golden.outputs.scenes import LEFT_OUT, SCENES, list_scenes
+from tests.places import GOLDEN as _GOLDEN
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "outputs"
+GOLDEN = _GOLDEN / "outputs"
 
 
 @pytest.fixture
@@ -40,14 +42,7 @@ def test_the_output_is_the_golden_one(scene: Scene, tmp_path: Path) -> None:
 
 def list_commands() -> dict[str, Any]:
     """Every command by the words that call it."""
-
-    def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
-        if not hasattr(command, "commands"):
-            yield path.strip(), command
-        for name, child in getattr(command, "commands", {}).items():
-            yield from walk(child, f"{path} {name}")
-
-    return dict(walk(root(), ""))
+    return dict(walk_commands(root()))
 
 
 def test_every_command_has_a_scene_or_a_reason() -> None:

@@ -62,7 +62,7 @@ def test_commands_without_a_workspace_stay_as_they_are(monkeypatch: pytest.Monke
         (("query", "-w", "w", COUNT + " WHERE age > 1,5", "--epsilon", "0.1"), "1.5"),
         (("table", "-w", "w", "clinic", "--by", "town", "--epsilon", "0,1"), "0.1"),
         (("table", "-w", "w", "clinic", "--by", "town", "--epsilon", "1", "--suppress-above", "0,3"), "0.3"),
-        (("table", "-w", "w", "clinic", "--by", "town", "--epsilon", "0,5", "--compare", "--custodian"), "0.5"),
+        (("lab", "compare", "-w", "w", "clinic", "--by", "town", "--epsilon", "0,5", "--custodian"), "0.5"),
         (("table", "-w", "w", "clinic", "--by", "town", "--epsilon", "1", "--where", "age > 1,5"), "1.5"),
         (("doctor", "-w", "w", "--budget-left", "7,5"), "7.5"),
         (("local", "estimate", "m.json", "r.jsonl", "--level", "0,9"), "0.9"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from discreet.ledger import LogFilter, SpendRequest
-from discreet.ledger.events import Kind, decode_guarantee
+from discreet.ledger.events import EventKind, decode_guarantee
 from discreet.session import Session, open_session
 from tests.cli.clinic import Run
 
@@ -14,7 +14,7 @@ ASKED = ("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.3", 
 
 
 def last_charge(session: Session) -> SpendRequest:
-    [event] = session.ledger.log(LogFilter(kinds=frozenset({Kind.CHARGE}), limit=1))
+    [event] = session.ledger.log(LogFilter(kinds=frozenset({EventKind.CHARGE}), limit=1))
     payload = event.payload
     names = ("analyst", "dataset", "version", "request_id", "plan_hash")
     return SpendRequest(

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.cardkeys import walk_keys
-from discreet.local.manifestreader import MANIFEST_KEYS, parse_manifest, read_manifest
-from discreet.local.signing import create_keys, sign_manifest
+from discreet.collect.reporting.manifest_reader import parse_manifest, read_manifest
+from discreet.collect.reporting.signing import create_keys, sign_manifest
 from tests.cli.clinic import CARD, ROWS, Run
+from tests.places import DOCS
 
 MANIFEST = """\
 survey: clinic
@@ -246,7 +246,7 @@ def test_there_is_no_seed(signed: Path, run: Run) -> None:
 
 
 def test_the_page_for_survey_managers_runs(run: Run) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "local.md").read_text(encoding="utf-8")
+    page = (DOCS / "local.md").read_text(encoding="utf-8")
     commands = [
         shlex.split(line) for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) for line in block.splitlines()
     ]
@@ -257,10 +257,8 @@ def test_the_page_for_survey_managers_runs(run: Run) -> None:
     assert "accepted           113290" in table
 
 
-def test_the_page_names_every_key_of_the_manifest() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "local.md").read_text(encoding="utf-8")
-    for path, _ in walk_keys(MANIFEST_KEYS):
-        assert path.rsplit(".", 1)[-1] in page
+def test_the_manifest_on_the_page_is_read() -> None:
+    page = (DOCS / "local.md").read_text(encoding="utf-8")
     example = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
     assert example is not None
     assert parse_manifest(example[1], file="local.md").asked == 1

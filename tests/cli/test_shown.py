@@ -71,7 +71,7 @@ def test_an_unforeseen_fault_shows_nothing_of_the_rows(run: Run, monkeypatch: py
         raise ValueError("patient 17 is 93 years old")
 
     monkeypatch.delenv("DISCREET_DEBUG", raising=False)
-    monkeypatch.setattr("discreet.data.card.read_card", fail)
+    monkeypatch.setattr("discreet.cards.card.read_card", fail)
     told = run("card", "check", "clinic.yaml", code=1)
     assert told.out == ""
     assert told.err.startswith("InternalFault: discreet met an unforeseen ValueError.")

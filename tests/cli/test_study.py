@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.clinic import Run, heed_interrupts
-from tests.unit.study.honest import CARD, STUDY, rows, write
+from tests.unit.lab.study.honest import CARD, STUDY, rows, write
 
 CENTRAL = "\n".join("models: [central]" if line.startswith("models") else line for line in STUDY.splitlines()) + "\n"
 
 
 def test_init_run_and_run_again(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.cli.progress._SECONDS_APART", 0)
+    monkeypatch.setattr("discreet.cli.progress.SECONDS_APART", 0)
     (tmp_path / "clinic.yaml").write_text(CARD, encoding="utf-8")
     (tmp_path / "clinic.csv").write_text(rows(), encoding="utf-8")
     assert "discreet study run s.yaml" in run("study", "init", "s.yaml", "--dataset", "clinic.yaml", "clinic.csv").out

@@ -1,4 +1,4 @@
-"""`discreet table --compare`: for the custodian alone, readable on a narrow screen, refused before it is shown."""
+"""`discreet lab compare`: for the custodian alone, readable on a narrow screen, refused before it is shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.clinic import Run
 
-COMPARE = ("table", "-w", "w", "clinic", "--by", "town,smokes", "--compare", "--trials", "3")
+COMPARE = ("lab", "compare", "-w", "w", "clinic", "--by", "town,smokes", "--trials", "3")
 
 
 def test_every_method_is_a_line_of_a_narrow_screen(run: Run, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +56,8 @@ def test_as_json_for_machines(run: Run, clinic: Path) -> None:
         (("--custodian", "--analyst", "nobody"), "UnknownName"),
         (("--custodian", "--trials", "0"), "ParameterInvalid"),
         (("--custodian", "--epsilon", "-1"), "ParameterInvalid"),
-        (("--custodian", "--out", "x.csv"), "UsageError"),
-        (("--custodian", "--format", "xlsx"), "UsageError"),
+        (("--custodian", "--out", "x.csv"), "Usage"),
+        (("--custodian", "--format", "xlsx"), "Usage"),
     ],
 )
 def test_what_is_refused_shows_nothing(run: Run, clinic: Path, words: tuple[str, ...], told: str) -> None:

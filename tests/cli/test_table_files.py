@@ -11,9 +11,9 @@ REFUSED = {
     ("--out", "t.xls"): "must end in",
     ("--out", "none/t.csv"): "there is no folder",
     ("--format", "xlsx"): "needs a file",
-    ("--heat-map", "heat.png"): "must end in .svg",
-    ("--bars", "none/bars.svg"): "there is no folder",
-    ("--bars", "same.svg", "--heat-map", "./same.svg"): "different files",
+    ("--draw", "heat-map=heat.png"): "must end in .svg",
+    ("--draw", "bars=none/bars.svg"): "there is no folder",
+    ("--draw", "bars=same.svg", "--draw", "heat-map=./same.svg"): "different files",
 }
 
 
@@ -21,7 +21,7 @@ def test_the_ending_tells_the_format_and_pictures_stand_beside(run: Run, clinic:
     for ending in ("txt", "json", "csv", "xlsx", "parquet", "sdmx.csv"):
         assert f"wrote t.{ending}" in run(*TABLE, "--out", f"t.{ending}", "--lang", "fr").out
         assert (tmp_path / f"t.{ending}").stat().st_size > 300
-    run(*TABLE, "--out", "t.html", "--heat-map", "heat.svg", "--bars", "bars.svg")
+    run(*TABLE, "--out", "t.html", "--draw", "heat-map=heat.svg", "--draw", "bars=bars.svg")
     for name in ("heat.svg", "bars.svg", "t.html"):
         assert "epsilon = 0.5. Neighbours: add-remove" in (tmp_path / name).read_text(encoding="utf-8")
 

@@ -43,6 +43,8 @@ if place:
             original(*arguments, **options)
         os.kill(os.getpid(), signal.SIGKILL)
     setattr(owner, name, patched)
+from discreet.lab.laboratory import Laboratory
+from discreet.tables.request import table_request
 house = discreet.open(workspace)
 own = {"epsilon": "0.5", "request_id": "one"}
 if what == "query":
@@ -52,9 +54,9 @@ elif what == "workload":
 elif what == "table":
     told = house.table("t", by=["group"], **own, fresh=True).to_dict()
 elif what == "unproven":
-    told = house.ask_unproven("SELECT COUNT(*) AS n FROM t", strategy="local", **own).to_dict()
+    told = Laboratory(house).ask_unproven("SELECT COUNT(*) AS n FROM t", strategy="local", **own).to_dict()
 else:
-    told = house.table("t", by=["group"], method="bootstrap", **own).to_dict()
+    told = Laboratory(house).bootstrap(table_request("t", ["group"]), **own).to_dict()
 released = told.get("answers") or told.get("cells") or told["rows"]
 if what == "workload":
     released = {name: answer["rows"] for name, answer in released.items()}
@@ -69,12 +71,12 @@ questions:
 """
 
 POINTS = [
-    ("discreet.ledger.ledger:Ledger", "spend", "after"),
+    ("discreet.ledger.workspace_ledger:Ledger", "spend", "after"),
     ("discreet.engines.embedded:EmbeddedEngine", "measure", "before"),
     ("discreet.mechanisms.discrete_laplace:DiscreteLaplace", "release", "before"),
     ("discreet.mechanisms.discrete_laplace:DiscreteLaplace", "release", "after"),
-    ("discreet.ledger.ledger:Ledger", "commit_answer", "before"),
-    ("discreet.ledger.ledger:Ledger", "commit_answer", "after"),
+    ("discreet.ledger.workspace_ledger:Ledger", "commit_answer", "before"),
+    ("discreet.ledger.workspace_ledger:Ledger", "commit_answer", "after"),
 ]
 # The steps of the pipeline after which something stands.
 STEPS = ("before", "after")

@@ -18,8 +18,8 @@ from typing import Any
 
 from discreet.guarantees.types import PureDP
 from discreet.ledger import LedgerConfig, SpendRequest, open_ledger
-from discreet.ledger.anchor import Anchor, HeldAnchor
-from discreet.ledger.store import Transaction
+from discreet.ledger.stores.store import Transaction
+from discreet.ledger.trust.anchor import Anchor, HeldAnchor
 
 POINTS: dict[str, tuple[type, str, bool]] = {
     "before the event": (Transaction, "insert_event", True),

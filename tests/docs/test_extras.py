@@ -1,13 +1,11 @@
-"""Every extra of the package is known to the doctor and named in the readme."""
+"""Every package that is needed and every extra is known to the doctor; the extras are named in the readme."""
 
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
 
-from discreet.cli.examination import EXTRAS
-
-ROOT = Path(__file__).resolve().parents[2]
+from discreet.cli.doctor import CORE, EXTRAS
+from tests.places import ROOT
 
 
 def test_every_extra_is_examined_and_named() -> None:
@@ -16,3 +14,8 @@ def test_every_extra_is_examined_and_named() -> None:
     assert set(EXTRAS) == extras
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [name for name in sorted(extras - {"gan"}) if f"`{name}`" not in readme] == []
+
+
+def test_the_doctor_examines_what_the_core_needs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert [dependency.split(">=")[0] for dependency in project["dependencies"]] == list(CORE)

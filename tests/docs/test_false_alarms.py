@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.false_alarms import BUDGET, CHANCES, ELSEWHERE
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
 
 
 def test_the_shares_stay_within_the_budget() -> None:

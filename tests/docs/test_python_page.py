@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.sample.survey import write_survey
+from discreet.samples.survey import write_survey
+from tests.places import DOCS
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = DOCS / "python.md"
 
 
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

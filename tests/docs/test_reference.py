@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,13 +15,14 @@ from typing import Any
 import pytest
 
 import discreet
+from discreet.cards.json_schema import make_json_schema
+from discreet.cards.schema import walk_keys
 from discreet.cli.app import root
+from discreet.cli.file_schemas import FileKind, load_schema
+from discreet.cli.files_page import files_page
 from discreet.cli.reference import ENVIRONMENT, reference
-from discreet.data.cardkeys import walk_keys
 from discreet.mechanisms import MECHANISMS
-
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
+from tests.places import DOCS, ROOT
 
 
 def commands(command: Any, path: str = "discreet") -> Iterator[tuple[str, Any]]:
@@ -51,11 +53,26 @@ def test_every_command_and_option_is_in_the_reference(path: str) -> None:
             assert parameter.help
 
 
+def test_the_page_of_files_is_what_the_code_says() -> None:
+    assert (DOCS / "files.md").read_text(encoding="utf-8") == files_page(), "run: make docs"
+
+
+@pytest.mark.parametrize("kind", FileKind)
+def test_the_published_schemas_are_what_the_code_says(kind: FileKind) -> None:
+    published = json.loads((DOCS / "schemas" / f"{kind}.json").read_text(encoding="utf-8"))
+    assert published == make_json_schema(load_schema(kind)), "run: make docs"
+    assert {file.stem for file in (DOCS / "schemas").iterdir()} == set(FileKind)
+
+
+@pytest.mark.parametrize("kind", FileKind)
+def test_every_key_of_every_file_is_documented(kind: FileKind) -> None:
+    page = files_page()
+    assert all(f"`{path}`" in page for path, _ in walk_keys(load_schema(kind).fields))
+
+
 def test_every_card_key_and_mechanism_is_documented() -> None:
-    page, card = reference(), (DOCS / "card.md").read_text(encoding="utf-8")
-    for path, key in walk_keys():
-        assert f"`{path}`" in page
-        assert key.name in card
+    page = reference()
+    assert all(f"`{path}`" in page for path, _ in walk_keys(load_schema(FileKind.CARD).fields))
     for name in MECHANISMS:
         assert f"### `{name}`" in page
         assert (DOCS / "proofs" / f"{name}.md").exists()

@@ -9,15 +9,16 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from discreet.data.card import read_card
-from discreet.data.sample.survey import write_survey
-from discreet.data.sample.visits import write_visits
+from discreet.cards.card import read_card
 from discreet.errors import Refused
-from discreet.plan.algebra import Plan
-from discreet.plan.questions import read_statement
-from tests.unit.plan.catalogue import Shelf
+from discreet.samples.survey import write_survey
+from discreet.samples.visits import write_visits
+from discreet.sql.algebra import Plan
+from discreet.sql.reader.questions import read_statement
+from tests.places import DOCS
+from tests.unit.sql.catalogue import Shelf
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "sql.md").read_text(encoding="utf-8")
 ANSWERED = [
     sql.strip() for block in re.findall(r"```sql\n(.*?)```", PAGE, re.S) for sql in block.split(";\n") if sql.strip()
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from discreet.data.card import parse_card
-from discreet.data.publicsource import read_public_file
-from discreet.data.publictables import PublicTable
-from discreet.data.rowsource import RowSource
-from discreet.data.sources import open_source
-from discreet.data.workspace import Dataset
+from discreet.cards.card import parse_card
 from discreet.errors import UnknownName
+from discreet.sources.source import open_source
+from discreet.workspace.folder import Dataset
+from discreet.workspace.public_file import read_public_file
+from discreet.workspace.public_tables import PublicTable
+from discreet.workspace.row_source import RowSource
 
 __all__ = ["HOME", "Shelf"]
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.plan.bounds import bound_statement
-from discreet.plan.first_form import first_hash
-from discreet.plan.questions import read_statement
-from discreet.plan.serialisation import Serialisation
-from discreet.plan.statement import Statement
+from discreet.sql.bounds import bound_statement
+from discreet.sql.first_form import first_hash
+from discreet.sql.reader.questions import read_statement
+from discreet.sql.serialisation import Serialisation
+from discreet.sql.statement import Statement
 from tests.earlier.shelf import HOME, Shelf
 
 GOLDEN: Final[list[dict[str, Any]]] = json.loads((HOME / "bounds.json").read_text("utf-8"))

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.plan.algebra import Identity, walk
-from discreet.plan.bounds import bound_statement
-from discreet.plan.first_form import first_form, first_hash
-from discreet.plan.questions import read_statement
-from discreet.plan.serialisation import Serialisation, plan_hash
-from discreet.plan.statement import Statement
+from discreet.sql.algebra import Identity, walk
+from discreet.sql.bounds import bound_statement
+from discreet.sql.first_form import first_hash, make_first_form
+from discreet.sql.reader.questions import read_statement
+from discreet.sql.serialisation import Serialisation, plan_hash
+from discreet.sql.statement import Statement
 from tests.earlier.shelf import HOME, Shelf
 
 GOLDEN: Final[list[dict[str, Any]]] = json.loads((HOME / "hashes.json").read_text("utf-8"))
@@ -30,7 +30,7 @@ def read(entry: Mapping[str, Any]) -> Statement:
     statement, cards = read_statement(entry["sql"], SHELF, admit=admit)
     if "found" not in entry:
         return statement
-    names = first_form(statement.plan, statement.names).names
+    names = make_first_form(statement.plan, statement.names).names
     found: dict[Identity, tuple[int, int]] = {
         column: tuple(entry["found"][names[column]]) for column in statement.searched if names[column] in entry["found"]
     }
@@ -40,7 +40,7 @@ def read(entry: Mapping[str, Any]) -> Statement:
 @pytest.mark.parametrize("entry", GOLDEN, ids=lambda entry: entry["sql"][:60])
 def test_the_first_form_has_the_hashes_of_then(entry: Mapping[str, Any]) -> None:
     statement = read(entry)
-    form = first_form(statement.plan, statement.names)
+    form = make_first_form(statement.plan, statement.names)
     assert form.plan_hash == entry["plan_hash"]
     assert first_hash(statement) == entry["hash"]
     assert [form.measure_id(measure) for measure in statement.plan.measures] == entry["measures"]

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.data.workspace import Dataset
-from discreet.plan.first_form import first_hash
-from discreet.plan.serialisation import plan_hash
-from discreet.tables.forming import plan_table
+from discreet.sql.first_form import first_hash
+from discreet.sql.serialisation import plan_hash
+from discreet.tables.formation import plan_table
 from discreet.tables.request import table_request
+from discreet.workspace.folder import Dataset
 from tests.earlier.shelf import HOME, Shelf
 
 GOLDEN: Final[list[dict[str, Any]]] = json.loads((HOME / "tables.json").read_text("utf-8"))

@@ -23,8 +23,8 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from tests.faults.planting import Fault, FaultUnplantable, read_faults
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("src", "tests", "benchmarks", "docs", "examples")
 FILES = ("pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
 PATIENCE = 600  # seconds for one fault

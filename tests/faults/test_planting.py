@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 
 from tests.faults.planting import Fault, FaultUnplantable, read_faults
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FAULTS = read_faults()
+HOMES = {"replications": "replications/src/discreet_replications"}
 ROOMS = {path.stem for path in (ROOT / "src" / "discreet").iterdir() if not path.stem.startswith("_")} - {"py"}
+ROOMS |= HOMES.keys()
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.room}/{fault.name}")
 def test_a_fault_changes_what_the_source_means(fault: Fault) -> None:
     assert ast.dump(ast.parse(fault.plant(ROOT))) != _meaning(fault.file)
-    assert fault.file.startswith(f"src/discreet/{fault.room}")
+    assert fault.file.startswith(HOMES.get(fault.room, f"src/discreet/{fault.room}"))
     assert fault.breaks.endswith(".")
     assert all((ROOT / test.split("::")[0]).exists() for test in fault.tests)
     assert fault.tests

@@ -15,8 +15,8 @@ import pytest
 
 from discreet.errors import BudgetExceeded
 from discreet.guarantees.types import PureDP
-from discreet.release.outlook import foresee
-from discreet.release.workloads import Task, Workload
+from discreet.release.forecast.outlook import foresee
+from discreet.release.workload import Workload, WorkloadQuestion
 from discreet.session import Session
 from tests.unit.tables.office import CARD, POPULATION, open_office
 
@@ -83,7 +83,9 @@ class Asking:
         return self.hold(told, lambda: desk.release(asked, fresh=fresh).to_dict())
 
     def workload(self, analyst: str, epsilon: str) -> str:
-        tasks = tuple(Task(f"q{age}", f"SELECT COUNT(*) AS n FROM people WHERE age > {age}") for age in (1, 2, 3))
+        tasks = tuple(
+            WorkloadQuestion(f"q{age}", f"SELECT COUNT(*) AS n FROM people WHERE age > {age}") for age in (1, 2, 3)
+        )
         workload = Workload(tasks, epsilon=Decimal(epsilon))
         told = self.session.plan(workload, analyst=analyst).to_dict()
         return self.hold(told, lambda: self.session.run(workload, analyst=analyst).to_dict())

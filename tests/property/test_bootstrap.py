@@ -12,12 +12,11 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.tables.bootstrap.observed import Observed
-from discreet.tables.bootstrap.sensitivity import (
+from discreet.lab.bootstrap.bootstrap_sensitivity import (
     CellSummary,
-    Method,
     PublicBounds,
-    Statistic,
+    ScaleMethod,
+    TableKind,
     cell_sensitivities,
     noise_scales,
     printed_table_sensitivity,
@@ -25,6 +24,7 @@ from discreet.tables.bootstrap.sensitivity import (
     summarise,
     table_sensitivity,
 )
+from discreet.lab.bootstrap.observed_cells import Observed
 
 CELLS = 3
 BOUNDS = PublicBounds(-3, 3)
@@ -81,20 +81,20 @@ def test_each_cell_moves_as_far_as_its_sensitivity_and_no_farther(data: list[Row
 @given(datasets)
 def test_with_public_membership_a_cell_moves_by_its_spread(data: list[Row]) -> None:
     found = list(neighbours(data, same_cell=True))
-    expected = noise_scales(cells_of(data), method=Method.MEMBERSHIP, statistic=Statistic.TOTAL)
+    expected = noise_scales(cells_of(data), method=ScaleMethod.MEMBERSHIP, statistic=TableKind.TOTAL)
     assert {cell: max(abs(one[cell]) for one in found) for cell in range(CELLS)} == expected
 
 
-@given(datasets, st.sampled_from(Method), st.sampled_from(Statistic))
-def test_no_neighbour_loses_more_than_epsilon(data: list[Row], method: Method, statistic: Statistic) -> None:
+@given(datasets, st.sampled_from(ScaleMethod), st.sampled_from(TableKind))
+def test_no_neighbour_loses_more_than_epsilon(data: list[Row], method: ScaleMethod, statistic: TableKind) -> None:
     """At epsilon 1 the loss of a pair is the sum over cells of the difference by the scale of its noise."""
-    kind = data if statistic is Statistic.TOTAL else counted(data)
-    bounds = BOUNDS if statistic is Statistic.TOTAL else PublicBounds(1, 1)
+    kind = data if statistic is TableKind.TOTAL else counted(data)
+    bounds = BOUNDS if statistic is TableKind.TOTAL else PublicBounds(1, 1)
     scales = released_scales(
         cells_of(kind), method=method, statistic=statistic, public=bounds, outside=observed(kind).outside
     )
     assert min(scales.values()) > 0
-    for difference in neighbours(kind, same_cell=method is Method.MEMBERSHIP):
+    for difference in neighbours(kind, same_cell=method is ScaleMethod.MEMBERSHIP):
         assert sum(Fraction(abs(moved), scales[cell]) for cell, moved in enumerate(difference)) <= 1
 
 
@@ -102,7 +102,7 @@ def test_no_neighbour_loses_more_than_epsilon(data: list[Row], method: Method, s
 def test_a_larger_pool_never_needs_less_noise(data: list[Row], pool: list[Row]) -> None:
     alone, joined = observed(data), observed(data).joined(observed(pool))
     assert joined == observed([*data, *pool])
-    for method, statistic in product(Method, [Statistic.TOTAL]):
+    for method, statistic in product(ScaleMethod, [TableKind.TOTAL]):
         small, large = (
             noise_scales(dict(enumerate(one.cells)), method=method, statistic=statistic, outside=one.outside)
             for one in (alone, joined)
@@ -120,12 +120,12 @@ def test_bootstrap_never_needs_more_noise_than_public_bounds(data: list[Row]) ->
 
 def test_what_is_printed_is_exceeded_by_a_row_that_changes_its_cell() -> None:
     data: list[Row] = [(0, 2), (0, 3), (1, 3)]
-    for kind, statistic in ((data, Statistic.TOTAL), (counted(data), Statistic.COUNT)):
+    for kind, statistic in ((data, TableKind.TOTAL), (counted(data), TableKind.COUNT)):
         printed = printed_table_sensitivity(cells_of(kind), statistic=statistic)
         moved = max(sum(map(abs, difference)) for difference in neighbours(kind))
-        assert (printed, moved) == ((1, 6) if statistic is Statistic.TOTAL else (1, 2))
-        for method in (Method.MAXIMUM, Method.SPLIT):
-            if (method, statistic) == (Method.SPLIT, Statistic.COUNT):
+        assert (printed, moved) == ((1, 6) if statistic is TableKind.TOTAL else (1, 2))
+        for method in (ScaleMethod.MAXIMUM, ScaleMethod.SPLIT):
+            if (method, statistic) == (ScaleMethod.SPLIT, TableKind.COUNT):
                 continue  # single counts are printed as they are
             scales = noise_scales(cells_of(kind), method=method, statistic=statistic, printed=True)
             assert any(

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import Derive, Extreme, Field, Filter, Join, Lookup, PerUnit, Quantile, Relation, Scan, walk
-from discreet.plan.calculus import Facts, Span, facts_of, span_of
-from discreet.plan.sensitivity import sensitivities
+from discreet.sql.algebra import Derive, Extreme, Field, Filter, Join, Lookup, PerUnit, Quantile, Relation, Scan, walk
+from discreet.sql.calculus import Facts, Span, facts_of, span_of
+from discreet.sql.sensitivity import sensitivities
 from tests.algebra.generator import EVERY_NODE, Example, nodes_in, random_example
 from tests.algebra.interpreter import Datum, Row, Tables, grouped, holds, rows_of
 from tests.algebra.neighbours import Pair, distance, neighbouring_tables, place_of, search

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.data.card import Card, Category, Column, Kind, Labels, Membership, Size, WeightRule
+from discreet.cards.card import Card, Category, Column, ColumnKind, Labels, Membership, SizeRule, WeightRule
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.types import Neighbours, Unit
-from discreet.plan import calculus, sensitivity
-from discreet.plan.algebra import (
+from discreet.sql import calculus, sensitivity
+from discreet.sql.algebra import (
     Absolute,
     And,
     Case,
@@ -62,8 +62,8 @@ from discreet.plan.algebra import (
     Whole,
     Within,
 )
-from discreet.plan.calculus import Caps, Span
-from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
+from discreet.sql.calculus import Caps, Span
+from discreet.sql.sensitivity import Sensitivities, Sensitivity, sensitivities
 from tests.algebra import neighbours
 from tests.algebra.columns import at, field, scan
 from tests.algebra.generator import EVERY_NODE, nodes_in
@@ -74,15 +74,15 @@ from tests.algebra.populations import Cards
 # --- a small population ---------------------------------------------------------------------------------------------
 
 SETTINGS: Final = {
-    "add-remove": (Neighbours.ADD_REMOVE, Size.PRIVATE),
-    "replace-one": (Neighbours.REPLACE_ONE, Size.PRIVATE),
-    "replace-one, public size": (Neighbours.REPLACE_ONE, Size.PUBLIC),
-    "replace-one, public size, people known": (Neighbours.REPLACE_ONE, Size.PUBLIC),
-    "replace-one, public size, people and visits known": (Neighbours.REPLACE_ONE, Size.PUBLIC),
+    "add-remove": (Neighbours.ADD_REMOVE, SizeRule.PRIVATE),
+    "replace-one": (Neighbours.REPLACE_ONE, SizeRule.PRIVATE),
+    "replace-one, public size": (Neighbours.REPLACE_ONE, SizeRule.PUBLIC),
+    "replace-one, public size, people known": (Neighbours.REPLACE_ONE, SizeRule.PUBLIC),
+    "replace-one, public size, people and visits known": (Neighbours.REPLACE_ONE, SizeRule.PUBLIC),
 }
 
 
-def column(name: str, kind: Kind, **parts: object) -> Column:
+def column(name: str, kind: ColumnKind, **parts: object) -> Column:
     return Column(name, kind, Labels(name, name), **parts)  # type: ignore[arg-type]
 
 
@@ -108,18 +108,18 @@ def population(setting: str, rows: int = 3) -> dict[str, Card]:
         membership=Membership.PUBLIC if "people" in setting else Membership.CONFIDENTIAL,
         exact_public=True,
         columns=(
-            column("pid", Kind.ID, type="integer"),
-            column("region", Kind.CATEGORY, public=True, categories=categories(2)),
-            column("sick", Kind.CATEGORY, categories=categories(2)),
-            column("age", Kind.INTEGER, bounds=bounds(-3, 5)),
-            column("up", Kind.INTEGER, bounds=bounds(2, 7)),
-            column("note", Kind.TEXT),
-            column("gain", Kind.INTEGER),
-            column("weight", Kind.INTEGER, bounds=bounds(6, 20)),
+            column("pid", ColumnKind.ID, type="integer"),
+            column("region", ColumnKind.CATEGORY, public=True, categories=categories(2)),
+            column("sick", ColumnKind.CATEGORY, categories=categories(2)),
+            column("age", ColumnKind.INTEGER, bounds=bounds(-3, 5)),
+            column("up", ColumnKind.INTEGER, bounds=bounds(2, 7)),
+            column("note", ColumnKind.TEXT),
+            column("gain", ColumnKind.INTEGER),
+            column("weight", ColumnKind.INTEGER, bounds=bounds(6, 20)),
         ),
         weight=WeightRule("weight", by="region", caps=(("0", Decimal(4)), ("1", Decimal(15)))),
     )
-    cost = column("cost", Kind.INTEGER, bounds=bounds(-1, 4))
+    cost = column("cost", ColumnKind.INTEGER, bounds=bounds(-1, 4))
     return {
         "people": people,
         "visits": replace(

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.data.card import Card, Category, Column, Kind, Labels, Membership, Size
+from discreet.cards.card import Card, Category, Column, ColumnKind, Labels, Membership, SizeRule
 from discreet.guarantees.budget import Budget
 from discreet.guarantees.types import Neighbours, Unit
-from discreet.plan import calculus, sensitivity
-from discreet.plan.algebra import (
+from discreet.sql import calculus, sensitivity
+from discreet.sql.algebra import (
     And,
     Case,
     Clamp,
@@ -50,15 +50,15 @@ from discreet.plan.algebra import (
     Whole,
     Within,
 )
-from discreet.plan.calculus import Facts, Span, facts_of, span_of
-from discreet.plan.sensitivity import sensitivities
+from discreet.sql.calculus import Facts, Span, facts_of, span_of
+from discreet.sql.sensitivity import sensitivities
 from tests.algebra.columns import at, field, scan
 from tests.algebra.interpreter import Tables
 from tests.algebra.neighbours import reach, search
 from tests.algebra.populations import Cards
 
 
-def column(name: str, kind: Kind, **parts: object) -> Column:
+def column(name: str, kind: ColumnKind, **parts: object) -> Column:
     return Column(name, kind, Labels(name, name), **parts)  # type: ignore[arg-type]
 
 
@@ -76,18 +76,18 @@ def population(rows: int = 1, membership: Membership = Membership.PUBLIC) -> dic
         unit=Unit("pid", rows),
         neighbours=Neighbours.REPLACE_ONE,
         budget=Budget(epsilon=3),
-        size=Size.PUBLIC,
+        size=SizeRule.PUBLIC,
         membership=membership,
         exact_public=True,
         columns=(
-            column("pid", Kind.ID, type="integer"),
-            column("sick", Kind.CATEGORY, categories=sick, public_presence=True),
-            column("up", Kind.INTEGER, bounds=bounds(4, 7), public_presence=True),
-            column("wide", Kind.INTEGER, bounds=bounds(2, 5), public_presence=True),
-            column("hidden", Kind.INTEGER, bounds=bounds(4, 7)),
+            column("pid", ColumnKind.ID, type="integer"),
+            column("sick", ColumnKind.CATEGORY, categories=sick, public_presence=True),
+            column("up", ColumnKind.INTEGER, bounds=bounds(4, 7), public_presence=True),
+            column("wide", ColumnKind.INTEGER, bounds=bounds(2, 5), public_presence=True),
+            column("hidden", ColumnKind.INTEGER, bounds=bounds(4, 7)),
         ),
     )
-    cost = column("cost", Kind.INTEGER, bounds=bounds(1, 3))
+    cost = column("cost", ColumnKind.INTEGER, bounds=bounds(1, 3))
     visits = replace(people, dataset="visits", unit=Unit("pid", 2), columns=(people.columns[0], cost))
     return {"people": people, "visits": visits}
 

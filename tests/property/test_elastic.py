@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import KeyJoin, Scan
-from discreet.sensitivity.elastic import Elastic, JoinHeld, JoinSubject, elastic_sensitivity, smooth_bound
-from discreet.sensitivity.smoothnoise import SmoothNoise
+from discreet.lab.strategies.elastic_strategy import Elastic, JoinHeld, JoinSubject, elastic_sensitivity, smooth_bound
+from discreet.lab.strategies.smooth_noise import SmoothNoise
+from discreet.sql.algebra import KeyJoin, Scan
 from tests.algebra.columns import at, field
 
 Keys = tuple[int, ...]

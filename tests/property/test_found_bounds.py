@@ -9,14 +9,14 @@ from typing import Final
 
 import pytest
 
-from discreet.data.card import Card
+from discreet.cards.card import Card
 from discreet.errors import DiscreetError
-from discreet.plan.bounds import bound_statement
-from discreet.plan.calculus import SEARCHED
-from discreet.plan.measures import Found
-from discreet.plan.questions import read_statement
-from discreet.plan.statement import Statement
-from discreet.study.strategies import PrivateCatalogue
+from discreet.lab.strategies.released_strategies import PrivateCatalogue
+from discreet.sql.bounds import bound_statement
+from discreet.sql.calculus import SEARCHED
+from discreet.sql.reader.measures import Found
+from discreet.sql.reader.questions import read_statement
+from discreet.sql.statement import Statement
 from tests.sqltext.populations import Population, population
 from tests.sqltext.statements import random_question
 

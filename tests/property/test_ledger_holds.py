@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from discreet.guarantees.budget import Budget, PopulationTerms
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, Neighbours, PureDP
-from discreet.ledger.accounting import Totals, admits, caps, weigh
-from discreet.ledger.events import GENESIS, Event, Kind, encode_guarantee, encode_terms
+from discreet.ledger.accounting import ChargeTotals, admits, caps, weigh
+from discreet.ledger.events import GENESIS, Event, EventKind, encode_guarantee, encode_terms
 from discreet.ledger.standing import PopulationStanding, Standing, encode_before, fold
 
 BUDGETS = (
@@ -56,13 +56,13 @@ class Office:
             unit_column="person_id",
             unit_type="integer",
         )
-        assert self.write(Kind.POPULATION, {"terms": encode_terms(terms)})
+        assert self.write(EventKind.POPULATION, {"terms": encode_terms(terms)})
 
     @property
     def population(self) -> PopulationStanding:
         return self.standing.populations["cchs"]
 
-    def write(self, kind: Kind, payload: dict[str, Any]) -> int | None:
+    def write(self, kind: EventKind, payload: dict[str, Any]) -> int | None:
         """Its sequence number, or None where the fold does not admit it."""
         event = Event(
             sequence=self.events + 1,
@@ -85,7 +85,7 @@ class Office:
         name = f"r{self.events}" if used is None else used.request_id
         before = encode_before(self.population.without(used), analyst)
         payload = asked(analyst, cost, name) | {"mechanisms": [], "before": before}
-        return self.write(Kind.CHARGE, payload if hold is None else payload | {"hold": hold})
+        return self.write(EventKind.CHARGE, payload if hold is None else payload | {"hold": hold})
 
     def fits(self, analyst: str, cost: CentralGuarantee) -> bool:
         """By the lists alone."""
@@ -100,8 +100,8 @@ def asked(analyst: str, cost: CentralGuarantee, name: str) -> dict[str, Any]:
     return {**where, "request_id": name, "guarantee": guarantee}
 
 
-def add(charges: Any) -> Totals:
-    return sum((weigh(cost) for _, cost in charges), Totals())
+def add(charges: Any) -> ChargeTotals:
+    return sum((weigh(cost) for _, cost in charges), ChargeTotals())
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=["pure", "approximate"])
@@ -112,7 +112,7 @@ def test_caps_hold_for_all_that_is_charged_and_held(budget: Budget, steps: list[
         if act in {"hold", "charge"}:
             fits = office.fits(analyst, cost)
             if act == "hold":
-                made = office.write(Kind.HOLD, asked(analyst, cost, f"r{office.events}"))
+                made = office.write(EventKind.HOLD, asked(analyst, cost, f"r{office.events}"))
                 office.held |= {} if made is None else {made: (analyst, cost)}
             else:
                 made = office.charge(analyst, cost)
@@ -124,9 +124,9 @@ def test_caps_hold_for_all_that_is_charged_and_held(budget: Budget, steps: list[
                 assert office.charge(*office.held[chosen], hold=chosen) is not None, "what is held can be used"
                 office.charged.append(office.held[chosen])
             else:
-                assert office.write(Kind.HOLD_RELEASED, {"hold": chosen}) is not None
+                assert office.write(EventKind.HOLD_RELEASED, {"hold": chosen}) is not None
             del office.held[chosen]
-            assert office.write(Kind.HOLD_RELEASED, {"hold": chosen}) is None
+            assert office.write(EventKind.HOLD_RELEASED, {"hold": chosen}) is None
         standing = office.population
         assert (standing.totals, standing.held()) == (add(office.charged), add(office.held.values()))
         assert admits(caps(budget)[0], standing.totals)

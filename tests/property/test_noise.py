@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from discreet.lab.study import SeededEntropy
 from discreet.noise import (
     ByteTape,
     Run,
@@ -18,17 +19,15 @@ from discreet.noise import (
     gaussian_tail,
     geometric,
     polya,
-    respond,
     respond_array,
     select,
     uniform_below,
 )
 from discreet.noise.bits import expand
-from discreet.noise.chance import toss
+from discreet.noise.chance import Chance, toss
 from discreet.noise.enclosure import enclose_exp_minus
+from discreet.noise.gaussian_array import discrete_gaussian_array
 from discreet.noise.quantile import gaussian_half_width, laplace_half_width, laplace_threshold
-from discreet.noise.response import keep_digits
-from discreet.study import SeededEntropy
 
 scales = st.fractions(min_value=Fraction(1, 1000), max_value=10**6, max_denominator=10**6)
 levels = st.integers(1, 10**9 - 1).map(lambda units: Fraction(units, 10**9))
@@ -98,22 +97,27 @@ def test_a_threshold_agrees_with_the_half_width_of_twice_the_chance(scale: Fract
 
 
 @given(st.integers(1, 10**9), st.integers(2, 500))
-def test_digits_of_p_extend_each_other_and_lie_between_a_kth_and_one(units: int, categories: int) -> None:
-    epsilon = Fraction(units, 10**7)
-    short = keep_digits(epsilon=epsilon, categories=categories, bits=64)
-    assert keep_digits(epsilon=epsilon, categories=categories, bits=128) >> 64 == short
-    assert 2**64 // categories <= short < 2**64
+def test_digits_of_a_chance_extend_each_other_and_lie_within_it(units: int, categories: int) -> None:
+    others = categories - 1
+    chance = Chance(Fraction(units, 10**7), times=others, plus=others)
+    assert chance.leading(2) >> 64 == chance.leading(1)
+    assert 0 <= chance.leading(1) <= 2**64 * others // categories
 
 
 @given(st.integers(2, 400), st.data(), seeds)
-def test_reports_are_categories_by_both_ways(categories: int, data: st.DataObject, seed: int) -> None:
+def test_reports_are_categories(categories: int, data: st.DataObject, seed: int) -> None:
     answers = data.draw(st.lists(st.integers(0, categories - 1), max_size=20))
-    entropy, epsilon = SeededEntropy(seed), Fraction(1, 3)
     array = np.array(answers, dtype=np.int64)
-    many = respond_array(entropy, array, epsilon=epsilon, categories=categories).tolist()
-    each = [respond(entropy, answer, epsilon=epsilon, categories=categories) for answer in answers]
-    assert len(many) == len(each) == len(answers)
-    assert all(0 <= report < categories for report in many + each)
+    reports = respond_array(SeededEntropy(seed), array, epsilon=Fraction(1, 3), categories=categories).tolist()
+    assert len(reports) == len(answers)
+    assert all(0 <= report < categories for report in reports)
+
+
+@given(st.fractions(min_value=Fraction(1, 100), max_value=2**104), st.integers(1, 20), seeds)
+def test_a_gaussian_vector_repeats_with_its_bytes(variance: Fraction, count: int, seed: int) -> None:
+    first, second = (discrete_gaussian_array(SeededEntropy(seed), variance=variance, count=count) for _ in range(2))
+    assert first.tolist() == second.tolist()
+    assert abs(first).max() < 10 * (1 + math.isqrt(int(variance)))
 
 
 runs = st.lists(st.tuples(st.integers(-50, 50) | st.fractions(-9, 9, max_denominator=9), st.integers(0, 10**12)))

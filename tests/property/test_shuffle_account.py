@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.shuffle.amplification import amplified_epsilon, largest_local_epsilon
+from discreet.collect.mixing.amplification import amplified_epsilon, largest_local_epsilon
 
 LOOSE = Decimal("1.005")
 

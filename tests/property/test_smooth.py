@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.guarantees.types import Neighbours
-from discreet.plan.algebra import Scan
-from discreet.sensitivity.smooth import Smooth, smooth_bound
-from discreet.sensitivity.smoothnoise import SmoothNoise
-from discreet.sensitivity.subject import Aggregate, Held, Subject
-from discreet.sensitivity.windows import Core, Discount, widest_gap
+from discreet.lab.strategies.smooth_noise import SmoothNoise
+from discreet.lab.strategies.smooth_strategy import Smooth, smooth_bound
+from discreet.lab.strategies.subject import AggregateKind, HeldValues, Subject
+from discreet.lab.strategies.widest_gap import Core, Discount, widest_gap
+from discreet.sql.algebra import Scan
 from tests.algebra.columns import at, field
 
 DOMAIN, MOST = (0, 1, 4, 5), 5
@@ -31,14 +31,14 @@ PROMISES = [(Decimal("1.5"), Decimal("1e-6")), (Decimal(12), Decimal("0.05"))]
 ROUNDING = 1 + 1e-9
 
 MEASURES = [
-    (Aggregate.MIN, None),
-    (Aggregate.MAX, None),
-    (Aggregate.QUANTILE, Fraction(1, 2)),
-    (Aggregate.QUANTILE, Fraction(1, 4)),
-    (Aggregate.QUANTILE, Fraction(9, 10)),
-    (Aggregate.TRIMMED, Fraction(1, 4)),
-    (Aggregate.TRIMMED, Fraction(2, 5)),
-    (Aggregate.TRIMMED, Fraction(0)),
+    (AggregateKind.MIN, None),
+    (AggregateKind.MAX, None),
+    (AggregateKind.QUANTILE, Fraction(1, 2)),
+    (AggregateKind.QUANTILE, Fraction(1, 4)),
+    (AggregateKind.QUANTILE, Fraction(9, 10)),
+    (AggregateKind.TRIMMED, Fraction(1, 4)),
+    (AggregateKind.TRIMMED, Fraction(2, 5)),
+    (AggregateKind.TRIMMED, Fraction(0)),
 ]
 CASES = [
     pytest.param(aggregate, rank, neighbours, rows, id=f"{aggregate.value}-{rank}-{neighbours.value}-{rows}")
@@ -52,7 +52,7 @@ promises = pytest.mark.parametrize(
 cases = pytest.mark.parametrize(("aggregate", "rank", "neighbours", "rows"), CASES)
 
 
-def subject(aggregate: Aggregate, rank: Fraction | None, neighbours: Neighbours, rows: int) -> Subject:
+def subject(aggregate: AggregateKind, rank: Fraction | None, neighbours: Neighbours, rows: int) -> Subject:
     return Subject(
         aggregate=aggregate,
         source=Scan("survey", rows, ((at("age"), "age"),)),
@@ -70,8 +70,8 @@ def subject(aggregate: Aggregate, rank: Fraction | None, neighbours: Neighbours,
     )
 
 
-def held(counts: tuple[int, ...]) -> Held:
-    return Held(tuple((v, n) for v, n in zip(DOMAIN, counts, strict=True) if n), sum(counts))
+def held(counts: tuple[int, ...]) -> HeldValues:
+    return HeldValues(tuple((v, n) for v, n in zip(DOMAIN, counts, strict=True) if n), sum(counts))
 
 
 @cache
@@ -95,7 +95,7 @@ def adjacent(neighbours: Neighbours, rows: int) -> np.ndarray:
 
 def answers(about: Subject) -> np.ndarray:
     """By the definition where there are values; without, as the proof note says."""
-    nothing = {Aggregate.MAX: Fraction(DOMAIN[0]), Aggregate.TRIMMED: Fraction(DOMAIN[0] + DOMAIN[-1], 2)}
+    nothing = {AggregateKind.MAX: Fraction(DOMAIN[0]), AggregateKind.TRIMMED: Fraction(DOMAIN[0] + DOMAIN[-1], 2)}
     exact = (held(counts).result(about) for counts in world())
     return np.array([float(nothing.get(about.aggregate, Fraction(DOMAIN[-1])) if a is None else a) for a in exact])
 
@@ -104,12 +104,12 @@ def bound_at(about: Subject, counts: tuple[int, ...], distance: int) -> float:
     """The proof's bound on the local sensitivity of all data sets at most so many units away."""
     values = [value for value, count in zip(DOMAIN, counts, strict=True) for _ in range(count)]
     size, rows, low, high = len(values), about.unit_rows, about.low, about.high
-    if about.aggregate is Aggregate.TRIMMED:
+    if about.aggregate is AggregateKind.TRIMMED:
         assert about.rank is not None
         cut, kept = math.floor(about.rank * size), math.ceil((1 - 2 * about.rank) * size) + 1
         first, last = cut, size - cut + 1
     else:
-        place = size if about.aggregate is Aggregate.MAX else max(1, math.ceil((about.rank or 0) * size))
+        place = size if about.aggregate is AggregateKind.MAX else max(1, math.ceil((about.rank or 0) * size))
         first, last, kept = place - 1, place + 1, 1
     wider = (distance + 1) * rows - 1
     reach = kept + wider
@@ -118,7 +118,7 @@ def bound_at(about: Subject, counts: tuple[int, ...], distance: int) -> float:
         padded[start + reach + reach + 1] - padded[start + reach + 1]
         for start in range(first - wider, last + wider - reach + 1)
     )
-    if about.aggregate is not Aggregate.TRIMMED:
+    if about.aggregate is not AggregateKind.TRIMMED:
         return gap
     assert about.rank is not None
     return min(high - low, gap * rows / max(1.0, float((1 - 2 * about.rank) * (size - wider))))
@@ -148,7 +148,7 @@ def worst(laws: list[Law], near: np.ndarray, *, epsilon: Decimal) -> float:
 
 @cases
 def test_no_data_set_at_a_distance_has_a_larger_local_sensitivity(
-    aggregate: Aggregate, rank: Fraction | None, neighbours: Neighbours, rows: int
+    aggregate: AggregateKind, rank: Fraction | None, neighbours: Neighbours, rows: int
 ) -> None:
     about = subject(aggregate, rank, neighbours, rows)
     near, values = adjacent(neighbours, rows), answers(about)
@@ -159,7 +159,7 @@ def test_no_data_set_at_a_distance_has_a_larger_local_sensitivity(
         bound = np.array([bound_at(about, counts, distance) for counts in world()])
         assert (truth <= bound + 1e-12).all()
         tight = tight or bool((truth > 0.4 * bound).any())
-        ranked = aggregate is not Aggregate.TRIMMED and neighbours is Neighbours.REPLACE_ONE
+        ranked = aggregate is not AggregateKind.TRIMMED and neighbours is Neighbours.REPLACE_ONE
         if ranked and (rows == 1 or distance):
             # Where the world is large enough to hold the neighbours, the bound is the truth itself.
             assert (truth == bound)[[sum(counts) <= 4 for counts in world()]].all()
@@ -170,7 +170,7 @@ def test_no_data_set_at_a_distance_has_a_larger_local_sensitivity(
 @cases
 @promises
 def test_the_bound_is_smooth_and_covers_every_neighbour(
-    aggregate: Aggregate, rank: Fraction | None, neighbours: Neighbours, rows: int, epsilon: Decimal, delta: Decimal
+    aggregate: AggregateKind, rank: Fraction | None, neighbours: Neighbours, rows: int, epsilon: Decimal, delta: Decimal
 ) -> None:
     about, base = subject(aggregate, rank, neighbours, rows), SmoothNoise.calibrate(epsilon=epsilon, delta=delta).base
     near, values = adjacent(neighbours, rows), answers(about)
@@ -178,20 +178,20 @@ def test_the_bound_is_smooth_and_covers_every_neighbour(
     for counts, bound in zip(world(), bounds, strict=True):
         discounted = max(float(base) ** distance * bound_at(about, counts, distance) for distance in range(MOST + 2))
         assert bound * ROUNDING >= discounted
-        if rows == 1 and aggregate is not Aggregate.TRIMMED:
+        if rows == 1 and aggregate is not AggregateKind.TRIMMED:
             assert bound <= max(discounted, 1e-9) * ROUNDING
     moves = np.where(near, np.abs(values[:, None] - values[None, :]), 0).max(1)
     assert (moves <= bounds * ROUNDING).all()
     ratios = np.where(near, bounds[:, None] / bounds[None, :], 0)
     assert ratios.max() <= 1 / float(base) * ROUNDING
-    if aggregate is not Aggregate.TRIMMED:
+    if aggregate is not AggregateKind.TRIMMED:
         assert ratios.max() > float(base) ** -0.5  # half the smoothness would be exceeded
 
 
 @cases
 @promises
 def test_the_noise_drawn_keeps_its_promise_for_every_pair(
-    aggregate: Aggregate,
+    aggregate: AggregateKind,
     rank: Fraction | None,
     neighbours: Neighbours,
     rows: int,
@@ -200,7 +200,7 @@ def test_the_noise_drawn_keeps_its_promise_for_every_pair(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Trimmed means on a grid of tenths: one of millionths has too many outcomes to add up.
-    monkeypatch.setattr("discreet.sensitivity.smooth._MOST_DECIMALS", 1)
+    monkeypatch.setattr("discreet.lab.strategies.smooth_strategy._MOST_DECIMALS", 1)
     about = subject(aggregate, rank, neighbours, rows)
     ready = [Smooth.calibrate(about, held(counts), epsilon=epsilon, delta=delta) for counts in world()]
     laws = [Law(one.exact, float(one.mechanism.scale)) for one in ready]
@@ -213,7 +213,7 @@ def test_the_noise_drawn_keeps_its_promise_for_every_pair(
 )
 def test_a_planted_fault_breaks_the_promise(share: Fraction, less_smooth: int) -> None:
     epsilon, delta = PROMISES[0]
-    about = subject(Aggregate.QUANTILE, Fraction(1, 2), Neighbours.REPLACE_ONE, 1)
+    about = subject(AggregateKind.QUANTILE, Fraction(1, 2), Neighbours.REPLACE_ONE, 1)
     base = SmoothNoise.calibrate(epsilon=epsilon, delta=delta).base ** less_smooth
     laws = [
         Law(int(value), float(share * smooth_bound(about, held(counts), base=base) / (Fraction(epsilon) / 2)))

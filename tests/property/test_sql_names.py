@@ -16,15 +16,17 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.data.card import Size
-from discreet.engines import statements
-from discreet.plan import algebra, calculus, parsing, sensitivity, tables
-from discreet.plan.algebra import Derive, Field, Identity, Key, Relation, columns_of
-from discreet.plan.calculus import Facts
-from discreet.plan.scopes import Table
-from discreet.plan.tables import From, Tables
-from discreet.plan.typed import Typed
-from discreet.plan.vocabulary import Identities
+from discreet.cards.card import SizeRule
+from discreet.engines import rendering as statements
+from discreet.sql import algebra, calculus, sensitivity
+from discreet.sql.algebra import Derive, Field, Identity, Key, Relation, columns_of
+from discreet.sql.calculus import Facts
+from discreet.sql.reader import from_clause as tables
+from discreet.sql.reader import parsing
+from discreet.sql.reader.from_clause import From, Tables
+from discreet.sql.reader.scopes import ScopedTable
+from discreet.sql.reader.typed_values import Typed
+from discreet.sql.reader.vocabulary import Identities
 from tests.sqltext.fuzz import embedded, run
 from tests.sqltext.populations import Population, populations
 from tests.sqltext.statements import random_question
@@ -85,7 +87,7 @@ def rename_right_sides(monkeypatch: pytest.MonkeyPatch) -> None:
             return typed if new is None else replace(typed, value=Field(new))
 
         shown = tuple(
-            Table(
+            ScopedTable(
                 table.name,
                 {name: moved(typed) for name, typed in table.columns.items()},
                 tuple(map(moved, table.weights)),
@@ -189,4 +191,4 @@ def test_a_join_whose_members_are_taken_for_public_is_found(tmp_path: Path, monk
     derived = calculus._join
     monkeypatch.setattr(calculus, "_join", lambda left, right, *, known: derived(left, right, known=True))
     sizes = [(people, {card.size for card in people.cards.values()}) for people in populations()]
-    assert found(tmp_path, "JOIN", among=tuple(people for people, known in sizes if known == {Size.PUBLIC}))
+    assert found(tmp_path, "JOIN", among=tuple(people for people, known in sizes if known == {SizeRule.PUBLIC}))

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from discreet.engines.dialects import DUCKDB
-from discreet.plan import keycells, sensitivity
-from discreet.plan.algebra import Field
+from discreet.sql import key_cells as keycells
+from discreet.sql import sensitivity
+from discreet.sql.algebra import Field
 from tests.conformance.engines.plans import NullBecomesBound, planted
 from tests.sqltext.fuzz import Engines, embedded, read_only, run
 from tests.sqltext.statements import EVERY_OPERATOR

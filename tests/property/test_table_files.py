@@ -13,14 +13,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.guarantees.types import PureDP
-from discreet.present.files import render_text
 from discreet.present.formats.xlsx import to_xlsx
+from discreet.present.release_files import render_text
 from discreet.results import Figure, Heading, KeyFace, Labels, Quality, Release
-from discreet.results.notes import Measured, StrategyUsed
+from discreet.results.notes import MeasuredMargin, StrategyUsed
 from tests.releases import make_release
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 words = st.text(min_size=1, max_size=30).filter(str.strip)
 labels = st.one_of(words, st.tuples(st.sampled_from("=+-@\t\r\n'\"_"), words).map("".join))
@@ -31,7 +31,7 @@ def make_labelled(label: str) -> Release:
     labels = Labels(label, label)
     heading = Heading("key", labels, KeyFace("key", codes=("=1",), labels=(labels,)))
     figure = Figure(("=1",), (), -1, -1.5, -2, 0, Quality.GOOD)
-    noted = StrategyUsed("laplace", (Measured(("key",), residual=False, share=Fraction(1)),), label, Fraction(1))
+    noted = StrategyUsed("laplace", (MeasuredMargin(("key",), residual=False, share=Fraction(1)),), label, Fraction(1))
     return make_release([heading], [figure], guarantee=PureDP(epsilon=1), title=labels, notes=(noted,))
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.data.workspace import Dataset
 from discreet.errors import DiscreetError
-from discreet.plan.questions import read_statement
-from discreet.tables.forming import plan_table
+from discreet.sql.reader.questions import read_statement
+from discreet.tables.formation import plan_table
 from discreet.tables.request import TableRequest, table_request
+from discreet.workspace.folder import Dataset
 from tests.earlier.shelf import Shelf
 
 SHELF: Final = Shelf()

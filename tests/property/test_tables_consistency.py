@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from discreet.tables.calibration import Target, calibrate
-from discreet.tables.consistency import project, publish, round_nested
-from discreet.tables.layout import Margin, every_margin
+from discreet.tables.linear.consistency import project, publish, round_nested
+from discreet.tables.linear.layout import Margin, every_margin
 
 Case = tuple[NDArray[np.float64], dict[Margin, float]]
 

@@ -17,12 +17,12 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import reduced
-from discreet.release.noising import slices_of
+from discreet.release.noisy_measures import slices_of
 from discreet.release.pricing import Pricing
 from discreet.session import Session
-from discreet.tables.measuring import Design, _split, _widened
+from discreet.sql.algebra import reduced
 from discreet.tables.request import table_request
+from discreet.tables.table_design import Design, _split, _widened
 from tests.algebra.interpreter import Prepared, measure
 from tests.algebra.populations import cut_weight
 

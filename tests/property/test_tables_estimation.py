@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from discreet.tables.estimation import Estimator
-from discreet.tables.layout import Layout, Margin, Observation, every_margin
+from discreet.tables.linear.estimation import LinearEstimator
+from discreet.tables.linear.layout import Layout, Margin, Observation, every_margin
 
 Matrix = NDArray[np.floating]
 noise_variances = st.floats(0.05, 20)
@@ -89,7 +89,7 @@ def test_the_estimate_is_generalised_least_squares(case: Case, seed: int) -> Non
     values = [random.normal(size=case.layout.shape(one.kept)) * 10 for one in case.observations]
     solution, _ = case.solution()
     expected = solution @ np.concatenate([value.reshape(-1) for value in values])
-    found = Estimator(case.layout, case.observations).estimate(values)
+    found = LinearEstimator(case.layout, case.observations).estimate(values)
     assert found.shape == case.layout.sizes
     np.testing.assert_allclose(found.reshape(-1), expected, rtol=1e-7, atol=1e-7)
 
@@ -98,12 +98,12 @@ def test_the_estimate_is_generalised_least_squares(case: Case, seed: int) -> Non
 def test_exact_values_give_the_exact_cells(case: Case, seed: int) -> None:
     cells = np.random.default_rng(seed).integers(-1000, 1000, size=case.layout.sizes)
     values = [case.matrix(one) @ cells.reshape(-1) for one in case.observations]
-    np.testing.assert_allclose(Estimator(case.layout, case.observations).estimate(values), cells, atol=1e-7)
+    np.testing.assert_allclose(LinearEstimator(case.layout, case.observations).estimate(values), cells, atol=1e-7)
 
 
 @given(cases())
 def test_variances_are_those_of_least_squares(case: Case) -> None:
-    estimator = Estimator(case.layout, case.observations)
+    estimator = LinearEstimator(case.layout, case.observations)
     _, covariance = case.solution()
     for margin in case.layout.margins:
         summed = figures(case.layout, margin)
@@ -122,7 +122,7 @@ def test_variances_are_those_of_least_squares(case: Case) -> None:
 def test_terms_are_the_coefficients_of_least_squares(case: Case, data: st.DataObject) -> None:
     margin = data.draw(st.sampled_from(case.layout.margins))
     slice_place = data.draw(st.integers(0, case.layout.slices - 1)) if case.layout.keeps_slices(margin) else 0
-    terms = Estimator(case.layout, case.observations).terms(margin, slice_place)
+    terms = LinearEstimator(case.layout, case.observations).terms(margin, slice_place)
     place = data.draw(st.sampled_from(list(_places(case.layout, margin, slice_place))))
     row = (figures(case.layout, margin) @ case.solution()[0])[place]
     start, unit = 0, np.abs(row).max()
@@ -144,7 +144,7 @@ def test_terms_are_the_coefficients_of_least_squares(case: Case, data: st.DataOb
 
 @given(cases())
 def test_terms_add_up_to_the_variance(case: Case) -> None:
-    estimator = Estimator(case.layout, case.observations)
+    estimator = LinearEstimator(case.layout, case.observations)
     for margin in case.layout.margins:
         for place, expected in enumerate(estimator.variances(margin)):
             found = sum(

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engines.base import Measured
-from discreet.engines.cells import take_margin
-from discreet.plan.algebra import Marginal, Residual
-from discreet.release.answers import Answer
-from discreet.release.noising import Noisy, draw
+from discreet.engines.cell_order import take_margin
+from discreet.engines.engine import Measured
+from discreet.release.noisy_measures import Noisy, draw
+from discreet.release.stored_answer import Answer
 from discreet.results import Amount, Charged, Figure, Quality, Release
-from discreet.tables.measuring import Design
-from discreet.tables.releasing import read_table
+from discreet.sql.algebra import Marginal, Residual
+from discreet.tables.table_design import Design
+from discreet.tables.table_reading import read_table
 from tests.releases import LEFT
 from tests.unit.tables.office import WITH_DELTA, Office, open_office
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from discreet.local.bounded import BoundedLaplace
-from discreet.local.comparisons import AbsoluteLaplace, ClippedLaplace, ModuloLaplace
-from discreet.local.grid import GridRandomiser
-from discreet.local.hybrid import Hybrid
-from discreet.local.numberchoice import NUMBER_RANDOMISERS, number_randomiser
-from discreet.local.piecewise import Piecewise
+from discreet.collect.randomisers.bounded_laplace import BoundedLaplace
+from discreet.collect.randomisers.comparisons import AbsoluteLaplace, ClippedLaplace, ModuloLaplace
+from discreet.collect.randomisers.grid import GridRandomiser
+from discreet.collect.randomisers.hybrid import Hybrid
+from discreet.collect.randomisers.number_choice import NUMBER_RANDOMISERS, number_randomiser
+from discreet.collect.randomisers.piecewise import Piecewise
 
 Law = dict[int, float]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from discreet.data.card import Card
-from discreet.engines.base import Measured
-from discreet.plan.algebra import Extreme, Filter, Quantile, Rows, Total, Units, fields_in
-from discreet.plan.outputs import Arithmetic, Comparison, Constant, KeyShown, Magnitude, Mean, Noted, Pick, Spread
-from discreet.plan.outputs import Output as Shown
-from discreet.plan.statement import KeyFace, Statement
+from discreet.cards.card import Card
+from discreet.engines.engine import Measured
+from discreet.sql.algebra import Extreme, Filter, Quantile, Rows, Total, Units, fields_in
+from discreet.sql.outputs import Arithmetic, Comparison, Constant, KeyShown, Magnitude, Mean, Noted, Pick, Spread
+from discreet.sql.outputs import Output as Shown
+from discreet.sql.statement import KeyFace, Statement
 from tests.sqltext.interpreter import Cell, Exact, Seen
 from tests.sqltext.model import Leaf, OutAbs, OutArith, OutConst, OutPick, Output, Question, ShownKey
 from tests.sqltext.populations import Owned

@@ -16,14 +16,14 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from discreet.engines.base import Engine
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.embedded import EmbeddedEngine
+from discreet.engines.engine import Engine
 from discreet.errors import DiscreetError
-from discreet.plan import questions
-from discreet.plan.statement import Statement
 from discreet.release import pricing
 from discreet.release.pricing import Pricing
+from discreet.sql.reader import questions
+from discreet.sql.statement import Statement
 from tests.conformance.engines.plans import write_prepared
 from tests.sqltext.comparison import (
     Mismatch,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from discreet.data.card import Card, Column, Kind
+from discreet.cards.card import Card, Column, ColumnKind
 from tests.sqltext.model import (
     Abs,
     Absent,
@@ -253,10 +253,10 @@ def _scanned(card: Card, columns: tuple[tuple[str, int], ...]) -> Gather:
 
 def real_value(column: Column) -> Callable[[int | str | None], Value]:
     """A stored value as it is in the world: a number, a code, a text."""
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         codes = [category.code for category in column.categories]
         return lambda stored: codes[stored] if isinstance(stored, int) else None
-    if column.kind is Kind.NUMBER:
+    if column.kind is ColumnKind.NUMBER:
         step = Fraction(column.step or 1)
         return lambda stored: stored * step if isinstance(stored, int) else None
     return lambda stored: stored
@@ -312,8 +312,8 @@ def _looked_up(below: Gather, lookup: LookedUp) -> Gather:
     return run
 
 
-def _public_value(text: str, kind: Kind) -> Value:
-    return text if kind is Kind.CATEGORY else Fraction(text)
+def _public_value(text: str, kind: ColumnKind) -> Value:
+    return text if kind is ColumnKind.CATEGORY else Fraction(text)
 
 
 # --- aggregates -------------------------------------------------------------------------------------------------

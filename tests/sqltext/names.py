@@ -15,7 +15,7 @@ from typing import Final, Literal
 from sqlglot.dialects.postgres import Postgres
 
 import discreet.engines
-import discreet.plan
+import discreet.sql
 
 __all__ = ["ORDINARY", "OWN", "PATTERNS", "PLAIN", "Namer", "needs_quotes", "quoted"]
 
@@ -43,7 +43,7 @@ _KEYWORDS: Final = frozenset(word.upper() for word in Postgres.Tokenizer.KEYWORD
 
 
 def _sources() -> Iterator[Path]:
-    for package in (discreet.plan, discreet.engines):
+    for package in (discreet.sql, discreet.engines):
         for folder in package.__path__:
             yield from sorted(Path(folder).glob("*.py"))
 

@@ -16,11 +16,11 @@ from itertools import combinations
 from random import Random
 from typing import Final
 
-from discreet.data.card import Card, Column, Kind, Size
-from discreet.plan.algebra import Extreme, Quantile
-from discreet.plan.sensitivity import Sensitivities
-from discreet.plan.statement import Statement
+from discreet.cards.card import Card, Column, ColumnKind, SizeRule
 from discreet.release.pricing import MeasurePrice
+from discreet.sql.algebra import Extreme, Quantile
+from discreet.sql.sensitivity import Sensitivities
+from discreet.sql.statement import Statement
 from tests.sqltext.comparison import Mismatch, Probe, real_side
 from tests.sqltext.interpreter import Cell, Exact, Seen
 from tests.sqltext.model import Question
@@ -78,7 +78,7 @@ def _drawn_profile(random: Random, cards: Mapping[str, Card]) -> dict[str, Store
 
 
 def _presence_is_public(card: Card, column: Column) -> bool:
-    return column.public_presence and card.size is Size.PUBLIC and card.unit.rows == 1
+    return column.public_presence and card.size is SizeRule.PUBLIC and card.unit.rows == 1
 
 
 @cache
@@ -88,14 +88,16 @@ def _grids(population: int, dataset: str) -> tuple[tuple[Column, tuple[Datum, ..
     return tuple(
         (column, extremes(column), Fraction(column.step or 1), *_ends(column))
         for column in card.columns
-        if column.kind is not Kind.ID
+        if column.kind is not ColumnKind.ID
     )
 
 
 def _ends(column: Column) -> tuple[int, int]:
-    if column.kind is Kind.TEXT:
+    if column.kind is ColumnKind.TEXT:
         return 0, 0
-    return (0, len(column.categories) - 1) if column.kind is Kind.CATEGORY else (column.low_units, column.high_units)
+    return (
+        (0, len(column.categories) - 1) if column.kind is ColumnKind.CATEGORY else (column.low_units, column.high_units)
+    )
 
 
 def _temptations(population: int, dataset: str, question: Question) -> dict[str, tuple[Datum, ...]]:
@@ -103,9 +105,9 @@ def _temptations(population: int, dataset: str, question: Question) -> dict[str,
     found: dict[str, tuple[Datum, ...]] = {}
     for column, values, step, low, high in _grids(population, dataset):
         tempting = values
-        if column.kind is Kind.TEXT:
+        if column.kind is ColumnKind.TEXT:
             tempting = (*values, *question.texts)
-        elif column.kind is not Kind.CATEGORY:
+        elif column.kind is not ColumnKind.CATEGORY:
             near = {int(constant / step) + by for constant in question.constants for by in (-1, 0, 1)}
             tempting = (*values, *sorted(one for one in near if low <= one <= high))
         found[column.name] = tempting
@@ -125,7 +127,7 @@ def _state(
     lost = random.choice(list(cards)) if len(cards) > 1 and random.random() < 0.4 else None
     state: dict[str, tuple[StoredRow, ...]] = {}
     for name, card in cards.items():
-        fixed = card.size is Size.PUBLIC
+        fixed = card.size is SizeRule.PUBLIC
         hidden = name == lost and not knows_members(card)
         if hidden or (fixed and name not in same.present):
             state[name] = ()
@@ -163,7 +165,7 @@ def _row(
         if _presence_is_public(card, column):
             missing = (card.dataset, column.name) in same.absent
             values = (None,) if missing else tuple(value for value in values if value is not None)
-        if mood == "any" or column.kind is Kind.TEXT or len(values) == 1 or random.random() < 0.3:
+        if mood == "any" or column.kind is ColumnKind.TEXT or len(values) == 1 or random.random() < 0.3:
             row[column.name] = random.choice(values)
         else:
             row[column.name] = high if mood == "high" else low

@@ -14,12 +14,12 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from discreet.data.card import Card, Column, Kind, Membership, parse_card
-from discreet.data.publictables import PublicColumn, PublicTable
-from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Dataset
+from discreet.cards.card import Card, Column, ColumnKind, Membership, parse_card
 from discreet.errors import UnknownName
 from discreet.guarantees.types import Neighbours
+from discreet.workspace.folder import Dataset
+from discreet.workspace.public_tables import PublicColumn, PublicTable
+from discreet.workspace.row_source import RowSource
 
 __all__ = [
     "PUBLIC",
@@ -124,10 +124,10 @@ PUBLIC: Final[Mapping[str, PublicTable]] = {
         version=1,
         key="prov",
         columns=(
-            PublicColumn("prov", Kind.CATEGORY, None, ("24", "10", "99"), 0, 2),
-            PublicColumn("region", Kind.CATEGORY, None, ("coast", "inland"), 0, 1),
-            PublicColumn("size", Kind.NUMBER, Decimal("0.5"), (), 3, 9, absent=True),
-            PublicColumn("x", Kind.INTEGER, Decimal(1), (), 50, 90),
+            PublicColumn("prov", ColumnKind.CATEGORY, None, ("24", "10", "99"), 0, 2),
+            PublicColumn("region", ColumnKind.CATEGORY, None, ("coast", "inland"), 0, 1),
+            PublicColumn("size", ColumnKind.NUMBER, Decimal("0.5"), (), 3, 9, absent=True),
+            PublicColumn("x", ColumnKind.INTEGER, Decimal(1), (), 50, 90),
         ),
         rows=((0, 0, 3, 50), (1, 1, None, 90), (2, 1, 9, 70)),
     ),
@@ -136,9 +136,9 @@ PUBLIC: Final[Mapping[str, PublicTable]] = {
         version=1,
         key="pn",
         columns=(
-            PublicColumn("pn", Kind.INTEGER, Decimal(1), (), -2, 9),
-            PublicColumn("sex", Kind.CATEGORY, None, ("low", "high"), 0, 1, absent=True),
-            PublicColumn("income", Kind.INTEGER, Decimal(1), (), -1, 1),
+            PublicColumn("pn", ColumnKind.INTEGER, Decimal(1), (), -2, 9),
+            PublicColumn("sex", ColumnKind.CATEGORY, None, ("low", "high"), 0, 1, absent=True),
+            PublicColumn("income", ColumnKind.INTEGER, Decimal(1), (), -1, 1),
         ),
         rows=((-2, 0, 1), (0, None, -1), (1, 1, 0), (2, 0, 1), (9, 1, 0)),
     ),
@@ -239,16 +239,16 @@ def _row(random: Random, card: Card, public: StoredRow) -> StoredRow:
     row = {
         column.name: public[column.name] if column.public else random.choice(extremes(column))
         for column in card.columns
-        if column.kind is not Kind.ID
+        if column.kind is not ColumnKind.ID
     }
     return cut_weight(card, row)
 
 
 def extremes(column: Column) -> tuple[Datum, ...]:
     """Values of a column at which a fault is likely to show; NULL is one of them."""
-    if column.kind is Kind.TEXT:
+    if column.kind is ColumnKind.TEXT:
         return (None, *TEXTS)
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         return (None, *range(len(column.categories)), *range(len(column.categories)))
     low, high = column.low_units, column.high_units
     near = {low, low + 1, high - 1, high, high, -1, 0, 1, 5, 1000}

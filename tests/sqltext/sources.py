@@ -9,7 +9,7 @@ from itertools import count
 from random import Random
 from typing import Final, Literal
 
-from discreet.data.card import Card, Kind
+from discreet.cards.card import Card, ColumnKind
 from tests.sqltext.model import (
     Between,
     Both,
@@ -448,11 +448,11 @@ def _fits(one: Visible, table: str) -> bool:
 def _card_column(card: Card, name: str, mark: int, table: str) -> Visible:
     column = card.column(name)
     lower = name.lower()
-    if column.kind is Kind.ID:
+    if column.kind is ColumnKind.ID:
         return Visible(mark, lower, table, "unit")
-    if column.kind is Kind.TEXT:
+    if column.kind is ColumnKind.TEXT:
         return Visible(mark, lower, table, "text")
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         codes = tuple(category.code for category in column.categories)
         return Visible(mark, lower, table, "category", codes=codes, public=column.public)
     step = Fraction(column.step or 1)
@@ -466,15 +466,15 @@ def _card_column(card: Card, name: str, mark: int, table: str) -> Visible:
         step,
         bounded=column.bounds is not None,
         public=column.public,
-        fine=column.kind is Kind.NUMBER,
+        fine=column.kind is ColumnKind.NUMBER,
         weight=card.weight is not None and card.weight.column == name,
     )
 
 
 def _public_column(table: str, name: str, mark: int, text: str, *, public: bool) -> Visible:
     column = PUBLIC[table].column(name)
-    if column.kind is Kind.CATEGORY:
+    if column.kind is ColumnKind.CATEGORY:
         return Visible(mark, name, text, "category", codes=column.categories, public=public)
     step = Fraction(column.step or 1)
     low, high = column.low_units * step, column.high_units * step
-    return Visible(mark, name, text, "number", low, high, step, public=public, fine=column.kind is Kind.NUMBER)
+    return Visible(mark, name, text, "number", low, high, step, public=public, fine=column.kind is ColumnKind.NUMBER)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.audit import audit
+from discreet.lab.audit import audit
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 
 pytest.importorskip("scipy")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from discreet.sensitivity.generated import Listing, estimate
+from discreet.lab.strategies.generated_strategy import ListingRun, estimate
 
 pytestmark = pytest.mark.statistical
 
@@ -25,7 +25,7 @@ DRAWS: Final = math.ceil(2 * math.log(2 / ALPHA) / GAP**2)
 REAL, GENERATED = 76.0, 10.0
 
 
-def draw() -> list[Listing]:
+def draw() -> list[ListingRun]:
     rng = np.random.default_rng()
     return [estimate(REAL, GENERATED, rng) for _ in range(DRAWS)]
 

@@ -19,7 +19,6 @@ import pytest
 
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.randomised_response import RandomisedResponse
 from discreet.noise import (
     Run,
     SystemEntropy,
@@ -28,7 +27,7 @@ from discreet.noise import (
     gaussian_tail,
     geometric,
     polya,
-    respond,
+    respond_array,
     select,
     uniform_array_below,
     uniform_below,
@@ -149,7 +148,7 @@ def gaussian_release(scale: Fraction) -> Sampler:
 
 
 def tail_law(sigma: float) -> Law:
-    """From 2 on: where a draw goes that stopped at the end of what it could hold."""
+    """From 2 on: where a draw goes that lies beyond the end of a table."""
     return normalised({z: weight for z, weight in gaussian_law(sigma).items() if z >= 2})
 
 
@@ -248,16 +247,12 @@ def binary_keep_law(epsilon: float, categories: int, answer: int) -> Law:
     return {**dict.fromkeys(range(categories), (1 - keep) / (categories - 1)), answer: keep}
 
 
-@pytest.mark.parametrize("vectorised", [False, True])
-def test_randomised_response_has_its_law(vectorised: bool) -> None:
+def test_randomised_response_has_its_law() -> None:
     categories, answer, epsilon = 6, 2, Fraction(3, 2)
 
-    def reports(at: Fraction, n: int) -> Iterable[int]:
-        if vectorised:
-            made = RandomisedResponse(epsilon=at, categories=categories)
-            drawn: list[int] = made.release_array(np.full(n, answer)).tolist()
-            return drawn
-        return [respond(ENTROPY, answer, epsilon=at, categories=categories) for _ in range(n)]
+    def reports(at: Fraction, n: int) -> list[int]:
+        drawn: list[int] = respond_array(ENTROPY, np.full(n, answer), epsilon=at, categories=categories).tolist()
+        return drawn
 
     law = response_law(1.5, categories, answer)
     nearest = min(distance(law, response_law(1.5 * factor, categories, answer)) for factor in (0.75, 1.25))

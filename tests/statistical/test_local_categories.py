@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.audit import audit
-from discreet.local.choice import FREQUENCY_ORACLES, frequency_oracle
-from discreet.local.oracle import CategoryOracle
-from discreet.local.randomiser import Channel
+from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
+from discreet.collect.randomisers.oracle import CategoryOracle
+from discreet.collect.randomisers.randomiser import Channel
+from discreet.lab.audit import audit
 from discreet.noise import SystemEntropy, uniform_array_below
 
 pytestmark = pytest.mark.statistical

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.local.choice import FREQUENCY_ORACLES, frequency_oracle
-from discreet.local.frequencies import Frequencies, estimate_frequencies, expected_variances
-from discreet.local.hybridcollection import pool_samples
-from discreet.local.joint import correlation_matrix, estimate_joint
-from discreet.local.means import estimate_means, estimate_ratios
-from discreet.local.numberchoice import number_randomiser
-from discreet.local.randomiser import FrequencyOracle, Tally
-from discreet.local.replicates import replicate_variance
-from discreet.local.response import GeneralisedResponse
-from discreet.local.sampling import Plan
-from discreet.local.scores import score_categories, score_numbers, score_truths
-from discreet.local.ternary import choose_with_missing
+from discreet.collect.estimates.column_sampling import SamplingPlan
+from discreet.collect.estimates.frequencies import Frequencies, estimate_frequencies, expected_variances
+from discreet.collect.estimates.hybrid_collection import pool_samples
+from discreet.collect.estimates.joint_frequencies import correlation_matrix, estimate_joint
+from discreet.collect.estimates.means import estimate_means, estimate_ratios
+from discreet.collect.estimates.replicates import replicate_variance
+from discreet.collect.estimates.scores import score_categories, score_numbers, score_truths
+from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
+from discreet.collect.randomisers.generalised_response import GeneralisedResponse
+from discreet.collect.randomisers.missing_numbers import choose_with_missing
+from discreet.collect.randomisers.number_choice import number_randomiser
+from discreet.collect.randomisers.randomiser import FrequencyOracle, ReportTally
 from discreet.noise.entropy import SystemEntropy
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def repeat(
     weights: NDArray[Any],
     *,
     times: int,
-    asked: Plan | None = None,
+    asked: SamplingPlan | None = None,
 ) -> Frequencies:
     """Independent collections of the same answers: one cell each."""
     cells = np.repeat(np.arange(times), answers.size)
@@ -78,9 +78,9 @@ def population() -> tuple[NDArray[Any], NDArray[Any]]:
     return np.repeat(np.arange(4), (28, 18, 9, 5)), GENERATOR.integers(20, 200, 60)
 
 
-@pytest.mark.parametrize("asked", [None, Plan(epsilon=4, columns=5, asked=2)], ids=["all", "sampled"])
+@pytest.mark.parametrize("asked", [None, SamplingPlan(epsilon=4, columns=5, asked=2)], ids=["all", "sampled"])
 @pytest.mark.parametrize("name", sorted(FREQUENCY_ORACLES))
-def test_counts_are_unbiased_with_the_variance_of_theory(name: str, asked: Plan | None) -> None:
+def test_counts_are_unbiased_with_the_variance_of_theory(name: str, asked: SamplingPlan | None) -> None:
     oracle = frequency_oracle(name, epsilon=2, categories=4)
     answers, weights = population()
     made = repeat(oracle, answers, weights, times=4_000, asked=asked)
@@ -98,9 +98,9 @@ def test_counts_are_unbiased_with_the_variance_of_theory(name: str, asked: Plan 
         assert not spreads_as(found, theory[category] * 1.5)
 
 
-@pytest.mark.parametrize("inclusion", [None, Plan(epsilon=4, columns=2, asked=1)], ids=["all", "sampled"])
+@pytest.mark.parametrize("inclusion", [None, SamplingPlan(epsilon=4, columns=2, asked=1)], ids=["all", "sampled"])
 @pytest.mark.parametrize("share", [0.05, pytest.param(0.3, marks=pytest.mark.long)])
-def test_intervals_of_counts_cover(share: float, inclusion: Plan | None) -> None:
+def test_intervals_of_counts_cover(share: float, inclusion: SamplingPlan | None) -> None:
     oracle = GeneralisedResponse(epsilon=1, categories=5)
     size = 1_000
     answers = np.full(size, 1, dtype=np.int64)
@@ -143,7 +143,7 @@ def test_intervals_of_means_cover(name: str) -> None:
 
 def test_sampled_means_cover_those_who_were_not_asked() -> None:
     randomiser, times, size = number_randomiser("piecewise", epsilon=4, grid=90), 10_000, 200
-    plan = Plan(epsilon=8, columns=4, asked=2)
+    plan = SamplingPlan(epsilon=8, columns=4, asked=2)
     positions = GENERATOR.integers(0, 91, size)
     kept = plan.draw(ENTROPY, respondents=size * times)[:, 0]
     reports = randomiser.randomise(ENTROPY, np.tile(positions, times)[kept])
@@ -259,10 +259,10 @@ def test_replicates_hold_design_and_privacy_together() -> None:
     drawn = people[GENERATOR.integers(0, people.size, times * size)].astype(np.int64)
     reports = oracle.randomise(ENTROPY, drawn)
 
-    def tally_for(scale: NDArray[Any]) -> Tally:
+    def tally_for(scale: NDArray[Any]) -> ReportTally:
         return oracle.tally(reports, cells=cells, weights=scale, number=times)
 
-    def estimator(tally: Tally) -> NDArray[Any]:
+    def estimator(tally: ReportTally) -> NDArray[Any]:
         return estimate_frequencies(tally, oracle.channel()).estimates[:, 1]
 
     def bootstrap() -> NDArray[Any]:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.audit import audit
-from discreet.local.grid import GridRandomiser
-from discreet.local.piecewise import Piecewise
-from discreet.local.ternary import MISSING, SplitNumber, TernaryNumber
+from discreet.collect.randomisers.grid import GridRandomiser
+from discreet.collect.randomisers.missing_numbers import MISSING, SplitNumber, TernaryNumber
+from discreet.collect.randomisers.piecewise import Piecewise
+from discreet.lab.audit import audit
 from discreet.noise import SystemEntropy
 from tests.randomisers.numbers import COMPARISONS, PLAIN, Law, law, make
 

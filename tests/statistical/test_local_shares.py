@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.local.assignment import randomiser_for
-from discreet.local.choice import choose_oracle
-from discreet.local.consistency import norm_sub
-from discreet.local.estimates import Estimated
-from discreet.local.manifestreader import parse_manifest
-from discreet.local.precision import expect_precision
-from discreet.local.questionestimates import Sample, average_numbers, count_categories
-from discreet.local.randomiser import FrequencyOracle
-from discreet.local.shares import clip_ends
-from discreet.local.weightclasses import draw_classes
+from discreet.collect.estimates.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.norm_sub import norm_sub
+from discreet.collect.estimates.precision import expect_precision
+from discreet.collect.estimates.question_estimates import Sample, average_numbers, count_categories
+from discreet.collect.estimates.shares import clip_ends
+from discreet.collect.randomisers.category_choice import choose_oracle
+from discreet.collect.randomisers.randomiser import FrequencyOracle
+from discreet.collect.reporting.assignment import randomiser_for
+from discreet.collect.reporting.manifest_reader import parse_manifest
+from discreet.collect.reporting.weight_steps import draw_classes
 from discreet.noise.entropy import SystemEntropy
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def covered(low: NDArray[Any], high: NDArray[Any], truth: NDArray[Any]) -> float
     return float(np.mean((low <= truth)[told] & (truth <= high)[told]))
 
 
-def coverage(found: Estimated, truths: list[NDArray[Any]]) -> float:
+def coverage(found: EstimatedArray, truths: list[NDArray[Any]]) -> float:
     ends = [(found.low[:, place], found.high[:, place]) for place in LOOKED_AT]
     return float(np.mean([covered(*pair, truth) for pair, truth in zip(ends, truths, strict=True)]))
 
@@ -108,7 +108,7 @@ def test_ratios_cover_in_small_groups_with_uneven_weights() -> None:
     assert 0.94 <= coverage(counts.ratio, truths) <= 0.97
     assert 0.94 <= coverage(counts.share, [truth / everybody for truth in truths]) <= 0.97
     assert coverage(counts.total, truths) >= 0.94
-    tight = Estimated(counts.ratio.estimates, counts.ratio.variances / 1.3**2, 0.95)
+    tight = EstimatedArray(counts.ratio.estimates, counts.ratio.variances / 1.3**2, 0.95)
     assert coverage(tight, truths) < 0.94
     adjusted = norm_sub(counts.ratio.estimates, everybody)
     low, high = clip_ends(counts.ratio, adjusted, everybody[:, None])

@@ -18,14 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from discreet.engines.base import Measured
+from discreet.engines.engine import Measured
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.algebra import Key, Plan, Quantile, Units
-from discreet.plan.outputs import Presentation
-from discreet.plan.statement import KeyFace, MeasureFace, Statement
-from discreet.release.noising import draw
+from discreet.release.noisy_measures import draw
 from discreet.release.pricing import Pricing, price
 from discreet.session import Session
+from discreet.sql.algebra import Key, Plan, Quantile, Units
+from discreet.sql.outputs import Presentation
+from discreet.sql.statement import KeyFace, MeasureFace, Statement
 from tests.algebra.columns import field, scan
 from tests.unit.release.conftest import Given, ask_session
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.local.response import GeneralisedResponse
+from discreet.collect.mixing.batch_question import CategoryQuestion, NumberQuestion
+from discreet.collect.mixing.single_message import SingleCategory, SingleNumber, single_message
+from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.noise.entropy import SystemEntropy
-from discreet.shuffle.question import CategoryQuestion, NumberQuestion
-from discreet.shuffle.single import SingleCategory, SingleNumber, single_message
 
 pytestmark = pytest.mark.statistical
 

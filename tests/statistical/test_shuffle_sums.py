@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from discreet.collect.mixing.multi_message import MultiMessageSum
+from discreet.collect.mixing.permutation import draw_permutation
+from discreet.collect.mixing.vector_sum import VectorSum
 from discreet.noise import SystemEntropy
-from discreet.shuffle.multimessage import MultiMessageSum
-from discreet.shuffle.permutation import draw_permutation
-from discreet.shuffle.vectorsum import VectorSum
 
 pytestmark = pytest.mark.statistical
 

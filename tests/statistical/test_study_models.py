@@ -15,25 +15,25 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from discreet.data.card import parse_card
+from discreet.cards.card import parse_card
 from discreet.guarantees.types import Neighbours
-from discreet.study.config import Selection
-from discreet.study.frame import Answers, Frame
-from discreet.study.inquiry import Inquiry
-from discreet.study.models.central import CentralModel
-from discreet.study.models.hybrid import HybridModel
-from discreet.study.models.local import LocalModel
-from discreet.study.outcomes import Query, Streams
-from tests.unit.study.conftest import WEIGHTED
+from discreet.lab.study.frame import AnswerColumn, StudyFrame
+from discreet.lab.study.inquiry import Inquiry
+from discreet.lab.study.models.central_model import CentralModel
+from discreet.lab.study.models.hybrid_model import HybridModel
+from discreet.lab.study.models.local_model import LocalModel
+from discreet.lab.study.outcomes import Streams, StudyQuery
+from discreet.lab.study.study_config import Selection
+from tests.unit.lab.study.conftest import WEIGHTED
 
 pytestmark = [pytest.mark.statistical, pytest.mark.long]
 
 RUNS, COLLECTIONS, DEVIATIONS = 1500, 300, 6
-YES = Query("count", "answer", "y", "Yes")
-TOTAL = Query("sum", "size", None, "Sum of Size")
+YES = StudyQuery("count", "answer", "y", "Yes")
+TOTAL = StudyQuery("sum", "size", None, "Sum of Size")
 
 
-def make_people(size: int) -> Frame:
+def make_people(size: int) -> StudyFrame:
     card = parse_card(WEIGHTED, file="people.yaml")
     rng = np.random.default_rng(1)
     columns = {
@@ -41,9 +41,9 @@ def make_people(size: int) -> Frame:
         "answer": rng.integers(0, 3, size),
         "size": rng.integers(0, 201, size),
     }
-    answers = {name: Answers(card.column(name), values, name == "region") for name, values in columns.items()}
+    answers = {name: AnswerColumn(card.column(name), values, name == "region") for name, values in columns.items()}
     weights, inquiry = rng.integers(1, 6, size), Inquiry(card, ("region",), ((0,), (1,)), ("region",))
-    return Frame(inquiry, answers, ("Alpha", "Beta"), columns["region"], weights, 1.0, np.array([5, 5]))
+    return StudyFrame(inquiry, answers, ("Alpha", "Beta"), columns["region"], weights, 1.0, np.array([5, 5]))
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.tables.calibrated import CalibratedTable, calibrate_table
+from discreet.tables.calibrated_figures import CalibratedTable, calibrate_table
 from discreet.tables.calibration import Target, calibrate
-from discreet.tables.figures import Estimated
-from discreet.tables.layout import Margin, keep_keys
+from discreet.tables.linear.layout import Margin, keep_keys
+from discreet.tables.table_figures import EstimatedMeasure
 from tests.statistical.test_tables_intervals import House, Plan, build
 from tests.statistical.test_tables_release import is_above, is_below
 
@@ -52,7 +52,7 @@ QUICK = ("by region, Laplace", "the grand total")
 DRAWS = 110
 
 
-def drawn(house: House, noise: list[NDArray[Any]], number: int, scale: float = 1) -> Estimated:
+def drawn(house: House, noise: list[NDArray[Any]], number: int, scale: float = 1) -> EstimatedMeasure:
     """A draw of the table: exact values of every observation and their noise."""
     noisy = []
     for one, mechanisms, values in zip(house.strategy.measured, house.mechanisms, noise, strict=True):
@@ -63,10 +63,10 @@ def drawn(house: House, noise: list[NDArray[Any]], number: int, scale: float = 1
                     exact = exact * exact.shape[axis] - exact.sum(axis=axis, keepdims=True)
         found = (exact + scale * values[number]).ravel().tolist()
         noisy.append(SimpleNamespace(values=found, mechanisms=mechanisms))
-    return Estimated(house.layout, house.strategy.measured, noisy)  # type: ignore[arg-type]
+    return EstimatedMeasure(house.layout, house.strategy.measured, noisy)  # type: ignore[arg-type]
 
 
-def calibrated(estimated: Estimated, targets: tuple[Target, ...]) -> CalibratedTable:
+def calibrated(estimated: EstimatedMeasure, targets: tuple[Target, ...]) -> CalibratedTable:
     published = estimated.published(nonnegative=True)
     return calibrate_table(estimated, published, targets, fold=1, unit=1.0)
 

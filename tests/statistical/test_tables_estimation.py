@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.tables.estimation import Estimator
-from discreet.tables.layout import Layout, Margin, Observation, every_margin
-from discreet.tables.strategies import Strategy, list_strategies
+from discreet.tables.linear.estimation import LinearEstimator
+from discreet.tables.linear.layout import Layout, Margin, Observation, every_margin
+from discreet.tables.linear.margin_strategies import MarginStrategy, list_strategies
 
 pytestmark = pytest.mark.statistical
 
@@ -36,7 +36,7 @@ def moved(kept: Margin, residual: bool) -> list[tuple[Fraction, Fraction]]:
     return [(Fraction(prod(2 * (size - 1) for size in sizes)), Fraction(prod(size * (size - 1) for size in sizes)))]
 
 
-def draw(strategy: Strategy, kept: Margin, residual: bool, share: Fraction) -> NDArray[np.float64]:
+def draw(strategy: MarginStrategy, kept: Margin, residual: bool, share: Fraction) -> NDArray[np.float64]:
     """The noise of one observation, run by run."""
     runs = RUNS[strategy.noise]
     l1, squared_l2 = moved(kept, residual)[0]
@@ -50,7 +50,7 @@ def draw(strategy: Strategy, kept: Margin, residual: bool, share: Fraction) -> N
     return np.array(mechanism.release([0] * (runs * LAYOUT.count(kept))), dtype=np.float64).reshape(runs, -1)
 
 
-def measure_errors(strategy: Strategy) -> NDArray[np.float64]:
+def measure_errors(strategy: MarginStrategy) -> NDArray[np.float64]:
     """For each run the mean over margins of the mean square of the errors of their figures."""
     budget = float(EPSILON) if strategy.noise == "laplace" else float(RHO)
     observations, noises = [], []
@@ -60,7 +60,7 @@ def measure_errors(strategy: Strategy) -> NDArray[np.float64]:
         variance = 2 * (l1 / amount) ** 2 if strategy.noise == "laplace" else squared_l2 / (2 * amount)
         observations.append(Observation(one.kept, one.residual, (variance,)))
         noises.append(draw(strategy, one.kept, one.residual, one.share))
-    estimator = Estimator(LAYOUT, observations)
+    estimator = LinearEstimator(LAYOUT, observations)
     errors = np.empty((RUNS[strategy.noise], len(LAYOUT.margins)))
     for run in range(len(errors)):
         cells = estimator.estimate([noise[run] for noise in noises])

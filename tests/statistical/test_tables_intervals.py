@@ -21,14 +21,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from discreet.intervals.half_widths import NoisePart, half_width
+from discreet.intervals.noise_laws import variance
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.scale import round_root_up, round_up
-from discreet.release.halfwidths import Part, half_width
-from discreet.release.noiselaws import variance
-from discreet.tables.estimation import Estimator
-from discreet.tables.layout import Layout, Margin, Observation, every_margin
-from discreet.tables.strategies import Strategy, choose_strategy, list_strategies
+from discreet.tables.linear.estimation import LinearEstimator
+from discreet.tables.linear.layout import Layout, Margin, Observation, every_margin
+from discreet.tables.linear.margin_strategies import MarginStrategy, choose_strategy, list_strategies
 
 pytestmark = pytest.mark.statistical
 
@@ -47,9 +47,9 @@ class House:
     """A table's layout, the strategy for it, and the mechanisms of every observation: one for each slice shown."""
 
     layout: Layout
-    strategy: Strategy
+    strategy: MarginStrategy
     mechanisms: tuple[tuple[Mechanism, ...], ...]
-    estimator: Estimator
+    estimator: LinearEstimator
 
     def draw(self, replicates: int) -> list[Array]:
         """Noise for each observation, one table after the other along the first axis."""
@@ -77,10 +77,10 @@ class House:
         for number in range(replicates):
             yield self.estimator.estimate([one[number] for one in noise])
 
-    def parts(self, margin: Margin, slice_place: int) -> list[Part]:
+    def parts(self, margin: Margin, slice_place: int) -> list[NoisePart]:
         """The noise in one figure of a margin."""
         return [
-            Part(term.coefficient, self.mechanisms[term.observation][term.slice_place], term.count)
+            NoisePart(term.coefficient, self.mechanisms[term.observation][term.slice_place], term.count)
             for term in self.estimator.terms(margin, slice_place)
         ]
 
@@ -115,11 +115,11 @@ class Plan:
         shown = self.moves if layout.keeps_slices(kept) else [max(self.moves)]
         return [(Fraction(move * spread), Fraction(move * move * spread)) for move in shown]
 
-    def strategies(self) -> tuple[Strategy, ...]:
+    def strategies(self) -> tuple[MarginStrategy, ...]:
         rho = None if self.rho is None else Decimal(self.rho)
         return list_strategies(self.layout, moved=self.moved, epsilon=Decimal(self.epsilon), rho=rho)
 
-    def mechanisms(self, strategy: Strategy) -> Iterator[tuple[Mechanism, ...]]:
+    def mechanisms(self, strategy: MarginStrategy) -> Iterator[tuple[Mechanism, ...]]:
         for one in strategy.measured:
             bounds = self.moved(one.kept, one.residual)
             if strategy.noise == "laplace":
@@ -140,7 +140,7 @@ def build(plan: Plan) -> House:
         Observation(one.kept, one.residual, tuple(map(variance, drawn)))
         for one, drawn in zip(strategy.measured, mechanisms, strict=True)
     ]
-    return House(plan.layout, strategy, mechanisms, Estimator(plan.layout, observations))
+    return House(plan.layout, strategy, mechanisms, LinearEstimator(plan.layout, observations))
 
 
 # --- intervals ------------------------------------------------------------------------------------------------------

@@ -22,15 +22,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.engines.base import Measured
-from discreet.release.answers import Answer
-from discreet.release.noising import Noisy, draw
+from discreet.engines.engine import Measured
+from discreet.release.noisy_measures import Noisy, draw
 from discreet.release.pricing import Pricing
+from discreet.release.stored_answer import Answer
 from discreet.results import Amount, Charged, Figure, Quality, Release
-from discreet.tables.figures import Estimated
-from discreet.tables.layout import keep_keys
-from discreet.tables.measuring import Design
-from discreet.tables.releasing import figure_margins, read_table
+from discreet.tables.linear.layout import keep_keys
+from discreet.tables.table_design import Design
+from discreet.tables.table_figures import EstimatedMeasure
+from discreet.tables.table_reading import figure_margins, read_table
 from tests.releases import LEFT
 from tests.unit.tables.office import WITH_DELTA, Office, open_office, person
 
@@ -238,7 +238,9 @@ def mean_squares(desk: Desk, runs: int) -> NDArray[np.float64]:
     component, plan, pricing = desk.design.components[0], desk.design.statement.plan, desk.pricing
 
     def estimate(noisy: Noisy) -> NDArray[np.float64]:
-        return Estimated(component.layout, component.chosen.measured, noisy.in_order_of(desk.design.statement)).raw
+        return EstimatedMeasure(
+            component.layout, component.chosen.measured, noisy.in_order_of(desk.design.statement)
+        ).raw
 
     found = np.empty(runs)
     exact = estimate(spoil(draw(plan, pricing, desk.measured), desk.measured, 0))

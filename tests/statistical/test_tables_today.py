@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from discreet.guarantees.types import Neighbours, PureDP
+from discreet.lab.today.holdings import Figures, Holdings
+from discreet.lab.today.log_audit import QueryAuditing
+from discreet.lab.today.overlap import OverlapControl
+from discreet.lab.today.partitioning import Partitioning
+from discreet.lab.today.perturbation import FixedPerturbation
+from discreet.lab.today.private_release import Draw, PrivateRelease, Seen, success_ceiling
+from discreet.lab.today.rounding import RandomRounding
+from discreet.lab.today.trials import attack, base_rate
 from discreet.noise.bits import discrete_laplace_many
 from discreet.noise.entropy import SystemEntropy
-from discreet.tables.today.holdings import Figures, Holdings
-from discreet.tables.today.logaudit import QueryAuditing
-from discreet.tables.today.overlap import OverlapControl
-from discreet.tables.today.partitioning import Partitioning
-from discreet.tables.today.perturbation import FixedPerturbation
-from discreet.tables.today.privacy import Draw, PrivateRelease, Seen, success_ceiling
-from discreet.tables.today.rounding import RandomRounding
-from discreet.tables.today.trials import attack, base_rate
 
 pytestmark = pytest.mark.statistical
 

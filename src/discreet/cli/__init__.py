@@ -1,55 +1,71 @@
 """The command `discreet`: words in, tables or JSON out, and nothing decided here that Python could not do too.
 
-Each command is a thin function that calls the session; heavy modules are imported inside the functions.
+Each command is a thin function that calls the session; heavy modules are imported inside the functions. Wings use the
+same options, screens and help (`group`, `show_table`, …).
 """
 
 from __future__ import annotations
 
-import os
-import sys
+from typing import TYPE_CHECKING
 
-__all__ = ["main"]
+from discreet.doors import open_door
 
+if TYPE_CHECKING:
+    from discreet.cli.commands.table_commands import Drawings
+    from discreet.cli.delivery import choose_format, deliver
+    from discreet.cli.help_screens import CommandGroup, group
+    from discreet.cli.hints import repeat
+    from discreet.cli.open_sessions import open_session
+    from discreet.cli.options import (
+        AnalystOption,
+        Custodian,
+        Format,
+        FormatOption,
+        Language,
+        LanguageOption,
+        OutOption,
+        ReleaseFormatOption,
+        RequestIdOption,
+        UnusedWorkspace,
+        WorkspaceOption,
+        YesOption,
+    )
+    from discreet.cli.program import main
+    from discreet.cli.progress import SECONDS_APART, reach_tenth, show_progress
+    from discreet.cli.screen import on_terminal, show_banner, show_json, show_note, show_pairs, show_table
+    from discreet.cli.table_options import takes_table
+else:
+    __getattr__, __dir__ = open_door(__name__)
 
-def main() -> None:
-    """Run the command line. Exit codes: 0 ok, 1 refused, 2 usage, 3 charged but not answered."""
-    from discreet.cli.startup import start
-
-    start()
-    import typer
-    from typer.exceptions import TyperException
-
-    from discreet.cli.app import root
-    from discreet.cli.opening import close_sessions
-    from discreet.cli.screen import show_error, show_fault, show_misuse
-    from discreet.errors import DiscreetError
-
-    try:
-        sys.exit(root()(prog_name="discreet", standalone_mode=False) or 0)
-    except TyperException as misuse:
-        show_misuse(misuse)
-        sys.exit(misuse.exit_code)
-    except typer.Abort:
-        sys.stderr.write("Aborted!\n")
-        sys.exit(1)
-    except DiscreetError as error:
-        show_error(error, as_json=_wants_json(sys.argv))
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except Exception as fault:
-        # An unforeseen exception may carry a value from the rows, so its text is not shown unasked.
-        if os.environ.get("DISCREET_DEBUG") == "1":
-            raise
-        show_fault(fault)
-        sys.exit(1)
-    finally:
-        close_sessions()
-
-
-def _wants_json(arguments: list[str]) -> bool:
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return any(word == "--format=json" or (word == "--format" and following == "json") for word, following in pairs)
+__all__ = [
+    "SECONDS_APART",
+    "AnalystOption",
+    "CommandGroup",
+    "Custodian",
+    "Drawings",
+    "Format",
+    "FormatOption",
+    "Language",
+    "LanguageOption",
+    "OutOption",
+    "ReleaseFormatOption",
+    "RequestIdOption",
+    "UnusedWorkspace",
+    "WorkspaceOption",
+    "YesOption",
+    "choose_format",
+    "deliver",
+    "group",
+    "main",
+    "on_terminal",
+    "open_session",
+    "reach_tenth",
+    "repeat",
+    "show_banner",
+    "show_json",
+    "show_note",
+    "show_pairs",
+    "show_progress",
+    "show_table",
+    "takes_table",
+]

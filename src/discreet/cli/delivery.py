@@ -11,10 +11,25 @@ import typer
 from discreet.cli.options import ReleaseFormat
 from discreet.cli.screen import show_columns, show_estimates, show_note, show_pairs, show_table
 from discreet.errors import legible
-from discreet.guarantees.numbers import text
-from discreet.results import NOTHING, Amount, Charged, Collected, Kind, Marked, Quality, Release
-from discreet.results.listing import ends_of, parts_of
-from discreet.results.notes import BoundsUsed, CappedWeights, FalseReports, FewReports, SizeTooSmall, Unbounded
+from discreet.guarantees import text
+from discreet.results import (
+    NOTHING,
+    Amount,
+    BoundsUsed,
+    CappedWeights,
+    Charged,
+    Collected,
+    FalseReports,
+    FewReports,
+    Marked,
+    Quality,
+    Release,
+    ReleaseKind,
+    SizeTooSmall,
+    Unbounded,
+    ends_of,
+    parts_of,
+)
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -28,7 +43,7 @@ _MOST_LINES: Final = 600
 
 def choose_format(given: ReleaseFormat | None, out: Path | None) -> ReleaseFormat:
     """The format that was named, else that of the file's name, else a table for people."""
-    from discreet.present.files import infer_format
+    from discreet.present import infer_format
 
     if given is not None:
         return given
@@ -47,11 +62,11 @@ def deliver(release: Release, chosen: ReleaseFormat, out: Path | None, lang: str
         if meaning:
             typer.echo(meaning)
     elif chosen is ReleaseFormat.JSON:
-        from discreet.present.formats.json import fields, write_parts
+        from discreet.present import fields, write_parts
 
         sys.stdout.writelines(write_parts({**fields(release, lang), **({"meaning": meaning} if meaning else {})}))
     else:
-        from discreet.present.files import text_parts
+        from discreet.present import text_parts
 
         sys.stdout.writelines(text_parts(release, chosen, lang))
         if meaning:
@@ -61,13 +76,13 @@ def deliver(release: Release, chosen: ReleaseFormat, out: Path | None, lang: str
 def show_release(release: Release, lang: str) -> None:
     """A release for people: its figures as a table, then what they mean."""
     match release.kind:
-        case Kind.QUERY:
+        case ReleaseKind.QUERY:
             _show_answer(release, lang)
-        case Kind.UNPROVEN:
+        case ReleaseKind.UNPROVEN:
             _show_unproven(release)
-        case Kind.WORKLOAD:
+        case ReleaseKind.WORKLOAD:
             _show_workload(release, lang)
-        case Kind.LOCAL:
+        case ReleaseKind.LOCAL:
             _show_collection(release, lang)
         case _:
             _show_figures(release, lang)
@@ -78,8 +93,7 @@ def show_release(release: Release, lang: str) -> None:
 
 def tell_promise(release: Release) -> list[str]:
     """The charge, the guarantee and every warning."""
-    from discreet.present.messages import say_message
-    from discreet.present.words import say_left, say_neighbours, say_unit, tell_guarantee
+    from discreet.present import say_left, say_message, say_neighbours, say_unit, tell_guarantee
 
     lines, settled = [], release.settlement
     if not isinstance(settled, Collected):
@@ -99,7 +113,7 @@ def tell_promise(release: Release) -> list[str]:
 
 
 def _paid(release: Release) -> str:
-    from discreet.present.words import say_replay, tell_charge
+    from discreet.present import say_replay, tell_charge
 
     settled = release.settlement
     if isinstance(settled, Charged) and settled.replayed:
@@ -155,8 +169,7 @@ def _decimals(statistic: "Statistic") -> int | None:
 
 
 def _answer_footer(release: Release, gone: set[str]) -> list[str]:
-    from discreet.present.messages import CAPPED, cover_of, say_accuracy
-    from discreet.present.words import say_left, say_neighbours, say_unit, tell_guarantee
+    from discreet.present import CAPPED, cover_of, say_accuracy, say_left, say_neighbours, say_unit, tell_guarantee
 
     settled = release.settlement
     assert isinstance(settled, Charged)
@@ -182,7 +195,7 @@ def _answer_footer(release: Release, gone: set[str]) -> list[str]:
 
 
 def _paid_now(settled: Charged) -> str:
-    from discreet.present.words import say_replay
+    from discreet.present import say_replay
 
     if settled.replayed:
         return say_replay(settled.analyst)
@@ -191,14 +204,14 @@ def _paid_now(settled: Charged) -> str:
 
 
 def _say(notes: Sequence[object]) -> list[str]:
-    from discreet.present.messages import say_message
+    from discreet.present import say_message
     from discreet.results import Note
 
     return [say_message(note)[1].en for note in notes if isinstance(note, Note)]
 
 
 def _show_unproven(release: Release) -> None:
-    from discreet.present.words import STORED, tell_guarantee
+    from discreet.present import STORED, tell_guarantee
 
     settled, [row] = release.settlement, release.rows
     assert isinstance(settled, Marked)
@@ -213,7 +226,7 @@ def _show_unproven(release: Release) -> None:
 
 
 def _show_workload(release: Release, lang: str) -> None:
-    from discreet.present.words import say_left, tell_guarantee
+    from discreet.present import say_left, tell_guarantee
 
     settled = release.settlement
     assert isinstance(settled, Charged)
@@ -232,7 +245,7 @@ def _show_workload(release: Release, lang: str) -> None:
 
 def _show_figures(release: Release, lang: str) -> None:
     """One line for each figure: its keys, the published value, its interval and quality; margins last."""
-    from discreet.present.writing import Writing
+    from discreet.present import Writing
 
     figures = release.statistic.figures
     shown: Sequence[Figure] = figures[:_MOST_LINES]
@@ -259,8 +272,7 @@ def _show_figures(release: Release, lang: str) -> None:
 
 def _table_footer(release: Release, lang: str) -> list[str]:
     """What was charged, what is promised, and what to mind when reading the figures."""
-    from discreet.present.notes import list_messages
-    from discreet.present.words import say_basis, tell_calibration
+    from discreet.present import list_messages, say_basis, tell_calibration
 
     messages = list_messages(release)
     notes = [f"{heading.text(lang)}: {sentence.text(lang)}" for heading, sentence in messages]
@@ -278,9 +290,8 @@ _AS_TOTALS: Final = "and as totals (which err more)"
 
 def _show_collection(release: Release, lang: str) -> None:
     """A collection for people: one table for each question."""
-    from discreet.present.formats.json import about_collection
-    from discreet.present.messages import ESTIMATORS, say_message
-    from discreet.results.notes import Estimator
+    from discreet.present import ESTIMATORS, about_collection, say_message
+    from discreet.results import Estimator
 
     settled = release.settlement
     assert isinstance(settled, Collected)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS_WORKSPACE", "remember", "repeat", "repeat_in"]
 
-NEEDS_WORKSPACE: Final = "The workspace folder."
+NEEDS_WORKSPACE: Final = "the workspace folder"
 
 _GIVEN: Final[list[Path]] = []
 _COMMAND: Final = re.compile(r"\bdiscreet ((?:[a-z]+ )?[a-z]+)\b(?! (?:-w|--workspace)\b)")
@@ -58,12 +57,10 @@ def repeat_in(facts: Mapping[str, Any]) -> dict[str, Any]:
 def _list_commands() -> frozenset[str]:
     """Commands that need a workspace, as they are typed."""
     from discreet.cli.app import root
+    from discreet.cli.help_screens import walk_commands
 
-    def walk(command: Any, name: str) -> Iterator[str]:
-        for word, part in getattr(command, "commands", {}).items():
-            yield from walk(part, f"{name} {word}".strip())
-        options = [getattr(one, "help", None) or "" for one in command.params if one.name == "workspace"]
-        if any(told.startswith(NEEDS_WORKSPACE) for told in options):
-            yield name
+    def needs_workspace(command: Any) -> bool:
+        options = [getattr(option, "help", None) or "" for option in command.params if option.name == "workspace"]
+        return any(told.startswith(NEEDS_WORKSPACE) for told in options)
 
-    return frozenset(walk(root(), ""))
+    return frozenset(name for name, command in walk_commands(root()) if needs_workspace(command))

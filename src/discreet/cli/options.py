@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.help_screens import SHARED
 from discreet.cli.hints import NEEDS_WORKSPACE, remember
 
 __all__ = [
@@ -18,7 +19,6 @@ __all__ = [
     "LanguageOption",
     "LevelOption",
     "OutOption",
-    "QueryStrategy",
     "ReleaseFormat",
     "ReleaseFormatOption",
     "RequestIdOption",
@@ -48,15 +48,6 @@ class ReleaseFormat(StrEnum):
     SVG = "svg"
 
 
-class QueryStrategy(StrEnum):
-    """How an aggregate is protected: by what the card proves, or without a proof."""
-
-    PUBLIC = "public"
-    LOCAL = "local"
-    GENERATED = "generated"
-    REPLACE = "replace"
-
-
 class Language(StrEnum):
     """Language of labels and titles."""
 
@@ -65,50 +56,70 @@ class Language(StrEnum):
 
 
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")]
-
 ReleaseFormatOption = Annotated[
     ReleaseFormat | None,
-    typer.Option("--format", help="Default: by the name of --out, else a table for people."),
+    typer.Option(
+        "--format",
+        metavar="|".join(ReleaseFormat),
+        help="by default a table, or what --out names",
+        rich_help_panel=SHARED,
+    ),
 ]
-
 WorkspaceOption = Annotated[
     Path | None,
     typer.Option(
         "--workspace",
         "-w",
         metavar="DIR",
-        help=f"{NEEDS_WORKSPACE} Default: $DISCREET_WORKSPACE, else the current folder.",
+        help=f"{NEEDS_WORKSPACE}, or $DISCREET_WORKSPACE",
         show_default=False,
         callback=remember,
+        rich_help_panel=SHARED,
     ),
 ]
 UnusedWorkspace = Annotated[
     Path | None,
-    typer.Option(
-        "--workspace",
-        "-w",
-        metavar="DIR",
-        help="Accepted by every command; this one needs no workspace.",
-        callback=remember,
-    ),
+    typer.Option("--workspace", "-w", metavar="DIR", help="not needed here", callback=remember, hidden=True),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="A table for people or JSON for machines.")]
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", metavar="|".join(Format), help="for people or for machines", rich_help_panel=SHARED),
+]
 LanguageOption = Annotated[
-    Language, typer.Option("--lang", envvar="DISCREET_LANG", show_envvar=False, help="Language of labels.")
+    Language,
+    typer.Option(
+        "--lang",
+        metavar="|".join(Language),
+        envvar="DISCREET_LANG",
+        show_envvar=False,
+        help="language of labels",
+        rich_help_panel=SHARED,
+    ),
 ]
 AnalystOption = Annotated[
     str | None,
-    typer.Option("--analyst", metavar="NAME", help="Who asks. Default: $DISCREET_ANALYST, else the system's user."),
+    typer.Option(
+        "--analyst",
+        metavar="NAME",
+        help="who asks, or $DISCREET_ANALYST",
+        rich_help_panel=SHARED,
+    ),
 ]
 RequestIdOption = Annotated[
     str | None,
     typer.Option(
-        "--request-id", metavar="ID", help="Asking again under one id returns the same answer and costs nothing more."
+        "--request-id",
+        metavar="ID",
+        help="asking again under one id costs nothing more",
+        rich_help_panel=SHARED,
     ),
 ]
-LevelOption = Annotated[str, typer.Option("--level", help="Coverage of the intervals.")]
-FreshOption = Annotated[bool, typer.Option("--fresh", help="Spend anew even when a stored answer is as accurate.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a terminal.")]
+LevelOption = Annotated[str, typer.Option("--level", metavar="P", help="coverage of intervals", rich_help_panel=SHARED)]
+FreshOption = Annotated[
+    bool,
+    typer.Option("--fresh", help="spend anew, even for what is stored", rich_help_panel=SHARED),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="no confirmation on a terminal", rich_help_panel=SHARED)]
 Custodian = Annotated[
     bool,
     typer.Option("--custodian", help="Act as the custodian: shows what depends on the rows, and is logged."),

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
+from discreet.cards import key_table
+from discreet.cli.file_schemas import FileKind, load_schema
+
 __all__ = ["reference"]
 
 
@@ -20,8 +23,8 @@ def reference() -> str:
         "## Commands\n\n" + "\n\n".join(_commands()),
         "## Environment\n\n" + _environment(),
         "## Exit codes\n\n0 ok · 1 refused · 2 usage · 3 charged but not answered",
-        "## Card keys\n\nThe card is explained in [card.md](card.md). `*` stands for a name you choose.\n\n"
-        + _card_keys(),
+        "## Card keys\n\nThe card is explained in [card.md](card.md); the keys of every other file that people write "
+        "are in [files.md](files.md). `*` stands for a name you choose.\n\n" + key_table(load_schema(FileKind.CARD)),
         "## Mechanisms\n\n" + _mechanisms(),
         "## Errors\n\n" + _errors(),
     ]
@@ -30,22 +33,20 @@ def reference() -> str:
 
 def _commands() -> Iterator[str]:
     from discreet.cli.app import root
+    from discreet.cli.help_screens import walk_commands
 
-    yield from _describe(root(), "discreet")
+    for name, command in walk_commands(root()):
+        yield _describe(command, f"discreet {name}")
 
 
-def _describe(command: Any, path: str) -> Iterator[str]:
-    if hasattr(command, "commands"):
-        for name, child in command.commands.items():
-            yield from _describe(child, f"{path} {name}")
-        return
+def _describe(command: Any, path: str) -> str:
     lines = [f"### `{path}`", "", (command.help or "").strip(), ""]
     lines += ["| argument or option | meaning | default |", "| --- | --- | --- |"]
     for parameter in command.params:
         lines.append(_parameter(parameter))
     if command.epilog:
         lines += ["", command.epilog.replace("Example: ", "Example: `", 1) + "`"]
-    yield "\n".join(lines)
+    return "\n".join(lines)
 
 
 def _parameter(parameter: Any) -> str:
@@ -79,16 +80,6 @@ ENVIRONMENT = {
 def _environment() -> str:
     lines = ["| variable | meaning |", "| --- | --- |"]
     return "\n".join(lines + [f"| `{name}` | {meaning} |" for name, meaning in ENVIRONMENT.items()])
-
-
-def _card_keys() -> str:
-    from discreet.data.cardkeys import walk_keys
-
-    lines = ["| key | meaning | takes | required |", "| --- | --- | --- | --- |"]
-    for path, key in walk_keys():
-        takes = key.type.replace("|", "·")
-        lines.append(f"| `{path}` | {key.meaning} | {takes} | {'yes' if key.required else ''} |")
-    return "\n".join(lines)
 
 
 def _mechanisms() -> str:

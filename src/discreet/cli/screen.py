@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cli.hints import repeat, repeat_in
 from discreet.errors import DiscreetError, legible, tell_point
-from discreet.pages.lettering import borne_decimals, screen_width
+from discreet.present import borne_decimals, screen_width
 
 if TYPE_CHECKING:
     from typer.exceptions import TyperException

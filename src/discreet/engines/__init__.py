@@ -1,11 +1,36 @@
 """Engines run a plan and give back exact integers; they draw no noise and are never heard when they fail.
 
-DuckDB, embedded, reads the prepared Parquet of a workspace; PostgreSQL and Spark read raw tables where they are.
-A plan becomes SQL in `statements`, in the words of `dialects`; `choice` finds the engine of a plan's datasets.
+`engine_for` finds the engine that holds a plan's datasets: DuckDB, embedded, over prepared files, or PostgreSQL and
+Spark, where raw tables stay. What an `Engine` measures is confidential until a mechanism has run.
 """
 
 from __future__ import annotations
 
-from discreet.engines.base import Cell, Engine, Histogram, Measured
+from typing import TYPE_CHECKING
 
-__all__ = ["Cell", "Engine", "Histogram", "Measured"]
+from discreet.doors import open_door
+
+if TYPE_CHECKING:
+    from discreet.engines.cell_order import take_margin
+    from discreet.engines.embedded import EmbeddedEngine
+    from discreet.engines.engine import Cell, Engine, Histogram, HistogramArrays, Measured, Prepared
+    from discreet.engines.engine_choice import engine_for
+    from discreet.engines.incomplete_rows import count_incomplete
+    from discreet.engines.tables_in_place import add_table, open_rows
+else:
+    __getattr__, __dir__ = open_door(__name__)
+
+__all__ = [
+    "Cell",
+    "EmbeddedEngine",
+    "Engine",
+    "Histogram",
+    "HistogramArrays",
+    "Measured",
+    "Prepared",
+    "add_table",
+    "count_incomplete",
+    "engine_for",
+    "open_rows",
+    "take_margin",
+]

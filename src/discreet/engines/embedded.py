@@ -10,18 +10,18 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from discreet.engines.base import Measured
-from discreet.engines.cells import arrange, load_arranging
+from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
-from discreet.engines.statements import Table, render
-from discreet.plan.algebra import Extreme, Measure, Plan, Quantile
+from discreet.engines.engine import Measured
+from discreet.engines.rendering import RenderedTable, render
+from discreet.sql import Extreme, Measure, Plan, Quantile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
 
-    from discreet.data.card import Card
+    from discreet.cards import Card
 
 __all__ = ["EmbeddedEngine", "open_database"]
 
@@ -37,7 +37,7 @@ class EmbeddedEngine:
         self._paths = tuple(str(path) for path, _ in files.values())
         self._dialect = dialect
         self._tables = {
-            name: Table(
+            name: RenderedTable(
                 rows=f"read_parquet({dialect.text(str(path))})",
                 unit=card.unit.column,
             )
@@ -55,7 +55,7 @@ class EmbeddedEngine:
         load_arranging(plan)
         with self._open().cursor() as cursor:
             if _takes_arrays(plan):
-                from discreet.engines.cellarrays import load_arrays
+                from discreet.engines.cell_arrays import load_arrays
 
                 load_arrays(cursor)
 
@@ -63,7 +63,7 @@ class EmbeddedEngine:
         rendering = render(plan, self._dialect, self._tables)
         with self._open().cursor() as cursor:
             if _takes_arrays(plan):
-                from discreet.engines.cellarrays import arrange_arrays
+                from discreet.engines.cell_arrays import arrange_arrays
 
                 return arrange_arrays(plan, rendering, cursor)
             numbers = cursor.execute(rendering.numbers).fetchall() if rendering.numbers is not None else []

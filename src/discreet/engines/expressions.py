@@ -12,7 +12,7 @@ from typing import Final
 
 from discreet.engines.dialects import Dialect
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import (
+from discreet.sql import (
     Absolute,
     And,
     Case,
@@ -36,7 +36,7 @@ from discreet.plan.algebra import (
     Within,
 )
 
-__all__ = ["LONGEST_EXPRESSION", "Expressions"]
+__all__ = ["LONGEST_EXPRESSION", "ExpressionWriter"]
 
 LONGEST_EXPRESSION: Final = 200_000
 
@@ -45,7 +45,7 @@ _BEYOND: Final = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Expressions:
+class ExpressionWriter:
     """Writes expressions over columns that `column` writes."""
 
     dialect: Dialect

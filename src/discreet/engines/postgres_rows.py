@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from discreet.data.card import Card
-from discreet.data.expressions import Form
-from discreet.engines import rows
+from discreet.cards import Card
+from discreet.engines import prepared_rows as rows
+from discreet.workspace import Form
 
 __all__ = ["PostgresTemplates", "prepared_rows", "schema_and_table"]
 

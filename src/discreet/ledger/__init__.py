@@ -4,27 +4,76 @@
 chain; `sqlite` and `postgres` keep it; `seal` authenticates it.
 """
 
-from discreet.ledger.accounting import Balance
-from discreet.ledger.config import LedgerConfig
-from discreet.ledger.holds import Hold
-from discreet.ledger.ledger import Ledger, create_ledger, open_ledger
-from discreet.ledger.log import LogEntry, LogFilter, TermsChange
-from discreet.ledger.records import BudgetState, Marker, Receipt, SpendRequest, StoredAnswer, Verification
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.doors import open_door
+
+if TYPE_CHECKING:
+    from discreet.ledger.accounting import RHO_UNIT, Balance, caps, cost_of, require_priceable, rho_cap, weigh
+    from discreet.ledger.event_log import LogEntry, LogFilter, TermsChange, describe_event, read_moment
+    from discreet.ledger.events import EventKind, now
+    from discreet.ledger.holds import Hold
+    from discreet.ledger.ledger_config import LedgerConfig
+    from discreet.ledger.records import (
+        BudgetState,
+        Marker,
+        Receipt,
+        SpendRequest,
+        StoredAnswer,
+        Verification,
+        check_name,
+        name_request,
+    )
+    from discreet.ledger.standing import PopulationStanding
+    from discreet.ledger.trust.anchor import Anchor
+    from discreet.ledger.trust.recovery import (
+        backup_ledger,
+        migrate_ledger,
+        replace_anchor,
+        replace_ledger_key,
+        restore_ledger,
+    )
+    from discreet.ledger.trust.seal import Seal
+    from discreet.ledger.workspace_ledger import Ledger, create_ledger, open_ledger
+else:
+    __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
+    "RHO_UNIT",
+    "Anchor",
     "Balance",
     "BudgetState",
+    "EventKind",
     "Hold",
     "Ledger",
     "LedgerConfig",
     "LogEntry",
     "LogFilter",
     "Marker",
+    "PopulationStanding",
     "Receipt",
+    "Seal",
     "SpendRequest",
     "StoredAnswer",
     "TermsChange",
     "Verification",
+    "backup_ledger",
+    "caps",
+    "check_name",
+    "cost_of",
     "create_ledger",
+    "describe_event",
+    "migrate_ledger",
+    "name_request",
+    "now",
     "open_ledger",
+    "read_moment",
+    "replace_anchor",
+    "replace_ledger_key",
+    "require_priceable",
+    "restore_ledger",
+    "rho_cap",
+    "weigh",
 ]

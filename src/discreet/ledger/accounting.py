@@ -24,18 +24,28 @@ from functools import lru_cache
 from typing import Final
 
 from discreet.errors import QueryRefused
-from discreet.guarantees.budget import Budget
-from discreet.guarantees.conversions import largest_rho, smallest_epsilon
-from discreet.guarantees.numbers import ceil_to_grid, from_units, text, to_units
-from discreet.guarantees.renyi import ORDERS, allowed_loss, pure_loss
-from discreet.guarantees.types import ApproxDP, CentralGuarantee, PureDP
+from discreet.guarantees import (
+    ORDERS,
+    ApproxDP,
+    Budget,
+    CentralGuarantee,
+    PureDP,
+    allowed_loss,
+    ceil_to_grid,
+    from_units,
+    largest_rho,
+    pure_loss,
+    smallest_epsilon,
+    text,
+    to_units,
+)
 
 __all__ = [
     "RHO_GRID",
     "RHO_UNIT",
     "Balance",
     "Cap",
-    "Totals",
+    "ChargeTotals",
     "admits",
     "balance",
     "caps",
@@ -62,7 +72,7 @@ _LOSS_SHARES: Final = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 16))
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class ChargeTotals:
     """Sums over admitted charges, whole numbers: epsilon and delta in 1e-9, rho in 1e-19, Rényi losses in 1e-12.
 
     `epsilon` adds up pure and approximate charges; it bounds the transcript only while every charge is `additive`.
@@ -81,9 +91,9 @@ class Totals:
         if self.losses is None and not (self.charges or self.epsilon or self.rho or self.delta):
             object.__setattr__(self, "losses", (0,) * len(ORDERS))
 
-    def __add__(self, other: Totals) -> Totals:
+    def __add__(self, other: ChargeTotals) -> ChargeTotals:
         known = self.losses is not None and other.losses is not None
-        return Totals(
+        return ChargeTotals(
             charges=self.charges + other.charges,
             additive=self.additive and other.additive,
             epsilon=self.epsilon + other.epsilon,
@@ -92,9 +102,9 @@ class Totals:
             losses=tuple(map(sum, zip(self.losses or (), other.losses or (), strict=True))) if known else None,
         )
 
-    def times(self, count: int) -> Totals:
+    def times(self, count: int) -> ChargeTotals:
         """The sum of so many."""
-        return Totals(
+        return ChargeTotals(
             charges=count * self.charges,
             additive=self.additive,
             epsilon=count * self.epsilon,
@@ -159,7 +169,7 @@ class Balance:
 
 
 @lru_cache(maxsize=4096)
-def weigh(guarantee: CentralGuarantee) -> Totals:
+def weigh(guarantee: CentralGuarantee) -> ChargeTotals:
     """One charge in every currency.
 
     An epsilon-DP charge is epsilon²/2-zCDP and loses at every order what randomised response loses; an (epsilon,
@@ -172,12 +182,12 @@ def weigh(guarantee: CentralGuarantee) -> Totals:
         return replace(_weigh_pure(to_units(guarantee.epsilon)), delta=delta)
     rho = to_units(guarantee.rho)
     losses = tuple(order * rho * _LOSS_PER_GRID for order in ORDERS)
-    return Totals(charges=1, additive=False, rho=rho * _RHO_PER_GRID, delta=delta, losses=losses)
+    return ChargeTotals(charges=1, additive=False, rho=rho * _RHO_PER_GRID, delta=delta, losses=losses)
 
 
-def _weigh_pure(units: int) -> Totals:
+def _weigh_pure(units: int) -> ChargeTotals:
     losses = tuple(_loss(units, order) for order in ORDERS)
-    return Totals(charges=1, epsilon=units, rho=_HALF_SQUARE * units**2, losses=losses)
+    return ChargeTotals(charges=1, epsilon=units, rho=_HALF_SQUARE * units**2, losses=losses)
 
 
 def _loss(units: int, order: int) -> int:
@@ -192,7 +202,7 @@ def caps(budget: Budget) -> tuple[Cap, Cap]:
     )
 
 
-def admits(cap: Cap, totals: Totals) -> bool:
+def admits(cap: Cap, totals: ChargeTotals) -> bool:
     """Whether `totals` may stand under `cap`.
 
     Monotone: what holds for the totals holds for every part of them.
@@ -207,7 +217,7 @@ def admits(cap: Cap, totals: Totals) -> bool:
     return totals.rho <= rho_cap(cap, earlier=earlier) or any(room >= 0 for _, room in _rooms(cap, totals))
 
 
-def use_up(cap: Cap, totals: Totals) -> Totals:
+def use_up(cap: Cap, totals: ChargeTotals) -> ChargeTotals:
     """Nothing is left under `cap`: all that it allowed counts as one charge, which is what it is known to be at most.
 
     Where the totals are above the cap, because it was lowered, the charge comes on top of them.
@@ -219,7 +229,7 @@ def use_up(cap: Cap, totals: Totals) -> Totals:
     return replace(whole, charges=totals.charges + 1, losses=None if totals.losses is None else whole.losses)
 
 
-def _deltas_fit(cap: Cap, totals: Totals) -> bool:
+def _deltas_fit(cap: Cap, totals: ChargeTotals) -> bool:
     """Half of delta is for the charges; the other half pays for conversions."""
     return 2 * totals.delta <= cap.delta
 
@@ -245,7 +255,7 @@ def cost_of(guarantee: CentralGuarantee) -> str:
 
 
 @lru_cache(maxsize=1024)
-def balance(cap: Cap, totals: Totals) -> Balance:
+def balance(cap: Cap, totals: ChargeTotals) -> Balance:
     """The exact figures behind `admits`."""
     shown = Balance(
         charges=totals.charges,
@@ -272,7 +282,7 @@ def balance(cap: Cap, totals: Totals) -> Balance:
     )
 
 
-def how_many(cap: Cap, totals: Totals, cost: Totals) -> int:
+def how_many(cap: Cap, totals: ChargeTotals, cost: ChargeTotals) -> int:
     """How many more charges of this weight would be admitted, one after the other."""
     if not admits(cap, totals):
         return 0
@@ -316,14 +326,14 @@ def loss_limits(cap: Cap) -> tuple[tuple[int, int], ...]:
     )
 
 
-def _rooms(cap: Cap, totals: Totals) -> list[tuple[int, int]]:
+def _rooms(cap: Cap, totals: ChargeTotals) -> list[tuple[int, int]]:
     """What is left at each order of an (epsilon, delta) cap; below 0 where the filter does not hold."""
     if totals.losses is None:
         return []
     return [(ORDERS[place], limit - totals.losses[place]) for place, limit in loss_limits(cap)]
 
 
-def _epsilon_spent(cap: Cap, totals: Totals) -> Decimal:
+def _epsilon_spent(cap: Cap, totals: ChargeTotals) -> Decimal:
     if cap.pure or totals.charges == 0:
         return from_units(totals.epsilon)
     earlier = totals.losses is None
@@ -341,7 +351,7 @@ def _converted(rho: int, delta: int, earlier: bool) -> Decimal:
     return ceil_to_grid(smallest_epsilon(rho=rho * RHO_UNIT, delta=share * Fraction(delta, 2 * 10**9)))
 
 
-def _largest_pure(cap: Cap, totals: Totals) -> int:
+def _largest_pure(cap: Cap, totals: ChargeTotals) -> int:
     """The most that one of the ways to admit leaves."""
     if not _deltas_fit(cap, totals):
         return 0
@@ -353,7 +363,7 @@ def _largest_pure(cap: Cap, totals: Totals) -> int:
     return max([0, *ways])
 
 
-def _largest_rho(cap: Cap, totals: Totals) -> int:
+def _largest_rho(cap: Cap, totals: ChargeTotals) -> int:
     if not _deltas_fit(cap, totals):
         return 0
     ways = [rho_cap(cap, earlier=totals.losses is None) - totals.rho]

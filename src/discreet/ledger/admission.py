@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from discreet.errors import BudgetExceeded, DatasetSuspended, ParameterInvalid, QueryRefused, Refused
-from discreet.guarantees.types import CentralGuarantee
+from discreet.guarantees import CentralGuarantee
 from discreet.ledger.accounting import caps, cost_of, require_priceable, weigh
-from discreet.ledger.answers import suffices
 from discreet.ledger.book import Book
-from discreet.ledger.events import Kind, now
+from discreet.ledger.committed_answers import suffices
+from discreet.ledger.events import EventKind, now
 from discreet.ledger.holds import Hold, read_time
 from discreet.ledger.receipts import request_conflict
 from discreet.ledger.records import SpendRequest, StoredAnswer
@@ -68,7 +68,7 @@ def drop_hold(book: Book, stored: StoredAnswer, *, analyst: str, request_id: str
     found = (stored.population, stored.dataset, stored.version, stored.plan_hash)
     if asked != found or not suffices(stored.charge, hold.guarantee):
         raise request_conflict(request_id)
-    end_hold(book, hold.sequence, Kind.HOLD_RELEASED, who=analyst, reason="a stored answer was given")
+    end_hold(book, hold.sequence, EventKind.HOLD_RELEASED, who=analyst, reason="a stored answer was given")
 
 
 def _find_hold(book: Book, analyst: str, request_id: str) -> tuple[str, Hold | None]:
@@ -97,16 +97,16 @@ def place_hold(book: Book, request: SpendRequest, *, who: str, expires: datetime
         guarantee=request.guarantee,
         expires=None if expires is None else read_time(expires),
     )
-    book.append(Kind.HOLD, who=who, population=request.population, payload=hold.to_fields())
+    book.append(EventKind.HOLD, who=who, population=request.population, payload=hold.to_fields())
     return hold
 
 
-def end_hold(book: Book, sequence: int, kind: Kind, *, who: str, reason: str = "") -> None:
+def end_hold(book: Book, sequence: int, kind: EventKind, *, who: str, reason: str = "") -> None:
     """Release an open hold, or let it expire once its time has come."""
     for name, standing in book.standing.populations.items():
         if (hold := standing.holds.get(sequence)) is None:
             continue
-        if kind is Kind.HOLD_EXPIRED and (hold.expires is None or hold.expires > now()):
+        if kind is EventKind.HOLD_EXPIRED and (hold.expires is None or hold.expires > now()):
             until = "has no end" if hold.expires is None else f"lasts until {hold.expires}"
             raise Refused(f"Hold {sequence} {until} and has not expired. Release it instead.", hold=sequence)
         told = {"reason": reason} if reason else {}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.errors import QueryRefused, UnknownName
-from discreet.ledger.events import GENESIS, Event, Kind, now
-from discreet.ledger.seal import Seal
+from discreet.ledger.events import GENESIS, Event, EventKind, now
 from discreet.ledger.standing import PopulationStanding, Standing, StandingUnknown, fold
-from discreet.ledger.store import FORMAT, Head, Transaction, damaged, newer
+from discreet.ledger.stores.store import FORMAT, Head, Transaction, damaged, newer
+from discreet.ledger.trust.seal import Seal
 
 __all__ = ["Book", "first_page"]
 
@@ -22,7 +22,7 @@ class Book:
         self.head = transaction.head()
         self.standing = authenticate(self.head, transaction, seal)
 
-    def append(self, kind: Kind, *, who: str, population: str = "", payload: Mapping[str, object]) -> Event:
+    def append(self, kind: EventKind, *, who: str, population: str = "", payload: Mapping[str, object]) -> Event:
         event = Event(
             sequence=self.head.sequence + 1,
             kind=kind,
@@ -107,7 +107,7 @@ def first_page(seal: Seal, *, workspace_id: str, who: str) -> tuple[Event, Head]
     """The event with which a ledger begins."""
     event = Event(
         sequence=1,
-        kind=Kind.OPENED,
+        kind=EventKind.OPENED,
         when=now(),
         who=who,
         population="",

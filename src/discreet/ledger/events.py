@@ -15,23 +15,24 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final, Self
 
-from discreet.guarantees.budget import Budget, PopulationTerms
-from discreet.guarantees.numbers import text
-from discreet.guarantees.types import (
+from discreet.guarantees import (
     ZCDP,
     ApproxDP,
     BootstrapDP,
+    Budget,
     CentralGuarantee,
     Neighbours,
+    PopulationTerms,
     PureDP,
     Unproven,
+    text,
 )
 
 __all__ = [
     "GENESIS",
     "REQUIRED",
     "Event",
-    "Kind",
+    "EventKind",
     "KindUnknown",
     "canonical_json",
     "decode_guarantee",
@@ -47,7 +48,7 @@ _LONGEST_NAME: Final = 200
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """What happened. A kind that was ever written stays, and new fields of its payload are optional."""
 
     OPENED = "opened"
@@ -79,35 +80,35 @@ class Kind(StrEnum):
 
 
 _LEASED: Final = ("analyst", "dataset", "version", "request_id", "plan_hash", "guarantee")
-REQUIRED: Final[Mapping[Kind, frozenset[str]]] = {
+REQUIRED: Final[Mapping[EventKind, frozenset[str]]] = {
     kind: frozenset(names)
     for kind, names in {
-        Kind.OPENED: ("workspace",),
-        Kind.POPULATION: ("terms",),
-        Kind.CHANGED: ("terms",),
-        Kind.ANALYST: ("analyst",),
-        Kind.DATASET: ("dataset", "version"),
-        Kind.CHARGE: (*_LEASED, "mechanisms", "before"),
-        Kind.ANSWER: ("charge", "sha256"),
-        Kind.REPLAY: (*_LEASED, "charge", "before"),
-        Kind.MARKER: ("analyst", "dataset", "version", "plan_hash", "guarantee"),
-        Kind.SUSPENDED: ("dataset", "reason"),
-        Kind.RESUMED: ("dataset",),
-        Kind.VIEW: ("what",),
-        Kind.HOLD: _LEASED,
-        Kind.HOLD_RELEASED: ("hold",),
-        Kind.HOLD_EXPIRED: ("hold",),
-        Kind.REQUESTED: ("request", "analyst", "digest"),
-        Kind.DECIDED: ("request", "digest", "decision"),
-        Kind.PUBLISHED: ("release",),
-        Kind.WITHDRAWN: (),
-        Kind.RESERVED: ("reservation", "purpose", "agreement", "guarantee", "before"),
-        Kind.LINKED: ("reservation", "agreement", "request", "charge", "sample", "counters"),
-        Kind.RESERVATION_CLOSED: ("reservation",),
-        Kind.RESTORED: ("anchor", "spent"),
-        Kind.ANCHORED: ("lost",),
-        Kind.KEYED: ("lost",),
-        Kind.MIGRATED: ("format",),
+        EventKind.OPENED: ("workspace",),
+        EventKind.POPULATION: ("terms",),
+        EventKind.CHANGED: ("terms",),
+        EventKind.ANALYST: ("analyst",),
+        EventKind.DATASET: ("dataset", "version"),
+        EventKind.CHARGE: (*_LEASED, "mechanisms", "before"),
+        EventKind.ANSWER: ("charge", "sha256"),
+        EventKind.REPLAY: (*_LEASED, "charge", "before"),
+        EventKind.MARKER: ("analyst", "dataset", "version", "plan_hash", "guarantee"),
+        EventKind.SUSPENDED: ("dataset", "reason"),
+        EventKind.RESUMED: ("dataset",),
+        EventKind.VIEW: ("what",),
+        EventKind.HOLD: _LEASED,
+        EventKind.HOLD_RELEASED: ("hold",),
+        EventKind.HOLD_EXPIRED: ("hold",),
+        EventKind.REQUESTED: ("request", "analyst", "digest"),
+        EventKind.DECIDED: ("request", "digest", "decision"),
+        EventKind.PUBLISHED: ("release",),
+        EventKind.WITHDRAWN: (),
+        EventKind.RESERVED: ("reservation", "purpose", "agreement", "guarantee", "before"),
+        EventKind.LINKED: ("reservation", "agreement", "request", "charge", "sample", "counters"),
+        EventKind.RESERVATION_CLOSED: ("reservation",),
+        EventKind.RESTORED: ("anchor", "spent"),
+        EventKind.ANCHORED: ("lost",),
+        EventKind.KEYED: ("lost",),
+        EventKind.MIGRATED: ("format",),
     }.items()
 }
 """What the payload of each kind must hold; more may stand beside it, and readers pass over what they do not know."""
@@ -125,7 +126,7 @@ class Event:
     """
 
     sequence: int
-    kind: Kind
+    kind: EventKind
     when: str
     who: str
     population: str
@@ -165,7 +166,7 @@ class Event:
         if isinstance(kind := fields.get("kind"), str) and kind not in REQUIRED:
             raise KindUnknown("not a kind of this version")
         try:
-            return cls(**{**fields, "kind": Kind(fields["kind"])})
+            return cls(**{**fields, "kind": EventKind(fields["kind"])})
         except (KeyError, TypeError) as error:
             raise ValueError("not an event") from error
 
@@ -191,7 +192,7 @@ def require_name(name: str, *, what: str) -> None:
         raise ValueError(f"{what} must be printable text of 1 to {_LONGEST_NAME} characters")
 
 
-def require_payload(kind: Kind, payload: Mapping[str, Any]) -> None:
+def require_payload(kind: EventKind, payload: Mapping[str, Any]) -> None:
     """ValueError unless everything is there that the payload of this kind must hold."""
     if missing := sorted(REQUIRED[kind] - payload.keys()):
         raise ValueError(f"a payload of kind {kind.value} lacks {', '.join(missing)}")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from discreet.guarantees.types import CentralGuarantee, PureDP
-from discreet.ledger.accounting import Balance, Cap, Totals, balance, weigh
+from discreet.guarantees import CentralGuarantee, PureDP
+from discreet.ledger.accounting import Balance, Cap, ChargeTotals, balance, weigh
 from discreet.ledger.events import decode_guarantee, encode_guarantee
 
 __all__ = ["Hold", "OpenHolds", "Reservation", "add_up", "balance_beside", "read_time"]
@@ -38,7 +38,7 @@ class Hold:
     expires: str | None = None
 
     @property
-    def cost(self) -> Totals:
+    def cost(self) -> ChargeTotals:
         return weigh(self.guarantee)
 
     def is_for(self, analyst: str, request_id: str) -> bool:
@@ -113,24 +113,24 @@ class OpenHolds(dict[int, Hold]):
 
     def __init__(self, holds: Mapping[int, Hold] | None = None) -> None:
         super().__init__(holds or {})
-        self._totals: dict[str | None, Totals] = {}
+        self._totals: dict[str | None, ChargeTotals] = {}
 
-    def total(self, analyst: str | None) -> Totals:
+    def total(self, analyst: str | None) -> ChargeTotals:
         """What they set aside: of the population, or of one analyst's cap."""
         if analyst not in self._totals:
             self._totals[analyst] = add_up(hold for hold in self.values() if analyst in {None, hold.analyst})
         return self._totals[analyst]
 
 
-def add_up(holds: Iterable[Hold]) -> Totals:
+def add_up(holds: Iterable[Hold]) -> ChargeTotals:
     """What is held, in every currency in which charges add up."""
-    return sum((hold.cost for hold in holds), Totals())
+    return sum((hold.cost for hold in holds), ChargeTotals())
 
 
-def balance_beside(cap: Cap, totals: Totals, held: Totals) -> Balance:
+def balance_beside(cap: Cap, totals: ChargeTotals, held: ChargeTotals) -> Balance:
     """What was spent, and what remains beside what is held."""
     spent = balance(cap, totals)
-    if held == Totals():
+    if held == ChargeTotals():
         return spent
     return replace(
         balance(cap, totals + held),

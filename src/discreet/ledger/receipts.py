@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.errors import PopulationConflict, RequestConflict
-from discreet.guarantees.budget import PopulationTerms
-from discreet.ledger.accounting import Totals, caps
-from discreet.ledger.answers import suffices
-from discreet.ledger.events import Event, Kind, decode_guarantee, encode_terms
+from discreet.guarantees import PopulationTerms
+from discreet.ledger.accounting import ChargeTotals, caps
+from discreet.ledger.committed_answers import suffices
+from discreet.ledger.events import Event, EventKind, decode_guarantee, encode_terms
 from discreet.ledger.holds import Hold
 from discreet.ledger.records import Marker, Receipt, SpendRequest
 from discreet.ledger.standing import PopulationStanding, decode_totals, encode_before, is_free_replay
@@ -52,7 +52,7 @@ def same_request(held: Event, request: SpendRequest) -> bool:
     same = held.population == request.population and all(
         held.payload[name] == asked[name] for name in ("dataset", "plan_hash", "version")
     )
-    if held.kind is Kind.REPLAY:
+    if held.kind is EventKind.REPLAY:
         return same and suffices(decode_guarantee(held.payload["guarantee"]), request.guarantee)
     return same and held.payload["guarantee"] == asked["guarantee"]
 
@@ -83,9 +83,9 @@ def make_receipt(
         analyst_cap=share,
         population_totals=totals,
         analyst_totals=own,
-        population_held=held.get("population", Totals()),
-        analyst_held=held.get("analyst", Totals()),
-        debited_population=lease.kind is Kind.CHARGE,
+        population_held=held.get("population", ChargeTotals()),
+        analyst_held=held.get("analyst", ChargeTotals()),
+        debited_population=lease.kind is EventKind.CHARGE,
         debited_analyst=not is_free_replay(lease),
     )
 

@@ -9,14 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from discreet.errors import ParameterInvalid, QueryRefused
-from discreet.guarantees.budget import PopulationTerms
-from discreet.guarantees.numbers import text
-from discreet.guarantees.parameters import came
-from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
-from discreet.ledger.accounting import Balance, Cap, Totals, how_many, weigh
+from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PopulationTerms, PureDP, came, text
+from discreet.ledger.accounting import Balance, Cap, ChargeTotals, how_many, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
 from discreet.ledger.holds import Hold, balance_beside
-from discreet.present.listed import Listed
+from discreet.present import Listed
 
 __all__ = [
     "BudgetState",
@@ -105,12 +102,12 @@ class Receipt:
     answer: bytes | None
     population_cap: Cap
     analyst_cap: Cap
-    population_totals: Totals
-    analyst_totals: Totals
+    population_totals: ChargeTotals
+    analyst_totals: ChargeTotals
     debited_population: bool
     debited_analyst: bool
-    population_held: Totals = field(default_factory=Totals)
-    analyst_held: Totals = field(default_factory=Totals)
+    population_held: ChargeTotals = field(default_factory=ChargeTotals)
+    analyst_held: ChargeTotals = field(default_factory=ChargeTotals)
 
     @property
     def population_before(self) -> Balance:
@@ -142,7 +139,7 @@ class Receipt:
             )
         )
 
-    def _after(self, totals: Totals, debited: bool) -> Totals:
+    def _after(self, totals: ChargeTotals, debited: bool) -> ChargeTotals:
         return totals + weigh(self.charge) if debited else totals
 
 

@@ -12,12 +12,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from discreet.guarantees.budget import PopulationTerms
-from discreet.guarantees.renyi import ORDERS
-from discreet.ledger.accounting import Balance, Totals, admits, caps, how_many, use_up, weigh
+from discreet.guarantees import ORDERS, PopulationTerms
+from discreet.ledger.accounting import Balance, ChargeTotals, admits, caps, how_many, use_up, weigh
 from discreet.ledger.events import (
     Event,
-    Kind,
+    EventKind,
     canonical_json,
     decode_guarantee,
     decode_terms,
@@ -69,17 +68,17 @@ class PopulationStanding:
     """
 
     terms: PopulationTerms
-    totals: Totals = field(default_factory=Totals)
-    analysts: Mapping[str, Totals] = field(default_factory=dict)
+    totals: ChargeTotals = field(default_factory=ChargeTotals)
+    analysts: Mapping[str, ChargeTotals] = field(default_factory=dict)
     markers: int = 0
     holds: OpenHolds = field(default_factory=OpenHolds)
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     lost_markers: int = 0
 
-    def analyst(self, name: str) -> Totals:
-        return self.analysts.get(name, Totals())
+    def analyst(self, name: str) -> ChargeTotals:
+        return self.analysts.get(name, ChargeTotals())
 
-    def held(self, analyst: str | None = None) -> Totals:
+    def held(self, analyst: str | None = None) -> ChargeTotals:
         """What open holds set aside: of the population, or of one analyst's cap."""
         return self.holds.total(analyst)
 
@@ -102,7 +101,7 @@ class PopulationStanding:
         """The same for an analyst's cap."""
         return balance_beside(caps(self.terms.budget)[1], self.analyst(name), self.held(name))
 
-    def room(self, analyst: str, cost: Totals) -> int:
+    def room(self, analyst: str, cost: ChargeTotals) -> int:
         """How many more charges of this weight the analyst could make, one after the other."""
         whole, share = caps(self.terms.budget)
         return min(
@@ -110,7 +109,7 @@ class PopulationStanding:
             how_many(share, self.analyst(analyst) + self.held(analyst), cost),
         )
 
-    def debit(self, analyst: str, cost: Totals, *, population: bool) -> PopulationStanding:
+    def debit(self, analyst: str, cost: ChargeTotals, *, population: bool) -> PopulationStanding:
         """After a charge; a replay debits the analyst alone."""
         return replace(
             self,
@@ -176,40 +175,40 @@ def fold(standing: Standing, event: Event) -> Standing:
     payload = event.payload
     require_payload(event.kind, payload)
     match event.kind:
-        case Kind.POPULATION:
+        case EventKind.POPULATION:
             if event.population in standing.populations:
                 raise ValueError("a population is registered once")
             return _with(standing, event.population, PopulationStanding(terms=decode_terms(payload["terms"])))
-        case Kind.CHANGED:
+        case EventKind.CHANGED:
             before = standing.populations[event.population]
             return _with(standing, event.population, _change(before, decode_terms(payload["terms"])))
-        case Kind.ANALYST:
+        case EventKind.ANALYST:
             return replace(standing, analysts=tuple(sorted({*standing.analysts, payload["analyst"]})))
-        case Kind.DATASET:
+        case EventKind.DATASET:
             entry = DatasetEntry(population=event.population, version=payload["version"])
             return replace(standing, datasets={**standing.datasets, payload["dataset"]: entry})
-        case Kind.CHARGE | Kind.REPLAY:
+        case EventKind.CHARGE | EventKind.REPLAY:
             return _debited(standing, event)
-        case Kind.MARKER:
+        case EventKind.MARKER:
             before = standing.populations[event.population]
             return _with(standing, event.population, replace(before, markers=before.markers + 1))
-        case Kind.HOLD:
+        case EventKind.HOLD:
             return _with(standing, event.population, _hold(standing.populations[event.population], event))
-        case Kind.HOLD_RELEASED | Kind.HOLD_EXPIRED:
+        case EventKind.HOLD_RELEASED | EventKind.HOLD_EXPIRED:
             before = standing.populations[event.population]
             if (hold := before.holds.get(payload["hold"])) is None:
                 raise ValueError("no such hold is open")
             return _with(standing, event.population, before.without(hold))
-        case Kind.RESERVED | Kind.RESERVATION_CLOSED | Kind.LINKED:
+        case EventKind.RESERVED | EventKind.RESERVATION_CLOSED | EventKind.LINKED:
             return _with(standing, event.population, _reserve(standing.populations[event.population], event))
-        case Kind.REQUESTED | Kind.DECIDED | Kind.PUBLISHED | Kind.WITHDRAWN:
+        case EventKind.REQUESTED | EventKind.DECIDED | EventKind.PUBLISHED | EventKind.WITHDRAWN:
             _check_record(standing, event)
             return standing
-        case Kind.RESTORED:
+        case EventKind.RESTORED:
             return _restored(standing, payload["spent"])
-        case Kind.SUSPENDED:
+        case EventKind.SUSPENDED:
             return replace(standing, suspended=tuple(sorted({*standing.suspended, payload["dataset"]})))
-        case Kind.RESUMED:
+        case EventKind.RESUMED:
             return replace(standing, suspended=tuple(n for n in standing.suspended if n != payload["dataset"]))
         case _:
             return standing
@@ -220,7 +219,7 @@ def _debited(standing: Standing, event: Event) -> Standing:
     cost = weigh(decode_guarantee(event.payload["guarantee"]))
     if not any(_LOSSES in totals for totals in event.payload["before"].values()):
         cost = replace(cost, losses=None)  # charged before losses were recorded, or under that rule since
-    charged = event.kind is Kind.CHARGE
+    charged = event.kind is EventKind.CHARGE
     before = standing.populations[event.population]
     if charged:
         before = before.without(_held_for(before, event.payload))
@@ -238,7 +237,7 @@ def is_free_replay(event: Event) -> bool:
     free = event.payload.get("free", False)
     if free is not False and free is not True:
         raise ValueError("a replay is free or it is not")
-    return event.kind is Kind.REPLAY and bool(free)
+    return event.kind is EventKind.REPLAY and bool(free)
 
 
 def _check_before(event: Event, before: Mapping[str, object]) -> None:
@@ -292,7 +291,7 @@ def _written_off(known: PopulationStanding | None, told: PopulationStanding) -> 
     )
 
 
-def _covers(later: Totals, earlier: Totals) -> bool:
+def _covers(later: ChargeTotals, earlier: ChargeTotals) -> bool:
     return all(getattr(later, name) >= getattr(earlier, name) for name in ("charges", "epsilon", "rho", "delta"))
 
 
@@ -326,10 +325,10 @@ def _reserve(standing: PopulationStanding, event: Event) -> PopulationStanding:
     """A reservation made, used or closed. Made, it is spent by the population and by no analyst."""
     payload, name = event.payload, event.payload["reservation"]
     known = standing.reservations.get(name)
-    if event.kind is not Kind.RESERVED:
+    if event.kind is not EventKind.RESERVED:
         if known is None or known.closed:
             raise ValueError("no such reservation is open")
-        after = known.close() if event.kind is Kind.RESERVATION_CLOSED else known
+        after = known.close() if event.kind is EventKind.RESERVATION_CLOSED else known
         return replace(standing, reservations={**standing.reservations, name: after})
     if known is not None or not standing.terms.budget.pure:
         raise ValueError("a reservation has a name of its own and stands under a pure budget")
@@ -345,7 +344,7 @@ def _check_record(standing: Standing, event: Event) -> None:
     """Requests, decisions, publications and withdrawals spend nothing: what they name must be there."""
     if event.population not in standing.populations:
         raise ValueError("it is about a population")
-    if event.kind is Kind.WITHDRAWN and not {"request", "release"} & event.payload.keys():
+    if event.kind is EventKind.WITHDRAWN and not {"request", "release"} & event.payload.keys():
         raise ValueError("a request or a release is withdrawn")
 
 
@@ -398,7 +397,7 @@ def encode_before(standing: PopulationStanding, analyst: str) -> dict[str, objec
     return {**spent, "held": held}
 
 
-def encode_totals(totals: Totals) -> dict[str, object]:
+def encode_totals(totals: ChargeTotals) -> dict[str, object]:
     """Whole numbers of units as text: they outgrow what other readers of JSON keep exact."""
     fields: dict[str, object] = {
         "additive": totals.additive,
@@ -412,9 +411,9 @@ def encode_totals(totals: Totals) -> dict[str, object]:
     return {**fields, _LOSSES: {str(order): str(loss) for order, loss in zip(ORDERS, totals.losses, strict=True)}}
 
 
-def decode_totals(fields: Mapping[str, Any]) -> Totals:
+def decode_totals(fields: Mapping[str, Any]) -> ChargeTotals:
     losses = fields.get(_LOSSES)
-    return Totals(
+    return ChargeTotals(
         charges=fields["charges"],
         additive=fields["additive"] if "additive" in fields else fields["pure"],  # its name in earlier ledgers
         epsilon=int(fields["epsilon"]),

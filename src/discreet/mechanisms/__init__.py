@@ -10,19 +10,35 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from discreet.doors import open_door
 from discreet.errors import UnknownName
 
 if TYPE_CHECKING:
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+    from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+    from discreet.mechanisms.mechanism import Mechanism, exact_level
+    from discreet.mechanisms.noisy_max import NoisyMax
+    from discreet.mechanisms.scale import LARGEST_SCALE, round_up
+else:
+    __getattr__, __dir__ = open_door(__name__)
 
-__all__ = ["MECHANISMS", "load_mechanism"]
+__all__ = [
+    "LARGEST_SCALE",
+    "MECHANISMS",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Mechanism",
+    "NoisyMax",
+    "exact_level",
+    "load_mechanism",
+    "round_up",
+]
 
 MECHANISMS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "discrete-laplace": "discreet.mechanisms.discrete_laplace:DiscreteLaplace",
         "discrete-gaussian": "discreet.mechanisms.discrete_gaussian:DiscreteGaussian",
         "noisy-max": "discreet.mechanisms.noisy_max:NoisyMax",
-        "randomised-response": "discreet.mechanisms.randomised_response:RandomisedResponse",
     }
 )
 

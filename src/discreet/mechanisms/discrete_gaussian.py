@@ -3,7 +3,7 @@
 Guarantee: zCDP, rho = squared_sensitivity / (2 * scale**2), per protected unit.
 Requires:  neighbouring inputs differ by at most `squared_sensitivity` in the sum of squared differences.
 Proof:     docs/proofs/discrete-gaussian.md
-Refs:      [CKS20]; zCDP [BS16].
+Refs:      [CKS20]; zCDP [BS16]; drawn by blocks of integers.
 """
 
 from __future__ import annotations
@@ -11,19 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Self
 
-from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact
-from discreet.guarantees.types import ZCDP
-from discreet.mechanisms.base import AdditiveMechanism, exact_level
-from discreet.mechanisms.measurement import HIGHEST, LOWEST
+from discreet.guarantees import ZCDP, ExactLike, ceil_to_grid, exact
+from discreet.mechanisms.mechanism import AdditiveMechanism, exact_level
 from discreet.mechanisms.scale import check_scale, check_sensitivity, round_root_up
 
 __all__ = ["DiscreteGaussian"]
-
-# From here on making a table and drawing from it is quicker than asking OpenDP.
-_LONG: Final = 2000
-_LARGEST_TABLE: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,7 @@ class DiscreteGaussian(AdditiveMechanism):
 
     def half_width(self, level: ExactLike) -> int:
         """A t with P(|noise| <= t) >= level: the smallest for scales below 32, else at most one more."""
-        from discreet.noise.quantile import gaussian_half_width
+        from discreet.noise import gaussian_half_width
 
         return gaussian_half_width(scale=self.scale, level=exact_level(level))
 
@@ -70,40 +64,11 @@ class DiscreteGaussian(AdditiveMechanism):
         return 2 * math.fsum(k * weight for k, weight in enumerate(weights)) / total
 
     def load(self, count: int | None = None) -> None:
-        from discreet.noise import entropy, gaussian  # noqa: F401
-
-        if count is None or self._takes_table(count):
-            from discreet.noise import gaussiantable  # noqa: F401
-        if count is None or not self._takes_table(count):
-            from discreet.mechanisms.measurement import load_measurement
-
-            load_measurement(family="gaussian", scale=float(self.scale))
-
-    def _takes_table(self, count: int) -> bool:
-        return self.scale <= _LARGEST_TABLE and count >= _LONG + 2 * self.scale
+        from discreet.noise import SystemEntropy, discrete_gaussian_array  # noqa: F401
 
     def _draw(self, count: int) -> list[int]:
-        if self._takes_table(count):
-            return self._draw_from_table(count)
-        from discreet.mechanisms.measurement import draw_noise
+        from discreet.noise import SystemEntropy, discrete_gaussian_array
 
-        return [self._reach_out(drawn) for drawn in draw_noise(count, family="gaussian", scale=float(self.scale))]
-
-    def _draw_from_table(self, count: int) -> list[int]:
-        from discreet.noise.entropy import SystemEntropy
-        from discreet.noise.gaussiantable import discrete_gaussian_array
-
-        drawn: list[int] = discrete_gaussian_array(
-            SystemEntropy(), variance=self.scale * self.scale, count=count
-        ).tolist()
+        variance = self.scale * self.scale
+        drawn: list[int] = discrete_gaussian_array(SystemEntropy(), variance=variance, count=count).tolist()
         return drawn
-
-    def _reach_out(self, drawn: int) -> int:
-        """The draw itself, or, where OpenDP stopped at the end of 64 bits, one from beyond that end."""
-        if LOWEST < drawn < HIGHEST:
-            return drawn
-        from discreet.noise.entropy import SystemEntropy
-        from discreet.noise.gaussian import gaussian_tail
-
-        beyond = gaussian_tail(SystemEntropy(), variance=self.scale * self.scale, start=abs(drawn))
-        return beyond if drawn > 0 else -beyond

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact
-from discreet.guarantees.types import PureDP
-from discreet.mechanisms.base import AdditiveMechanism, exact_level
+from discreet.guarantees import ExactLike, PureDP, ceil_to_grid, exact
+from discreet.mechanisms.mechanism import AdditiveMechanism, exact_level
 from discreet.mechanisms.scale import check_scale, check_sensitivity, round_up
 
 __all__ = ["DiscreteLaplace"]
@@ -47,7 +46,7 @@ class DiscreteLaplace(AdditiveMechanism):
 
     def half_width(self, level: ExactLike) -> int:
         """The smallest t with P(|noise| <= t) >= level."""
-        from discreet.noise.quantile import laplace_half_width
+        from discreet.noise import laplace_half_width
 
         return laplace_half_width(scale=self.scale, level=exact_level(level))
 
@@ -57,10 +56,9 @@ class DiscreteLaplace(AdditiveMechanism):
         return 1 / math.sinh(rate) if rate < 700 else 0.0
 
     def load(self, count: int | None = None) -> None:
-        from discreet.noise import bits, entropy  # noqa: F401
+        from discreet.noise import SystemEntropy, discrete_laplace_many  # noqa: F401
 
     def _draw(self, count: int) -> list[int]:
-        from discreet.noise.bits import discrete_laplace_many
-        from discreet.noise.entropy import SystemEntropy
+        from discreet.noise import SystemEntropy, discrete_laplace_many
 
         return discrete_laplace_many(SystemEntropy(), scale=self.scale, count=count)

@@ -16,13 +16,10 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from discreet.errors import ParameterInvalid
-from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact
-from discreet.guarantees.types import PureDP
-from discreet.mechanisms.base import Mechanism, exact_level
+from discreet.guarantees import ExactLike, PureDP, ceil_to_grid, exact
+from discreet.mechanisms.mechanism import Mechanism, exact_level
 from discreet.mechanisms.scale import check_sensitivity
-from discreet.noise.entropy import SystemEntropy
-from discreet.noise.quantile import selection_half_width
-from discreet.noise.selection import Choice, Run, RunArrays, select
+from discreet.noise import Choice, Run, RunArrays, SystemEntropy, select, selection_half_width
 
 __all__ = ["NoisyMax"]
 

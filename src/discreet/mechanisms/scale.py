@@ -1,7 +1,7 @@
 """Noise scales: rounded up to what a 64-bit float holds, and from then on exact.
 
-OpenDP takes its scale as a float. The next float above the wanted scale is used, kept as a fraction, and
-priced as it is, so the guarantee speaks of the noise that was really drawn.
+The next float above the wanted scale is used, kept as a fraction, and priced as it is, so the guarantee speaks of the
+noise that was really drawn. A float has a short exact text for the ledger, and peers that take floats can be compared.
 """
 
 from __future__ import annotations

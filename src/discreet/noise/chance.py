@@ -10,12 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from discreet.noise.enclosure import ceil_divide, enclose_exp_minus
 from discreet.noise.entropy import Entropy
 
-__all__ = ["Chance", "toss"]
+if TYPE_CHECKING:
+    from numpy import bool_
+    from numpy.typing import NDArray
+
+__all__ = ["Chance", "settle_word", "toss", "toss_array"]
 
 _WORD: Final = 8
 _TIE: Final = 2
@@ -40,14 +44,18 @@ class Chance:
         """The byte at a place of the binary expansion, counted from 0 after the point."""
         digit = self._digits.get(place)
         if digit is None:
-            digit = _leading(self, place // _WORD + 1) >> 8 * (_WORD - 1 - place % _WORD) & 255
+            digit = self.leading(place // _WORD + 1) >> 8 * (_WORD - 1 - place % _WORD) & 255
             self._digits[place] = digit
         return digit
 
+    def leading(self, words: int) -> int:
+        """The first digits as an integer, floor(p * 2**(64*words))."""
+        return _enclose(self, words)
+
 
 @lru_cache(maxsize=4096)
-def _leading(chance: Chance, words: int) -> int:
-    """floor(p * 2**(64*words)), from enclosures that are refined until both ends agree."""
+def _enclose(chance: Chance, words: int) -> int:
+    """The leading digits, from enclosures that are refined until both ends agree."""
     bits, guard = 8 * _WORD * words, 32
     while True:
         precision = bits + guard
@@ -75,6 +83,22 @@ def toss(entropy: Entropy, chance: Chance, *, count: int) -> bytearray:
             coins[position] = _TIE if byte == digit else byte < digit
         tied = [position for position in tied if coins[position] == _TIE]
     return coins
+
+
+def toss_array(entropy: Entropy, chance: Chance, *, count: int) -> NDArray[bool_]:
+    """The same as an array of truth values."""
+    import numpy as np
+
+    return np.frombuffer(toss(entropy, chance, count=count), dtype=np.bool_)
+
+
+def settle_word(entropy: Entropy, chance: Chance, word: int) -> bool:
+    """Whether a coin holds whose uniform real begins with these 64 bits; words are read while it ties."""
+    words = 1
+    while (leading := chance.leading(words)) == word:
+        word = word << 8 * _WORD | int.from_bytes(entropy.read(_WORD), "big")
+        words += 1
+    return word < leading
 
 
 def _find_ties(coins: bytearray) -> list[int]:

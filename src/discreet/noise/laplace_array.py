@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from discreet.noise.bits import BATCH, Digits, expand
-from discreet.noise.chance import Chance, toss
+from discreet.noise.chance import Chance, toss_array
 from discreet.noise.entropy import Entropy
 
 if TYPE_CHECKING:
@@ -72,4 +72,4 @@ def _magnitudes(entropy: Entropy, digits: Digits, *, count: int) -> NDArray[int6
 
 
 def _column(entropy: Entropy, chance: Chance, *, count: int) -> NDArray[int64]:
-    return np.frombuffer(toss(entropy, chance, count=count), dtype=np.uint8).astype(np.int64)
+    return toss_array(entropy, chance, count=count).astype(np.int64)

@@ -12,19 +12,24 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
+import numpy as np
+
 from discreet.noise.bits import discrete_laplace_many, expand
+from discreet.noise.chance import Chance
 from discreet.noise.coin import bernoulli, bernoulli_exp_minus
 from discreet.noise.entropy import ByteTape, Entropy
 from discreet.noise.gaussian import discrete_gaussian, gaussian_tail
+from discreet.noise.gaussian_array import discrete_gaussian_array
+from discreet.noise.gaussian_table import make_table
 from discreet.noise.laplace import discrete_laplace, geometric
 from discreet.noise.negative_binomial import polya
-from discreet.noise.response import keep_digits, respond, respond_array
+from discreet.noise.response import respond_array
 from discreet.noise.selection import Run, select
 from discreet.noise.uniform import uniform_array_below, uniform_below
 
 __all__ = ["VERSION", "make_vectors"]
 
-VERSION: Final = 2
+VERSION: Final = 3
 _DRAWS: Final = 6
 _SURPLUS: Final = 4
 _TAPE_LENGTH: Final = 1 << 16
@@ -42,9 +47,9 @@ def make_vectors() -> dict[str, object]:
         *_geometric(),
         *_laplace_many(),
         *_gaussian(),
+        *_gaussian_array(),
         *_polya(),
         *_response(),
-        *_response_array(),
         *_selection(),
     ]
     return {"version": VERSION, "vectors": vectors}
@@ -154,51 +159,63 @@ def _polya_draw(shape: Fraction, scale: Fraction) -> Draw:
     return lambda entropy: polya(entropy, shape=shape, scale=scale)
 
 
+def _gaussian_array() -> Iterator[Vector]:
+    for variance, count in (
+        (Fraction(1, 4), 5),
+        (Fraction(50, 9), 5),
+        (Fraction(300), 6),  # blocks of two integers
+        (Fraction(10**6), 6),
+        (Fraction(10**12, 7), 6),
+        (Fraction(7505999378950827, 2**12) ** 2, 6),  # blocks of 2**37
+    ):
+        yield from _drawn("discrete_gaussian_array", _normals(variance, count), _gaussian_array_draw(variance, count))
+    for variance, tape in _gaussian_corners():
+        yield _given("discrete_gaussian_array", _normals(variance, 1), _gaussian_array_draw(variance, 1), tape.hex())
+
+
+def _gaussian_corners() -> Iterator[tuple[Fraction, bytes]]:
+    """Words that tie with the table and with a coin, on both sides, and a minus zero."""
+    variance = Fraction(10**6)  # in blocks of 64
+    block, offset = bytes(8), (63 << 58).to_bytes(8, "big")
+    coin = Chance(Fraction(63 * 63, 2 * 10**6), plus=0).leading(2)
+    for step in (-1, 1):
+        yield variance, block + offset + (coin + step).to_bytes(16, "big")
+    minus_zero = (1).to_bytes(8, "big") + bytes(16)
+    yield variance, minus_zero
+    for whole, table in (
+        (Fraction(50, 9), make_table(Fraction(50, 9), fold=2)),
+        (variance, make_table(variance / 64**2, fold=1)),
+    ):
+        tied = (int(table.low[3]) << 1).to_bytes(8, "big")
+        yield whole, tied + bytes(8)
+        yield whole, tied + b"\xff" * 8
+
+
+def _normals(variance: Fraction, count: int) -> dict[str, str]:
+    return {"variance": str(variance), "count": str(count)}
+
+
+def _gaussian_array_draw(variance: Fraction, count: int) -> Draw:
+    return lambda entropy: discrete_gaussian_array(entropy, variance=variance, count=count).tolist()
+
+
 def _response() -> Iterator[Vector]:
+    answers = [0, 1, 1, 0, 1, 0, 0, 1]
     for epsilon, categories in ((Fraction(1), 2), (Fraction(1, 2), 13), (Fraction(3), 300)):
+        given = [answer * (categories - 1) for answer in answers]
         parameters = {"epsilon": str(epsilon), "categories": str(categories)}
-        for answer in (0, categories - 1):
-            draw = _response_draw(answer, epsilon, categories)
-            yield from _drawn("randomised_response", parameters, draw, answer=answer)
-        for step, ending in ((0, "tie"), (-1, "below"), (1, "above")):
-            words = _tie(epsilon, categories, step)
-            if ending == "tie":  # two words agree, the third lies below
-                words += bytes(8)
-            draw = _response_draw(1, epsilon, categories)
-            yield _given("randomised_response", parameters, draw, words.hex(), answer=1)
+        draw = _response_draw(given, epsilon, categories)
+        yield from _drawn("randomised_response", parameters, draw, answers=given)
+        yield from _drawn("randomised_response", parameters, _response_draw([1], epsilon, categories), answers=[1])
+        # The second and the fourth coin tie. In the next byte one holds and the other ties again and fails.
+        others = categories - 1
+        digit = Chance(epsilon, times=others, plus=others).digit
+        coins = bytes([255, digit(0), 255, digit(0), 255, 255, 255, 255, digit(1) - 1, digit(1), digit(2) + 1])
+        yield _given("randomised_response", parameters, draw, coins.hex(), answers=given)
 
 
-def _tie(epsilon: Fraction, categories: int, step: int) -> bytes:
-    """Sixteen bytes that agree with p in the first word and differ by `step` in the second."""
-    digits = keep_digits(epsilon=epsilon, categories=categories, bits=128)
-    return (digits + step).to_bytes(16, "big")
-
-
-def _response_draw(answer: int, epsilon: Fraction, categories: int) -> Draw:
-    return lambda entropy: respond(entropy, answer, epsilon=epsilon, categories=categories)
-
-
-def _response_array() -> Iterator[Vector]:
-    answers = [0, 1, 2, 12, 5, 5, 7, 9]
-    epsilon, categories = Fraction(1, 2), 13
-    parameters = {"epsilon": str(epsilon), "categories": str(categories)}
-    draw = _response_array_draw(answers, epsilon, categories)
-    yield from _drawn("randomised_response_array", parameters, draw, answers=answers)
-    # The second and fourth answers tie: their further words follow the eight first ones, in order.
-    first, below, above = (_tie(epsilon, categories, step) for step in (0, -1, 1))
-    head = _tape("response ties", 8) + first[:8] + _tape("response between", 8) + first[:8]
-    tape = head + _tape("response rest", 32) + below[8:] + above[8:]
-    yield _given("randomised_response_array", parameters, draw, tape.hex(), answers=answers)
-
-
-def _response_array_draw(answers: list[int], epsilon: Fraction, categories: int) -> Draw:
-    def draw(entropy: Entropy) -> list[int]:
-        import numpy as np
-
-        reports = respond_array(entropy, np.array(answers), epsilon=epsilon, categories=categories)
-        return [int(report) for report in reports]
-
-    return draw
+def _response_draw(answers: list[int], epsilon: Fraction, categories: int) -> Draw:
+    return lambda entropy: respond_array(entropy, np.array(answers), epsilon=epsilon, categories=categories).tolist()
 
 
 def _selection() -> Iterator[Vector]:
@@ -209,10 +226,11 @@ def _selection() -> Iterator[Vector]:
     ]
     for rate, runs in cases:
         yield from _drawn("select", {"rate": str(rate)}, _select_draw(runs, rate), runs=_shown(runs))
-    # Weights 1 and 1/e: the boundary is p of randomised response with epsilon 1 and two categories.
+    # Weights 1 and 1/e: the boundary is 1 less e/(1 + e), with e = exp(-1). The first word agrees with it.
     two: list[Run] = [(1, 1), (0, 1)]
+    boundary = (1 << 128) - 1 - Chance(Fraction(1)).leading(2)
     for step in (-1, 1):
-        words = _tie(Fraction(1), 2, step)
+        words = (boundary + step).to_bytes(16, "big")
         yield _given("select", {"rate": "1"}, _select_draw(two, Fraction(1)), words.hex(), runs=_shown(two))
 
 

@@ -1,7 +1,105 @@
 """The one voice: a `Release` in every format, its facts in words, its figures as pictures, in English and French.
 
-`words` says guarantees, notes and settlements; `formats` write files and screens; `figures` draw. Nothing here decides
-what is released.
+`save` and `text_parts` write files; `draw_heat_map` and its like draw; `say_…` gives sentences. Nothing here decides
+what is released, and nothing here reads a row.
 """
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.doors import open_door
+
+if TYPE_CHECKING:
+    from discreet.present.charts.bar_chart import draw_bars
+    from discreet.present.charts.densities import draw_densities
+    from discreet.present.charts.heat_map import draw_heat_map
+    from discreet.present.charts.lettering import borne_decimals, screen_width, tell_number
+    from discreet.present.charts.pictures import check_picture, plot, write_picture
+    from discreet.present.formats.arrow import to_arrow, to_pandas, to_polars
+    from discreet.present.formats.html import fragment
+    from discreet.present.formats.json import (
+        about_collection,
+        charge_fields,
+        describe,
+        facts,
+        fields,
+        warnings,
+        write_parts,
+    )
+    from discreet.present.messages import CAPPED, ESTIMATORS, cover_of, say_accuracy, say_message, say_strategy
+    from discreet.present.note_list import list_messages
+    from discreet.present.notebook_list import Listed
+    from discreet.present.pages.csv_text import csv_columns, csv_text
+    from discreet.present.pages.html_page import Drawn, show_figure, write_page
+    from discreet.present.pages.markup import Markup, bullets, element, join, table
+    from discreet.present.release_files import check_output, infer_format, save, text_parts
+    from discreet.present.table_words import Writing
+    from discreet.present.words import (
+        STORED,
+        say_basis,
+        say_left,
+        say_neighbours,
+        say_replay,
+        say_unit,
+        tell_calibration,
+        tell_charge,
+        tell_guarantee,
+    )
+else:
+    __getattr__, __dir__ = open_door(__name__)
+
+__all__ = [
+    "CAPPED",
+    "ESTIMATORS",
+    "STORED",
+    "Drawn",
+    "Listed",
+    "Markup",
+    "Writing",
+    "about_collection",
+    "borne_decimals",
+    "bullets",
+    "charge_fields",
+    "check_output",
+    "check_picture",
+    "cover_of",
+    "csv_columns",
+    "csv_text",
+    "describe",
+    "draw_bars",
+    "draw_densities",
+    "draw_heat_map",
+    "element",
+    "facts",
+    "fields",
+    "fragment",
+    "infer_format",
+    "join",
+    "list_messages",
+    "plot",
+    "save",
+    "say_accuracy",
+    "say_basis",
+    "say_left",
+    "say_message",
+    "say_neighbours",
+    "say_replay",
+    "say_strategy",
+    "say_unit",
+    "screen_width",
+    "show_figure",
+    "table",
+    "tell_calibration",
+    "tell_charge",
+    "tell_guarantee",
+    "tell_number",
+    "text_parts",
+    "to_arrow",
+    "to_pandas",
+    "to_polars",
+    "warnings",
+    "write_page",
+    "write_parts",
+    "write_picture",
+]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from discreet.results import ALL, Figure, Heading, Kind, Release, Shown, Statistic
+from discreet.results import ALL, Figure, Heading, Release, ReleaseKind, Shown, Statistic
 
 __all__ = ["Grid", "Stand", "arrange", "name_stand"]
 
@@ -45,7 +45,7 @@ class Grid:
 
 def arrange(release: Release) -> Grid:
     """Lay every figure out; a margin that is not published leaves its place empty."""
-    if release.kind not in (Kind.TABLE, Kind.BOOTSTRAP):
+    if release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP):
         return _list_rows(release)
     keys = len(release.headings)
     across = keys - 1 if keys > 1 else None

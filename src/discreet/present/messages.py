@@ -8,9 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from discreet.guarantees.numbers import text
-from discreet.results.labels import Labels
-from discreet.results.notes import (
+from discreet.guarantees import text
+from discreet.results import (
     BootstrapCaution,
     BootstrapGuarantee,
     BootstrapMethod,
@@ -24,13 +23,14 @@ from discreet.results.notes import (
     FewReports,
     GradedMeans,
     KeysChosen,
+    Labels,
     LeftOut,
     Linearised,
     MarginsAddUp,
     MarginsAreMeans,
     MarginsAreSums,
     MeansNotShown,
-    Measured,
+    MeasuredMargin,
     ModelAge,
     Note,
     NotGraded,
@@ -373,7 +373,7 @@ def say_strategy(note: StrategyUsed) -> Labels:
     )
 
 
-def _list_shares(measured: Sequence[Measured], written: object) -> str:
+def _list_shares(measured: Sequence[MeasuredMargin], written: object) -> str:
     assert callable(written)
     return ", ".join(f"{' × '.join(one.keeps) or 'total'} ({written(one.share)})" for one in measured)
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from discreet.guarantees.numbers import text
-from discreet.guarantees.types import (
+from discreet.guarantees import (
     ZCDP,
     ApproxDP,
     BootstrapDP,
@@ -21,8 +20,9 @@ from discreet.guarantees.types import (
     ShuffleDP,
     Unit,
     Unproven,
+    text,
 )
-from discreet.pages.lettering import tell_number
+from discreet.present.charts.lettering import tell_number
 from discreet.present.messages import POOLS, cover_of
 from discreet.results import Amount, Basis, Charged, Labels, Left, Release
 

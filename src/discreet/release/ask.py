@@ -7,17 +7,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from discreet.data.card import Card
-from discreet.data.workspace import Dataset
-from discreet.plan.calculus import lineage_of
-from discreet.plan.first_form import first_hash
-from discreet.plan.outputs import KeyShown
-from discreet.plan.statement import Statement
+from discreet.cards import Card
 from discreet.release.pipeline import Request
 from discreet.results import Heading, Labels
+from discreet.sql import KeyShown, Statement, first_hash, lineage_of
+from discreet.workspace import Dataset
 
 if TYPE_CHECKING:
-    from discreet.release.accuracy import Amounts
+    from discreet.release.forecast.accuracy import Amounts
 
 __all__ = ["Ask", "headings_of", "unproven_reason"]
 

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from discreet.data.card import Card
-from discreet.data.workspace import Dataset
-from discreet.engines.base import Engine, Prepared
+from discreet.cards import Card
+from discreet.engines import Engine, Prepared
 from discreet.errors import (
     ChargedNotAnswered,
     DatasetSuspended,
@@ -31,19 +30,20 @@ from discreet.errors import (
     Refused,
     RequestConflict,
 )
-from discreet.guarantees.types import BootstrapDP, CentralGuarantee, Unproven
+from discreet.guarantees import BootstrapDP, CentralGuarantee, Unproven
 from discreet.ledger import Hold, Ledger, Receipt, SpendRequest
-from discreet.plan.algebra import Plan
 from discreet.release.journal import Journal, JournalEntry
+from discreet.sql import Plan
+from discreet.workspace import Dataset
 
 __all__ = [
     "Account",
     "Charge",
     "Held",
     "Mark",
-    "Marker",
     "OpenEngine",
     "Passage",
+    "PlacedMarker",
     "Request",
     "check_terms",
     "hold",
@@ -268,7 +268,7 @@ class Charge(Account[Receipt, Drawn, bytes]):
 
 
 @dataclass(frozen=True, slots=True)
-class Marker:
+class PlacedMarker:
     """The marker of a release: its number on the ledger, and whether the release was made before."""
 
     number: int
@@ -276,7 +276,7 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark(Account[Marker, Drawn, Entry]):
+class Mark(Account[PlacedMarker, Drawn, Entry]):
     """Not differentially private: a permanent marker on the ledger, and what was drawn in a journal of its own.
 
     `questions` are what the journal may know the request by, `entry` makes its line. `kind` and `made` name the release
@@ -292,12 +292,12 @@ class Mark(Account[Marker, Drawn, Entry]):
     made: str
 
     @contextmanager
-    def lease(self, ledger: Ledger) -> Iterator[Held[Marker, Entry] | None]:
+    def lease(self, ledger: Ledger) -> Iterator[Held[PlacedMarker, Entry] | None]:
         """The journal is held until the release has left, so that one question asked twice at once is drawn once."""
         with self.journal.held():
             self._check_request_id()
             found = self.journal.find(*self.questions)
-            yield None if found is None else Held(Marker(found.marker, replayed=True), found)
+            yield None if found is None else Held(PlacedMarker(found.marker, replayed=True), found)
 
     def _check_request_id(self) -> None:
         request_id = self.request.request_id
@@ -308,10 +308,10 @@ class Mark(Account[Marker, Drawn, Entry]):
                 request_id=request_id,
             )
 
-    def settle(self, ledger: Ledger) -> Held[Marker, Entry]:
-        return Held(Marker(_mark(ledger, self.request, self.guarantee), replayed=False), None)
+    def settle(self, ledger: Ledger) -> Held[PlacedMarker, Entry]:
+        return Held(PlacedMarker(_mark(ledger, self.request, self.guarantee), replayed=False), None)
 
-    def commit(self, ledger: Ledger, paid: Marker, drawn: Drawn) -> Entry:
+    def commit(self, ledger: Ledger, paid: PlacedMarker, drawn: Drawn) -> Entry:
         entry = self.entry(paid.number, drawn)
         self.journal.append(entry)
         return entry

@@ -16,20 +16,29 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from discreet.data.card import Card
+from discreet.cards import Card
 from discreet.errors import ParameterInvalid, QueryRefused
-from discreet.guarantees.numbers import exact, from_units, text, to_units
-from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.noise.quantile import laplace_threshold
-from discreet.plan.algebra import Extreme, Measure, Plan, Quantile, Total, Units, fields_in
-from discreet.plan.calculus import Facts, facts_of
-from discreet.plan.centres import TOTAL_OF_MEAN
-from discreet.plan.outputs import KeyShown, Mean
-from discreet.plan.sensitivity import Sensitivities, Sensitivity, sensitivities
-from discreet.plan.statement import Statement
+from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PureDP, exact, from_units, text, to_units
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, NoisyMax
+from discreet.noise import laplace_threshold
+from discreet.sql import (
+    TOTAL_OF_MEAN,
+    Extreme,
+    Facts,
+    KeyShown,
+    Mean,
+    Measure,
+    Plan,
+    Quantile,
+    Sensitivities,
+    Sensitivity,
+    Statement,
+    Total,
+    Units,
+    facts_of,
+    fields_in,
+    sensitivities,
+)
 
 __all__ = [
     "MeasurePrice",

@@ -17,10 +17,10 @@ from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import Any, Final
 
-from discreet.engines.base import Histogram, HistogramArrays
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.noise.selection import RunArrays
-from discreet.plan.algebra import Extreme, Quantile
+from discreet.engines import Histogram, HistogramArrays
+from discreet.mechanisms import NoisyMax
+from discreet.noise import RunArrays
+from discreet.sql import Extreme, Quantile
 
 __all__ = ["DEPTH_LEVEL", "choose", "depth"]
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from discreet.guarantees.numbers import text
-from discreet.guarantees.types import Guarantee, Neighbours, Unit
+from discreet.guarantees import Guarantee, Neighbours, Unit, text
 
 __all__ = ["Amount", "Charged", "Claim", "Collected", "Left", "Marked", "Settlement", "Source"]
 

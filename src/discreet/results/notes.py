@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from discreet.guarantees.numbers import text
+from discreet.guarantees import text
 from discreet.results.labels import Labels
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "MarginsAreMeans",
     "MarginsAreSums",
     "MeansNotShown",
-    "Measured",
+    "MeasuredMargin",
     "ModelAge",
     "NotGraded",
     "NotInTable",
@@ -164,7 +164,7 @@ class KeysChosen(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredMargin:
     """A margin that was measured, by the names of its keys; or what it adds to those below it (`residual`)."""
 
     keeps: tuple[str, ...]
@@ -177,7 +177,7 @@ class StrategyUsed(Note):
     """Which noise was put on what. Where two measures make a figure, each is named with its part of the budget."""
 
     noise: str
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredMargin, ...]
     measure: str | None = None
     part: Fraction | None = None
     code: ClassVar[str] = "strategy"

@@ -16,20 +16,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.data.columns import Kind, canonical_code
+from discreet.cards import ColumnKind, canonical_code
 from discreet.errors import ParameterInvalid
-from discreet.tables.consistency import round_nested
-from discreet.tables.layout import Margin, keep_keys
+from discreet.tables.linear.consistency import round_nested
+from discreet.tables.linear.layout import Margin, keep_keys
 
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-    from discreet.data.columns import Labels
-    from discreet.data.publictables import PublicTable
-    from discreet.results import Heading
+    from discreet.results import Heading, Labels
+    from discreet.workspace import PublicTable
 
-__all__ = ["Calibrated", "Target", "calibrate", "check_targets", "grid_of", "meet", "read_totals"]
+__all__ = ["RakedTable", "Target", "calibrate", "check_targets", "grid_of", "meet", "read_totals"]
 
 SAME_TOTALS: Final = 1e-9
 
@@ -72,7 +71,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Calibrated:
+class RakedTable:
     """A table after raking: the values given, times every target's factors.
 
     `unmatched` are figures that no factor can bring to their total, as (place of the target, position): 0 in the table
@@ -89,7 +88,7 @@ class Calibrated:
 
 def calibrate(
     values: NDArray[Any], totals: Sequence[Target], *, iterations: int = 200, tolerance: float = 1e-9
-) -> Calibrated:
+) -> RakedTable:
     """Rake published values, in the unit of the totals, until their margins are the totals.
 
     With one target this is one exact step. With several, each is met in turn until all hold within `tolerance`; where
@@ -111,7 +110,7 @@ def calibrate(
     return replace(made, unmatched=unmatched)
 
 
-def _rake(seed: NDArray[float64], totals: Sequence[Target], *, iterations: int, tolerance: float) -> Calibrated:
+def _rake(seed: NDArray[float64], totals: Sequence[Target], *, iterations: int, tolerance: float) -> RakedTable:
     raked = seed.copy()
     factors = [np.ones(target.totals.shape) for target in totals]
     gap = _gap(raked, totals)
@@ -125,7 +124,7 @@ def _rake(seed: NDArray[float64], totals: Sequence[Target], *, iterations: int, 
             raked *= _spread(factor, target.kept, raked.ndim)
             factors[place] = factors[place] * factor
         gap = _gap(raked, totals)
-    return Calibrated(values=raked, factors=tuple(factors), unmatched=(), gap=gap, converged=gap <= tolerance)
+    return RakedTable(values=raked, factors=tuple(factors), unmatched=(), gap=gap, converged=gap <= tolerance)
 
 
 def grid_of(totals: Sequence[Target]) -> Fraction:
@@ -199,7 +198,7 @@ def read_totals(
     the public table that have no cell are passed over.
     """
     found = table.column(column)
-    if found.step is None or found.kind not in (Kind.INTEGER, Kind.NUMBER):
+    if found.step is None or found.kind not in (ColumnKind.INTEGER, ColumnKind.NUMBER):
         raise ParameterInvalid(
             parameter=f"public totals '{table.name}.{column}'",
             rule="must be a column of numbers: see discreet public show",

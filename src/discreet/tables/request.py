@@ -13,21 +13,19 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final
 
-from discreet.data.card import Card, Column, Kind, Labels
-from discreet.data.codes import unknown_code
-from discreet.data.columns import canonical_code, edge_fault
+from discreet.cards import Card, Column, ColumnKind, canonical_code, edge_fault, unknown_code
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
-from discreet.guarantees.numbers import ExactLike, text
-from discreet.guarantees.parameters import came
-from discreet.plan.parsing import Literal
-from discreet.tables.layout import Margin, every_margin
+from discreet.guarantees import ExactLike, came, text
+from discreet.results import Labels
+from discreet.sql import Literal
+from discreet.tables.linear.layout import Margin, every_margin
 
 __all__ = [
     "MOST_BANDS",
     "MOST_KEYS",
     "TOTAL",
-    "Aggregate",
     "Band",
+    "CellAggregate",
     "Code",
     "TableRequest",
     "read_codes",
@@ -60,7 +58,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class CellAggregate:
     """What is shown of a cell: COUNT of its rows, or another function of the product of some columns."""
 
     function: str
@@ -210,18 +208,18 @@ class TableRequest:
             _band(column, low, high, last=place == len(ends)) for place, (low, high) in enumerate(ends, start=1)
         )
 
-    def aggregates(self, card: Card) -> tuple[Aggregate, ...]:
+    def aggregates(self, card: Card) -> tuple[CellAggregate, ...]:
         """What is shown of a cell; then, with replicate weights, the variance that sampling gives it."""
         if self.sampling is None:
             return (self._aggregate(card),)
         squared = () if self.value is None else (self.value, self.value)
-        spread = Aggregate("SUM", (card.column(self.sampling).name, *squared))
+        spread = CellAggregate("SUM", (card.column(self.sampling).name, *squared))
         return self._aggregate(card), spread
 
-    def _aggregate(self, card: Card) -> Aggregate:
+    def _aggregate(self, card: Card) -> CellAggregate:
         weights = self._weights(card)
         if self.value is None:
-            return Aggregate("SUM", weights) if weights else Aggregate("COUNT")
+            return CellAggregate("SUM", weights) if weights else CellAggregate("COUNT")
         column = card.column(self.value)
         if not column.numeric:
             raise QueryRefused(
@@ -230,8 +228,8 @@ class TableRequest:
                 part="value",
             )
         if self.mean:
-            return Aggregate("WAVG" if weights else "AVG", (column.name,))
-        return Aggregate("SUM", (*weights, column.name))
+            return CellAggregate("WAVG" if weights else "AVG", (column.name,))
+        return CellAggregate("SUM", (*weights, column.name))
 
     def _weights(self, card: Card) -> tuple[str, ...]:
         if not self.weighted:
@@ -247,7 +245,7 @@ class TableRequest:
 
 def _band(column: Column, low: Decimal, high: Decimal, *, last: bool) -> Band:
     """A code that sorts and reads as what it is: 15-24 for whole numbers, else from low to high."""
-    if column.kind is Kind.INTEGER and column.step == 1:
+    if column.kind is ColumnKind.INTEGER and column.step == 1:
         top = high if last else high - 1
         sign = "-" if low >= 0 else ".."
         code = text(low) if low == top else f"{text(low)}{sign}{text(top)}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.data.expressions import Form
 from discreet.engines.postgres_rows import PostgresTemplates
-from discreet.engines.rows import RowTemplates
+from discreet.engines.prepared_rows import RowTemplates
 from discreet.engines.spark_rows import SparkTemplates
+from discreet.workspace.preparation_sql import Form
 
 
 def planted(base: type[RowTemplates]) -> dict[str, RowTemplates]:

@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.data.card import Card, parse_card
-from discreet.data.prepare import prepare
-from discreet.data.sources import open_source
+from discreet.cards.card import Card, parse_card
+from discreet.sources.source import open_source
+from discreet.workspace.preparation import prepare
 
 SALT = "00ff00ff00ff00ff00ff00ff00ff00ff"
 Prepared = Counter[tuple[object, ...]]

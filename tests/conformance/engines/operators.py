@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from discreet.data.card import Card, parse_card
-from discreet.engines.base import Cell, Histogram
-from discreet.plan.algebra import (
+from discreet.cards.card import Card, parse_card
+from discreet.engines.engine import Cell, Histogram
+from discreet.sql.algebra import (
     Absolute,
     And,
     Case,

@@ -14,13 +14,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.data.card import Card
-from discreet.engines.base import Engine, Measured
+from discreet.cards.card import Card
 from discreet.engines.dialects import DUCKDB, Dialect, DuckDB, Postgres, Spark
 from discreet.engines.embedded import EmbeddedEngine
-from discreet.engines.tabular import TabularEngine
-from discreet.engines.values import Row, exact_row
-from discreet.plan.algebra import Plan
+from discreet.engines.engine import Engine, Measured
+from discreet.engines.exact_values import Row, exact_row
+from discreet.engines.tabular_engine import TabularEngine
+from discreet.sql.algebra import Plan
 
 Tables = Mapping[str, list[dict[str, Any]]]
 Cards = Mapping[str, Card]

@@ -14,17 +14,17 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.data.card import Kind, parse_card
-from discreet.data.publictables import PublicColumn, PublicTable
+from discreet.cards.card import ColumnKind, parse_card
 from discreet.engines.dialects import DUCKDB
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import Plan
-from discreet.plan.questions import read_statement
-from discreet.plan.sensitivity import sensitivities
-from discreet.plan.serialisation import plan_hash
 from discreet.release.pricing import candidates_of
+from discreet.sql.algebra import Plan
+from discreet.sql.reader.questions import read_statement
+from discreet.sql.sensitivity import sensitivities
+from discreet.sql.serialisation import plan_hash
+from discreet.workspace.public_tables import PublicColumn, PublicTable
 from tests.conformance.engines.plans import DuckDBHouse, House, SparkHouse, answer, plain, postgres_house
-from tests.unit.plan.catalogue import Shelf
+from tests.unit.sql.catalogue import Shelf
 
 CARD_A: Final = """
 dataset: a
@@ -58,9 +58,9 @@ T: Final = PublicTable(
     version=1,
     key="prov",
     columns=(
-        PublicColumn("prov", Kind.CATEGORY, None, ("24", "35"), 0, 1),
-        PublicColumn("region", Kind.CATEGORY, None, ("east", "west"), 0, 1),
-        PublicColumn("x", Kind.NUMBER, Decimal(1), (), 0, 7),
+        PublicColumn("prov", ColumnKind.CATEGORY, None, ("24", "35"), 0, 1),
+        PublicColumn("region", ColumnKind.CATEGORY, None, ("east", "west"), 0, 1),
+        PublicColumn("x", ColumnKind.NUMBER, Decimal(1), (), 0, 7),
     ),
     rows=((0, 0, 7), (1, 1, 0)),
 )
@@ -113,7 +113,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
         with postgres_house(request.getfixturevalue("postgres_dsn")) as found:
             yield found
     else:
-        from discreet.engines.spark import _open
+        from discreet.engines.spark_tables import _open
 
         tmp_path.chmod(0o755)
         yield SparkHouse(tmp_path, _open(request.getfixturevalue("spark_master")))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from discreet.engines.base import Measured
-from discreet.plan.algebra import walk
+from discreet.engines.engine import Measured
+from discreet.sql.algebra import walk
 from tests.algebra.generator import EVERY_NODE, random_example
 from tests.algebra.interpreter import measure
 from tests.conformance.engines.operators import CARDS, QUESTIONS, TABLES, Question
@@ -47,7 +47,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
 
 @pytest.fixture(scope="session")
 def spark_session(spark_master: str) -> Any:
-    from discreet.engines.spark import _open
+    from discreet.engines.spark_tables import _open
 
     return _open(spark_master)
 

@@ -10,11 +10,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from discreet.data.card import Card, parse_card
-from discreet.data.rowsource import RowSource
-from discreet.engines.postgres import PostgresRows
+from discreet.cards.card import Card, parse_card
 from discreet.engines.postgres_rows import PostgresTemplates
-from discreet.engines.rows import RowTemplates, prepared_rows
+from discreet.engines.postgres_tables import PostgresRows
+from discreet.engines.prepared_rows import RowTemplates, prepared_rows
+from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
 from tests.conformance.engines.faults import POSTGRES_FAULTS, SHOWS, USUAL
 

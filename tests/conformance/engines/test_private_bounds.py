@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from discreet.data.card import parse_card
-from discreet.plan.algebra import Plus, Whole
-from discreet.sensitivity.privatebounds import edges, search_plan
+from discreet.cards.card import parse_card
+from discreet.release.private_bounds import edges, search_plan
+from discreet.sql.algebra import Plus, Whole
 from tests.algebra.columns import field, scan
 from tests.algebra.interpreter import measure
 from tests.conformance.engines.plans import DuckDBHouse, House, SparkHouse, answer, plain, postgres_house
@@ -41,7 +41,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
         with postgres_house(request.getfixturevalue("postgres_dsn")) as found:
             yield found
     else:
-        from discreet.engines.spark import _open
+        from discreet.engines.spark_tables import _open
 
         tmp_path.chmod(0o755)  # workers of the cluster may run as another user
         yield SparkHouse(tmp_path, _open(request.getfixturevalue("spark_master")))

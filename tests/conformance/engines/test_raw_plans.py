@@ -13,19 +13,19 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from discreet.data.prepare import prepare
-from discreet.data.rowsource import RowSource
-from discreet.data.sources import open_source
-from discreet.engines.base import Measured
 from discreet.engines.dialects import POSTGRES, SPARK
 from discreet.engines.embedded import EmbeddedEngine
-from discreet.engines.tables import open_rows, rows_sql
-from discreet.engines.tabular import TabularEngine
-from discreet.plan.algebra import Plan
-from discreet.plan.questions import read_statement
+from discreet.engines.engine import Measured
+from discreet.engines.tables_in_place import open_rows, rows_sql
+from discreet.engines.tabular_engine import TabularEngine
+from discreet.sources.source import open_source
+from discreet.sql.algebra import Plan
+from discreet.sql.reader.questions import read_statement
+from discreet.workspace.preparation import prepare
+from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
 from tests.conformance.engines.test_postgres_rows import load_nasty
-from tests.unit.plan.catalogue import Shelf
+from tests.unit.sql.catalogue import Shelf
 
 CARD = nasty.make_card(sources=["dbl", "num", "txt", "code"])
 STATEMENTS = [

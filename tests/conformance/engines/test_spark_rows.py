@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.card import Card
-from discreet.data.rowsource import RowSource
-from discreet.engines.rows import RowTemplates, prepared_rows
-from discreet.engines.spark import SparkRows
+from discreet.cards.card import Card
+from discreet.engines.prepared_rows import RowTemplates, prepared_rows
 from discreet.engines.spark_rows import SparkTemplates
+from discreet.engines.spark_tables import SparkRows
+from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
 from tests.conformance.engines.faults import SHOWS, SPARK_FAULTS, USUAL
 

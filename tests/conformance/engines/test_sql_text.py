@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from discreet.engines.base import Engine
 from discreet.engines.dialects import POSTGRES
-from discreet.engines.tabular import TabularEngine
-from discreet.engines.values import Row, exact_row
+from discreet.engines.engine import Engine
+from discreet.engines.exact_values import Row, exact_row
+from discreet.engines.tabular_engine import TabularEngine
 from tests.conformance.engines.plans import POSTGRES_TYPES, Reader
 from tests.sqltext.fuzz import Engines, run
 from tests.sqltext.populations import Population

@@ -14,9 +14,9 @@ from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, PureDP
 from discreet.ledger import Ledger, LedgerConfig, SpendRequest, StoredAnswer, open_ledger
 from discreet.ledger.accounting import weigh
-from discreet.ledger.answers import suffices
-from discreet.ledger.events import Event, Kind, decode_guarantee
-from discreet.ledger.log import LogFilter, describe_event
+from discreet.ledger.committed_answers import suffices
+from discreet.ledger.event_log import LogFilter, describe_event
+from discreet.ledger.events import Event, EventKind, decode_guarantee
 
 Terms = Callable[..., PopulationTerms]
 Request = Callable[..., SpendRequest]
@@ -129,7 +129,7 @@ def test_a_free_replay_is_told_as_free(ledger: Ledger, make_request: Request) ->
     ledger.replay(stored, analyst="ada", request_id="again")
     ledger.replay(stored, analyst="ben", request_id="mine")
     own, others = (
-        describe_event(event, reasons=False) for event in ledger.log(LogFilter(kinds=frozenset({Kind.REPLAY})))
+        describe_event(event, reasons=False) for event in ledger.log(LogFilter(kinds=frozenset({EventKind.REPLAY})))
     )
     assert (own.cost, own.cost_text, others.cost_text) == (None, "", "epsilon 0.3 (analyst's cap only)")
     assert "free" not in own.what
@@ -139,7 +139,7 @@ def test_a_replay_is_free_only_for_who_has_the_answer(
     ledger: Ledger, make_request: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = answered(ledger, make_request("r1", epsilon="0.3"))
-    monkeypatch.setattr("discreet.ledger.ledger.is_free", lambda *_, **__: True)
+    monkeypatch.setattr("discreet.ledger.workspace_ledger.is_free", lambda *_, **__: True)
     ledger.replay(stored, analyst="ben", request_id="mine")
     with pytest.raises(LedgerDamaged, match="it could not have been admitted"):
         ledger.verify()
@@ -152,18 +152,20 @@ def reference(
     events: list[Event], *, at_least: CentralGuarantee | None, analyst: str | None
 ) -> tuple[int, bool] | None:
     """The preference written as plainly as possible, over every event."""
-    done = {event.payload["charge"] for event in events if event.kind is Kind.ANSWER}
+    done = {event.payload["charge"] for event in events if event.kind is EventKind.ANSWER}
     found = [
         event
         for event in events
-        if event.kind is Kind.CHARGE
+        if event.kind is EventKind.CHARGE
         and event.sequence in done
         and {"population": event.population, **{name: event.payload[name] for name in WHERE if name != "population"}}
         == WHERE
         and (at_least is None or suffices(decode_guarantee(event.payload["guarantee"]), at_least))
     ]
     replayed = {
-        event.payload["charge"] for event in events if event.kind is Kind.REPLAY and event.payload["analyst"] == analyst
+        event.payload["charge"]
+        for event in events
+        if event.kind is EventKind.REPLAY and event.payload["analyst"] == analyst
     }
 
     def accuracy(event: Event) -> tuple[int, int, int]:
@@ -208,7 +210,7 @@ def test_the_preferred_answer_is_that_of_the_plain_rule(
             if found is not None:
                 ledger.replay(found, analyst=analyst, request_id=f"again {number}")
     events = list(ledger.log())
-    answers = {event.payload["charge"] for event in events if event.kind is Kind.ANSWER}
+    answers = {event.payload["charge"] for event in events if event.kind is EventKind.ANSWER}
     assert len(answers) > 10
     for who in (None, *people):
         for at_least in (None, *prices):

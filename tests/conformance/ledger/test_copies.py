@@ -15,7 +15,7 @@ import pytest
 from discreet.errors import BudgetExceeded, DiscreetError, LedgerDamaged
 from discreet.guarantees.types import PureDP
 from discreet.ledger import Ledger, LedgerConfig, SpendRequest, open_ledger
-from discreet.ledger.anchor import Anchor
+from discreet.ledger.trust.anchor import Anchor
 
 MakeRequest = Callable[..., SpendRequest]
 TENTH = PureDP(epsilon="0.1")

@@ -25,7 +25,7 @@ from discreet.errors import (
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import ZCDP, Neighbours
 from discreet.ledger import Ledger, SpendRequest
-from discreet.ledger.events import Kind
+from discreet.ledger.events import EventKind
 from discreet.ledger.receipts import charge_payload
 from discreet.ledger.standing import PopulationStanding, Standing, encode_totals
 
@@ -241,14 +241,14 @@ def test_verification_refuses_what_holds_forbid(
         patched.setattr("discreet.ledger.book.fold", lambda standing, _: standing)
         payload: dict[str, object] = {"hold": hold.sequence}
         if reason != "charged past its hold":
-            book.append(Kind.HOLD_RELEASED, who="rita", population="cchs", payload=payload)
+            book.append(EventKind.HOLD_RELEASED, who="rita", population="cchs", payload=payload)
         if reason == "released twice":
-            book.append(Kind.HOLD_RELEASED, who="rita", population="cchs", payload=payload)
+            book.append(EventKind.HOLD_RELEASED, who="rita", population="cchs", payload=payload)
         else:
             before = honest(book.standing.populations["cchs"], hold)
             used = hold if reason == "charged after release" else None
             charge = charge_payload(make_request("r1", epsilon="0.6"), before, used)
-            book.append(Kind.CHARGE, who="ada", population="cchs", payload=charge)
+            book.append(EventKind.CHARGE, who="ada", population="cchs", payload=charge)
     with pytest.raises(LedgerDamaged, match="it could not have been admitted") as caught:
         ledger.verify()
     assert caught.value.fields["sequence"] == bad
@@ -265,13 +265,16 @@ def test_records_and_reservations_stand_in_the_chain(
         reserved = {"reservation": "language", "purpose": "linked", "agreement": digest, "guarantee": guarantee}
         used = {"reservation": "language", "agreement": digest, "request": "q", "charge": 10, "sample": digest}
         for kind, payload in (
-            (Kind.REQUESTED, {"request": "r1", "analyst": "ada", "digest": digest, "label": "Diabetes by province"}),
-            (Kind.DECIDED, {"request": "r1", "digest": digest, "decision": "approved"}),
-            (Kind.PUBLISHED, {"release": "2026-01", "request": "r1"}),
-            (Kind.WITHDRAWN, {"release": "2026-01"}),
-            (Kind.RESERVED, {**reserved, "before": before}),
-            (Kind.LINKED, {**used, "counters": digest}),
-            (Kind.RESERVATION_CLOSED, {"reservation": "language"}),
+            (
+                EventKind.REQUESTED,
+                {"request": "r1", "analyst": "ada", "digest": digest, "label": "Diabetes by province"},
+            ),
+            (EventKind.DECIDED, {"request": "r1", "digest": digest, "decision": "approved"}),
+            (EventKind.PUBLISHED, {"release": "2026-01", "request": "r1"}),
+            (EventKind.WITHDRAWN, {"release": "2026-01"}),
+            (EventKind.RESERVED, {**reserved, "before": before}),
+            (EventKind.LINKED, {**used, "counters": digest}),
+            (EventKind.RESERVATION_CLOSED, {"reservation": "language"}),
         ):
             book.append(kind, who="rita", population="cchs", payload=payload)
     assert reopen().verify().events == ledger.head()[0]

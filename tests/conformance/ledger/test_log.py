@@ -11,7 +11,7 @@ from discreet.errors import LedgerDamaged, UnknownName
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import Unproven
 from discreet.ledger import Ledger, LogFilter, SpendRequest
-from discreet.ledger.events import Kind
+from discreet.ledger.events import EventKind
 
 Request = Callable[..., SpendRequest]
 Terms = Callable[..., PopulationTerms]
@@ -47,9 +47,9 @@ def test_filters(busy: Ledger) -> None:
     assert kinds(busy, analyst="ben") == ["charge", "replay", "hold", "marker"]
     assert kinds(busy, analyst="ben", population="cchs") == ["replay", "hold", "marker"]
     assert kinds(busy, dataset="theirs") == ["dataset", "charge"]
-    assert kinds(busy, kinds=frozenset({Kind.CHARGE, Kind.REPLAY})) == ["charge", "charge", "replay"]
-    assert kinds(busy, kinds=frozenset({Kind.MARKER}), population="cchs") == ["marker"]
-    assert kinds(busy, kinds=frozenset({Kind.SUSPENDED})) == []
+    assert kinds(busy, kinds=frozenset({EventKind.CHARGE, EventKind.REPLAY})) == ["charge", "charge", "replay"]
+    assert kinds(busy, kinds=frozenset({EventKind.MARKER}), population="cchs") == ["marker"]
+    assert kinds(busy, kinds=frozenset({EventKind.SUSPENDED})) == []
     assert kinds(busy, limit=2) == ["marker", "changed"]
     assert kinds(busy, analyst="ben", limit=1) == ["marker"]
     assert kinds(busy, limit=10_000) == kinds(busy)
@@ -70,12 +70,12 @@ def test_times(busy: Ledger) -> None:
 def test_pages_lose_and_repeat_nothing(busy: Ledger, monkeypatch: pytest.MonkeyPatch, limit: int | None) -> None:
     whole = kinds(busy, analyst="ben", limit=limit), kinds(busy, limit=limit)
     for size in (1, 2, 3, busy.head()[0]):
-        monkeypatch.setattr("discreet.ledger.log.PAGE", size)
+        monkeypatch.setattr("discreet.ledger.event_log.PAGE", size)
         assert (kinds(busy, analyst="ben", limit=limit), kinds(busy, limit=limit)) == whole
 
 
 def test_the_ledger_can_be_used_while_its_log_is_read(busy: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.ledger.log.PAGE", 2)
+    monkeypatch.setattr("discreet.ledger.event_log.PAGE", 2)
     last, _ = busy.head()
     seen = 0
     for _ in busy.log():

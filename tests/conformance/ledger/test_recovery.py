@@ -17,15 +17,15 @@ import pytest
 from discreet.errors import BudgetExceeded, LedgerDamaged, LedgerUnavailable, Refused
 from discreet.guarantees.types import ApproxDP, PureDP, Unproven
 from discreet.ledger import Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
-from discreet.ledger.events import Kind
-from discreet.ledger.recovery import (
+from discreet.ledger.events import EventKind
+from discreet.ledger.stores.store import FORMAT, Transaction
+from discreet.ledger.trust.recovery import (
     backup_ledger,
     migrate_ledger,
     replace_anchor,
     replace_ledger_key,
     restore_ledger,
 )
-from discreet.ledger.store import FORMAT, Transaction
 from tests.conformance.ledger.conftest import DSN_ENV, Vandal, terms
 
 MakeRequest = Callable[..., SpendRequest]
@@ -47,7 +47,7 @@ def lose(config: LedgerConfig) -> None:
 
     import psycopg
 
-    from discreet.ledger.postgres import schema_name
+    from discreet.ledger.stores.postgres_store import schema_name
 
     with psycopg.connect(os.environ[DSN_ENV], autocommit=True) as connection:
         connection.execute(f"DROP SCHEMA {schema_name(config.workspace_id)} CASCADE".encode())
@@ -110,7 +110,7 @@ def test_what_was_spent_since_the_backup_is_written_off(
         with pytest.raises(BudgetExceeded):
             again.spend(make_request("more", guarantee=TENTH))
         again.verify()
-        assert [event.kind for event in again.log()].count(Kind.RESTORED) == 1
+        assert [event.kind for event in again.log()].count(EventKind.RESTORED) == 1
         backup_ledger(config, tmp_path / "second")
     lose(config)
     assert restore_ledger(config, tmp_path / "second", who="custodian").lost == 0
@@ -174,7 +174,7 @@ def test_behind_an_old_line_everything_is_written_off(
 def test_a_crash_while_restoring_leaves_a_ledger_that_opens(
     ledger: Ledger, config: LedgerConfig, make_request: MakeRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from discreet.ledger.anchor import HeldAnchor
+    from discreet.ledger.trust.anchor import HeldAnchor
 
     backup_ledger(config, tmp_path / "backup")
     ask(ledger, make_request, "one", "two")
@@ -308,7 +308,7 @@ def test_a_ledger_of_an_earlier_format_works_and_is_brought_up_to_date(
     assert migrate_ledger(config, who="custodian") == (FORMAT, FORMAT)
     with open_ledger(config) as new:
         new.verify()
-        assert [event.payload for event in new.log() if event.kind is Kind.MIGRATED] == [{"format": FORMAT}]
+        assert [event.payload for event in new.log() if event.kind is EventKind.MIGRATED] == [{"format": FORMAT}]
 
 
 def test_the_first_event_keeps_earlier_releases_out(
@@ -330,7 +330,7 @@ def test_less_than_was_spent_cannot_be_written_off(ledger: Ledger, make_request:
     told = json.loads(spent.spent)
     told["cchs"]["totals"]["epsilon"] = "0"
     payload = {"anchor": {"sequence": 9, "hash": "0" * 64}, "spent": told}
-    event = Event(1, Kind.RESTORED, "2026-01-01T00:00:00.000000+00:00", "eve", "", payload, GENESIS)
+    event = Event(1, EventKind.RESTORED, "2026-01-01T00:00:00.000000+00:00", "eve", "", payload, GENESIS)
     with pytest.raises(ValueError, match="less was written off"):
         fold(spent, event)
     assert fold(before, event).populations["cchs"].totals.epsilon == 0

@@ -11,7 +11,7 @@ from discreet.errors import PopulationConflict, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import Unproven
 from discreet.ledger import Ledger, SpendRequest
-from discreet.ledger.events import Kind
+from discreet.ledger.events import EventKind
 
 Terms = Callable[..., PopulationTerms]
 Request = Callable[..., SpendRequest]
@@ -64,7 +64,7 @@ def test_numbers_that_copies_once_counted_for_themselves_are_not_given_again(
     for version in (2, 3, 2):  # as earlier releases wrote them, from two copies of a folder
         with ledger._writing() as book:
             payload = {"dataset": "survey", "version": version}
-            book.append(Kind.DATASET, who="custodian", population="cchs", payload=payload)
+            book.append(EventKind.DATASET, who="custodian", population="cchs", payload=payload)
     ledger.spend(make_request("r1", version=3))
     with pytest.raises(QueryRefused, match="its newest is 3"):
         ledger.spend(make_request("r2", version=4))

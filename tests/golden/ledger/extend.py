@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from discreet.ledger.events import GENESIS, Event, Kind
+from discreet.ledger.events import GENESIS, Event, EventKind
 from discreet.ledger.standing import Standing, encode_before, fold
 
 CHAIN = Path(__file__).with_name("events.json")
@@ -25,7 +25,7 @@ def extend(kind: str, who: str, population: str, given: str) -> None:
         payload["before"] = encode_before(standing.populations[population], payload["analyst"])
     number = len(rows) + 1
     when = f"2026-11-17T{9 + number // 60:02d}:{number % 60:02d}:00.000000+00:00"
-    event = Event(number, Kind(kind), when, who, population, payload, previous)
+    event = Event(number, EventKind(kind), when, who, population, payload, previous)
     fold(standing, event)
     rows.append({"body": event.body, "hash": event.hash})
     CHAIN.write_text(json.dumps(rows, indent=1) + "\n", "ascii")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 import discreet
-from discreet.local.published import estimate_collection
-from discreet.local.signing import read_signed
+from discreet.collect.estimates.published_collection import estimate_collection
+from discreet.collect.reporting.signing import read_signed
+from discreet.lab.laboratory import Laboratory
 from discreet.session import Session
 from discreet.tables.request import table_request
 
@@ -88,7 +89,7 @@ def _plan(house: Session, folder: Path) -> str:
 
 def _unproven(house: Session, _: Path) -> str:
     sql = "SELECT AVG(output) AS mean FROM farms"
-    return show_object(house.ask_unproven(sql, strategy="local", epsilon=1, request_id="mine"))
+    return show_object(Laboratory(house).ask_unproven(sql, strategy="local", epsilon=1, request_id="mine"))
 
 
 def _table(house: Session, _: Path) -> str:
@@ -96,8 +97,8 @@ def _table(house: Session, _: Path) -> str:
 
 
 def _bootstrap(house: Session, _: Path) -> str:
-    made = house.table("farms", by="status", value="output", epsilon=1, method="bootstrap", request_id="mine")
-    return show_object(made) + "".join(map(show_object, house.tables.bootstrap_log()))
+    made = Laboratory(house).bootstrap(table_request("farms", "status", value="output"), epsilon=1, request_id="mine")
+    return show_object(made) + "".join(map(show_object, Laboratory(house).bootstrap_log()))
 
 
 def _explanation(house: Session, _: Path) -> str:

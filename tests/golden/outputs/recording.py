@@ -23,9 +23,9 @@ from typing import Any, Final
 
 import pytest
 
-from discreet.cli.examination import EXTRAS
-from discreet.generator.shelf import Shelved
-from discreet.mechanisms.base import AdditiveMechanism
+from discreet.cli.doctor import EXTRAS
+from discreet.lab.generator.shelf import Shelved
+from discreet.mechanisms.mechanism import AdditiveMechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.selection import Choice, RunArrays
 from tests.cli.clinic import Result
@@ -37,6 +37,7 @@ from tests.workspaces import fill
 
 __all__ = ["Scene", "record", "still"]
 
+_LONG_FLOAT: Final = re.compile(r"(?<![\w.])-?\d+\.\d{10,}(?:e-?\d+)?(?![\w.])")
 _MASKS: Final = {
     "<workspace-id>": r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
     "<request-id>": r"\b[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}\b",
@@ -81,8 +82,9 @@ def still() -> Iterator[None]:
         patch.setattr(AdditiveMechanism, "release", _drift)
         patch.setattr(NoisyMax, "release", _take_best)
         patch.setattr(Shelved, "load", load_model)
-        patch.setattr("discreet.cli.examination.version", _installed)
-        patch.setattr("discreet.cli.progress._SECONDS_APART", 10**9)
+        patch.setattr("discreet.cli.doctor.version", _installed)
+        patch.setattr("discreet.cli.progress.SECONDS_APART", 10**9)
+        patch.setattr("discreet.lab.lab_commands.training_progress.SECONDS_APART", 10**9)
         patch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10**12))
         yield
 
@@ -185,4 +187,5 @@ def _mask(text: str, folder: Path) -> str:
         text = text.replace(json.loads(signed.read_text("utf-8"))["signature"]["public_key"], "<public-key>")
     for name, pattern in _MASKS.items():
         text = re.sub(pattern, name, text)
-    return text
+    # The last digits of a float follow from the processor.
+    return _LONG_FLOAT.sub(lambda found: f"{float(found[0]):.12g}", text)

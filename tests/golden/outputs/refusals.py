@@ -49,7 +49,11 @@ REFUSALS: Final[Sequence[Scene]] = (
             "local show survey.json --respondents 60 --level 0,95",
         ],
     ),
-    refusal("UsageError", "table -w w clinic --by town", f"{ASKED} --strategy local --fresh"),
+    refusal(
+        "UsageError",
+        "table -w w clinic --by town --epsilon 1 --draw pie=p.svg",
+        "lab ask -w w 'SELECT COUNT(*) FROM farms' --strategy local --epsilon 1 --model m",
+    ),
     refusal(
         "ParameterInvalid",
         f'query -w w "{COUNT}" --epsilon 0',
@@ -62,7 +66,7 @@ REFUSALS: Final[Sequence[Scene]] = (
     refusal("WorkspaceMissing", "budget -w nowhere"),
     refusal(
         "Refused",
-        "table -w w clinic --by town --method bootstrap --epsilon 1",
+        "lab bootstrap -w w clinic --by town --epsilon 1",
         "public add -w w towns.csv --key town",
     ),
     refusal("CardInvalid", "card check clinic.yaml", prepare=troubles.spoil_files),
@@ -84,7 +88,7 @@ REFUSALS: Final[Sequence[Scene]] = (
         "query -w w \"SELECT COUNT(*) FROM clinic WHERE town = 'M'\" --epsilon 1",
         f"{ASKED} --analyst nobody",
         "budget -w w --population nobody",
-        f"{ASKED} --strategy replace".replace("clinic", "farms"),
+        "lab ask -w w 'SELECT COUNT(*) AS n FROM farms' --strategy replace",
     ),
     refusal(
         "QueryRefused",
@@ -96,7 +100,7 @@ REFUSALS: Final[Sequence[Scene]] = (
         "caps -w w farms --epsilon 1",
         "table -w w farms --by status --weighted --epsilon 1",
     ),
-    refusal("CustodianOnly", "table -w w clinic --by town --compare", "table -w w farms --by status --examine"),
+    refusal("CustodianOnly", "lab compare -w w clinic --by town", "table -w w farms --by status --examine"),
     refusal(
         "BudgetExceeded",
         f'query -w w "{COUNT}" --epsilon 9',

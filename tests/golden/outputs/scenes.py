@@ -57,12 +57,13 @@ REASONS: Final = "SELECT reason, COUNT(*) AS n, AVG(cost) AS cost FROM visits GR
 JOINED: Final = "SELECT region, SUM(weight) AS people FROM clinic JOIN towns USING (town) GROUP BY region"
 FARMED: Final = "SELECT AVG(output) AS mean FROM farms"
 ASKED: Final = f'query -w w "{BY_TOWN}" --epsilon 1'
-UNPROVEN: Final = f'query -w w "{FARMED}" --epsilon 1 --strategy local'
-GENERATED: Final = f'query -w w "{FARMED}" --epsilon 1 --strategy generated'
+UNPROVEN: Final = f'lab ask -w w "{FARMED}" --epsilon 1 --strategy local'
+GENERATED: Final = f'lab ask -w w "{FARMED}" --epsilon 1 --strategy generated'
 
 TOWNS: Final = "table -w w clinic --by town,smokes --epsilon 1"
+EXPLAINED: Final = "table explain -w w clinic --by town,smokes --epsilon 1"
 MEAN: Final = "table -w w clinic --by town --value age --mean --epsilon 1"
-BOOTSTRAP: Final = "table -w w farms --by status --value output --method bootstrap --epsilon 1"
+BOOTSTRAP: Final = "lab bootstrap -w w farms --by status --value output --epsilon 1"
 FILES: Final = ("t.txt", "t.xlsx", "t.parquet", "t.html")
 ALL_FILES: Final = (*FILES, "t.svg")
 ESTIMATE: Final = "local estimate survey.json reports.jsonl --trust survey.key.pub"
@@ -72,7 +73,6 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     "query": [
         Scene("query-grouped", ways(ASKED)),
         Scene("query-means", ways(f'query -w w "{MEANS}" --epsilon 3')),
-        Scene("query-unproven", ways(UNPROVEN)),
         Scene("query-sdmx", [f"{ASKED} --format sdmx-csv"]),
         Scene("query-files", [*written(ASKED, "txt xlsx html"), *written(ASKED, "parquet svg", "en")], files=ALL_FILES),
         Scene("query-means-files", written(f'query -w w "{MEANS}" --epsilon 3', "xlsx html", "en"), files=FILES),
@@ -86,9 +86,6 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
         query("public-size", "SELECT COUNT(*) AS farms FROM farms"),
         query("within", BY_TOWN, "--within people=10"),
         query("replayed", BY_TOWN, before=[ASKED]),
-        query("unproven-replayed", FARMED, "--epsilon 1 --strategy local", before=[UNPROVEN]),
-        Scene("query-unproven-replace", plain(f'query -w w "{FARMED}" --strategy replace'), prepare=shelve_model),
-        Scene("query-unproven-generated", [f"{GENERATED} --format json"], prepare=shelve_model, blurred=True),
         Scene("query-explain", briefly(f'query -w w "{MEANS}" --epsilon 1 --explain --assume n=60')),
         Scene("query-explain-weighted", plain(f'query -w w "{JOINED}" --epsilon 1 --explain')),
         Scene("query-explain-open-keys", plain(f'query -w w "{REASONS}" --epsilon 1 --delta 1e-7 --explain')),
@@ -105,23 +102,40 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
         Scene("table-mean", briefly(MEAN)),
         Scene("table-mean-files", written(MEAN, "txt xlsx html", "fr"), files=FILES),
         Scene("table-total", plain("table -w w clinic --by town,age --value age --where \"smokes = '1'\" --epsilon 1")),
-        Scene("table-suppressed", briefly(f"{TOWNS} --suppress-above 0.1 --no-missing --leave-out town=S")),
+        Scene("table-suppressed", briefly(f"{TOWNS} --suppress-above 0.1 --leave-out missing --leave-out town=S")),
         Scene("table-gaussian", briefly("table -w w visits --by ward --epsilon 1 --noise gaussian")),
         Scene("table-replayed", briefly(TOWNS, "json"), before=[TOWNS]),
-        Scene("table-bootstrap", briefly(BOOTSTRAP)),
-        Scene("table-bootstrap-files", written(BOOTSTRAP, "txt xlsx html", "fr"), files=FILES),
-        Scene("table-bootstrap-replayed", briefly(BOOTSTRAP, "json"), before=[BOOTSTRAP]),
         Scene(
             "table-pictures",
-            [f"{TOWNS} --heat-map heat.svg --bars bars.svg", f"{TOWNS} --heat-map heat.svg --bars bars.svg --lang fr"],
+            ways(f"{TOWNS} --draw heat-map=heat.svg --draw bars=bars.svg", "table"),
             files=["heat.svg", "bars.svg"],
         ),
         Scene("table-confirmed", [TOWNS], terminal=True, stdin="y\n"),
-        Scene("table-bootstrap-declined", [BOOTSTRAP], terminal=True, stdin="n\n"),
-        Scene("table-examine", plain("table -w w farms --by status --value output --examine --custodian")),
-        Scene("table-compare", plain("table -w w farms --by status --compare --custodian --trials 2"), blurred=True),
-        Scene("table-explain", briefly(f"{TOWNS} --explain", "json")),
-        Scene("table-explain-weighted", plain(f"{TOWNS} --weighted --explain")),
+        Scene("table-old-spellings", [f"{TOWNS} --no-missing --margin town --explain", f"{TOWNS} --bars bars.svg"]),
+    ],
+    "table explain": [
+        Scene("table-explain", briefly(EXPLAINED, "json")),
+        Scene("table-explain-weighted", plain(f"{EXPLAINED} --weighted")),
+    ],
+    "lab ask": [
+        Scene("lab-ask", ways(UNPROVEN)),
+        Scene("lab-ask-files", written(UNPROVEN, "txt xlsx html parquet svg", "en"), files=ALL_FILES),
+        Scene("lab-ask-sdmx", [f"{UNPROVEN} --format sdmx-csv"]),
+        Scene("lab-ask-replayed", briefly(UNPROVEN, "json"), before=[UNPROVEN]),
+        Scene("lab-ask-replace", plain(f'lab ask -w w "{FARMED}" --strategy replace'), prepare=shelve_model),
+        Scene("lab-ask-generated", [f"{GENERATED} --format json"], prepare=shelve_model, blurred=True),
+    ],
+    "lab bootstrap": [
+        Scene("lab-bootstrap", briefly(BOOTSTRAP, "json csv sdmx-csv")),
+        Scene("lab-bootstrap-files", written(BOOTSTRAP, "txt xlsx html parquet svg", "fr"), files=ALL_FILES),
+        Scene("lab-bootstrap-replayed", briefly(BOOTSTRAP, "json"), before=[BOOTSTRAP]),
+        Scene("lab-bootstrap-declined", [BOOTSTRAP], terminal=True, stdin="n\n"),
+    ],
+    "lab examine": [
+        Scene("lab-examine", plain("lab examine -w w farms --by status --value output --custodian")),
+    ],
+    "lab compare": [
+        Scene("lab-compare", plain("lab compare -w w farms --by status --custodian --trials 2"), blurred=True),
     ],
     "plan": [
         Scene("plan", briefly("plan -w w work.yaml", "json")),
@@ -270,15 +284,16 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
             blurred=True,
         ),
     ],
+    "schema": [Scene("schema", ways("schema workload", "table"), empty=True)],
     "noise pictures": [Scene("noise-pictures", ["noise pictures d", "noise pictures d --lang fr"], empty=True)],
 }
 
 LEFT_OUT: Final[Mapping[str, str]] = {
     "gan train": "needs torch; tests/cli/test_gan.py runs it",
     "study report": "draws for many seconds; tests/cli/test_study.py runs it",
-    "reproduce report": "runs for minutes; tests/cli/test_reproduce.py runs it",
-    "reproduce bootstrap": "runs for minutes; tests/cli/test_reproduce_bootstrap.py runs it",
-    "reproduce thesis": "runs for minutes; tests/cli/test_reproduce_thesis.py runs it",
+    "reproduce report": "runs for minutes; replications/tests/test_reproduce_report.py runs it",
+    "reproduce bootstrap": "runs for minutes; replications/tests/test_reproduce_farms.py runs it",
+    "reproduce thesis": "runs for minutes; replications/tests/test_reproduce_thesis.py runs it",
     "noise vectors": "long, and compared with another implementation in tests/unit/noise/test_twin.py",
 }
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import discreet
-from discreet.data.workspace import Workspace
-from discreet.generator.rows import Rows, read_rows
-from discreet.generator.shelf import Shelved, shelve
 from discreet.guarantees.types import Unproven
+from discreet.lab.generator.generator_rows import GeneratorRows, read_rows
+from discreet.lab.generator.shelf import Shelved, shelve
+from discreet.workspace.folder import Workspace
 
 __all__ = ["load_model", "shelve_model"]
 
@@ -21,7 +21,7 @@ __all__ = ["load_model", "shelve_model"]
 class StandIn:
     """What the shelf and the strategies ask of a model."""
 
-    rows: Rows
+    rows: GeneratorRows
     guarantee: Unproven
 
     @property
@@ -31,9 +31,9 @@ class StandIn:
     def save(self, folder: Path) -> None:
         (folder / "model.json").write_text('"a stand-in"')
 
-    def sample(self, count: int, seed: int | None = None) -> Rows:
+    def sample(self, count: int, seed: int | None = None) -> GeneratorRows:
         places = np.arange(count) % len(self.rows)
-        return Rows(self.rows.shapes, {name: values[places] for name, values in self.rows.values.items()})
+        return GeneratorRows(self.rows.shapes, {name: values[places] for name, values in self.rows.values.items()})
 
 
 def load_model(_: Shelved) -> StandIn:

@@ -15,7 +15,7 @@ CELLS = 1_000 * 102
 MEASURE = """
 import io, sys, tracemalloc
 import discreet
-from discreet.present.files import text_parts
+from discreet.present.release_files import text_parts
 
 class Counting(io.TextIOBase):
     written = 0

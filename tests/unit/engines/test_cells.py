@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engines.cells import take_margin
-from discreet.plan.algebra import Key, Marginal, Measure, Plan, Residual, Rows, Total
+from discreet.engines.cell_order import take_margin
+from discreet.sql.algebra import Key, Marginal, Measure, Plan, Residual, Rows, Total
 from tests.algebra.columns import field, scan
 from tests.conformance.engines.operators import PEOPLE
 

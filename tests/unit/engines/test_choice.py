@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.rowsource import RowSource
-from discreet.data.workspace import Dataset
-from discreet.engines.choice import engine_for
 from discreet.engines.dialects import POSTGRES as DIALECT
 from discreet.engines.embedded import EmbeddedEngine
-from discreet.engines.tabular import TabularEngine
+from discreet.engines.engine_choice import engine_for
+from discreet.engines.tabular_engine import TabularEngine
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import Clamp, Plan, Plus, Rows, Total, Value, Whole
+from discreet.sql.algebra import Clamp, Plan, Plus, Rows, Total, Value, Whole
+from discreet.workspace.folder import Dataset
+from discreet.workspace.row_source import RowSource
 from tests.algebra.columns import field, scan
 from tests.conformance.engines.operators import CARDS
 

@@ -12,9 +12,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.engines import cellarrays, embedded
+from discreet.engines import cell_arrays as cellarrays
+from discreet.engines import embedded
 from discreet.engines.embedded import EmbeddedEngine, open_database
-from discreet.plan.algebra import Key, Least, Plan, Quantile, Rows, Times, Total, Units, Whole
+from discreet.sql.algebra import Key, Least, Plan, Quantile, Rows, Times, Total, Units, Whole
 from tests.algebra.columns import field, scan
 from tests.conformance.engines.operators import CARDS, FAR, PEOPLE, QUESTIONS, TABLES, Question
 from tests.conformance.engines.plans import plain, write_prepared

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.card import parse_card
-from discreet.data.rowsource import RowSource, read_row_source
+from discreet.cards.card import parse_card
 from discreet.engines import postgres_rows, spark_rows
-from discreet.engines.rows import RowTemplates
-from discreet.engines.values import exact_row
+from discreet.engines.exact_values import exact_row
+from discreet.engines.prepared_rows import RowTemplates
 from discreet.errors import Refused, UsageError
+from discreet.workspace.row_source import RowSource, read_row_source
+from tests.places import GOLDEN as _GOLDEN
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "rows"
+GOLDEN = _GOLDEN / "rows"
 SALT = "00ff00ff00ff00ff00ff00ff00ff00ff"
 CARD = r"""
 dataset: visits

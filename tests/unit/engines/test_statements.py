@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 import pytest
 
 from discreet.engines.dialects import DUCKDB, POSTGRES, SPARK, Dialect
-from discreet.engines.statements import Rendering, Table, render
+from discreet.engines.rendering import RenderedTable, Rendering, render
 from discreet.errors import QueryRefused
-from discreet.plan.algebra import (
+from discreet.sql.algebra import (
     Clamp,
     Derive,
     Filter,
@@ -29,10 +28,11 @@ from discreet.plan.algebra import (
 )
 from tests.algebra.columns import at, field, scan
 from tests.conformance.engines.operators import CARDS, QUESTIONS, Question
+from tests.places import GOLDEN as _GOLDEN
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "plans"
+GOLDEN = _GOLDEN / "plans"
 DIALECTS = (DUCKDB, POSTGRES, SPARK)
-TABLES = {name: Table(f"prepared_{name}", card.unit.column) for name, card in CARDS.items()}
+TABLES = {name: RenderedTable(f"prepared_{name}", card.unit.column) for name, card in CARDS.items()}
 PEOPLE = CARDS["people"]
 
 

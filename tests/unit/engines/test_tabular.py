@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from discreet.data.card import parse_card
+from discreet.cards.card import parse_card
 from discreet.engines.dialects import POSTGRES
-from discreet.engines.tabular import TabularEngine
-from discreet.engines.values import Row
-from discreet.plan.algebra import Plan, Rows
+from discreet.engines.exact_values import Row
+from discreet.engines.tabular_engine import TabularEngine
+from discreet.sql.algebra import Plan, Rows
 from tests.algebra.columns import scan
 
 CARD = parse_card(

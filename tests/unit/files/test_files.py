@@ -17,13 +17,13 @@ from discreet.files import Content, check_path, is_partial, put_in_place, replac
 
 # What opens a file to write, or moves one, and why it is no whole file that takes a place.
 OTHERS = {
-    "cli/__init__.py": "the null device in place of a closed pipe",
-    "data/workspace.py": "locks are held, not read; a staged folder becomes a version",
-    "engines/spark.py": "the null device while a driver speaks",
-    "ledger/anchor.py": "heads are appended",
-    "ledger/sqlite.py": "SQLite writes its own file; what is set aside keeps its bytes; locks are held, not read",
+    "cli/program.py": "the null device in place of a closed pipe",
+    "workspace/folder.py": "locks are held, not read; a staged folder becomes a version",
+    "cli/help_screens.py": "text on a help screen",
+    "engines/spark_tables.py": "the null device while a driver speaks",
+    "ledger/trust/anchor.py": "heads are appended",
+    "ledger/stores/sqlite_store.py": "SQLite writes its own file; what is set aside keeps its bytes; locks are held",
     "release/journal.py": "answers are appended",
-    "study/thesis/generators.py": "a staged folder becomes a model",
 }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
+from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.guarantees import PureDP, compose, posterior, solve, text
-from discreet.mechanisms.randomised_response import RandomisedResponse
+from tests.places import DOCS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "errata.md").read_text("utf-8")
+PAGE = (DOCS / "errata.md").read_text("utf-8")
 
 
 def answers_at_belief() -> str:
@@ -39,8 +39,8 @@ def secret_from_one_seed() -> str:
 
 
 def raw_randomised_share() -> str:
-    kept, other = RandomisedResponse(epsilon="0.6", categories=2).support_probabilities()
-    return f"a true share of 15% of a yes/no question shows as {100 * (0.15 * kept + 0.85 * other):.1f}%"
+    channel = GeneralisedResponse(epsilon="0.6", categories=2).channel()
+    return f"a true share of 15% of a yes/no question shows as {100 * (0.15 * channel.p + 0.85 * channel.q):.1f}%"
 
 
 def hidden_cost_of_ten_categories() -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from tests.places import DOCS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "glossary.md").read_text("utf-8")
+PAGE = (DOCS / "glossary.md").read_text("utf-8")
 
 
 def terms() -> list[list[str]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
-BIBLIOGRAPHY = (ROOT / "docs" / "refs.bib").read_text("utf-8")
+from tests.places import DOCS, ROOT
+
+BIBLIOGRAPHY = (DOCS / "refs.bib").read_text("utf-8")
 ENTRY = re.compile(r"^@(\w+)\{(\w+),$(.*?)^\}$", re.MULTILINE | re.DOTALL)
 CITED = re.compile(r"\[([A-Z][A-Za-z]*\d{2})\b")
 
@@ -17,7 +17,7 @@ def entries() -> dict[str, str]:
 
 def citations() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]
+    files = [*(ROOT / "src").rglob("*.py"), *(DOCS).rglob("*.md")]
     for file in sorted(files):
         for key in CITED.findall(file.read_text("utf-8")):
             found.setdefault(key, []).append(str(file.relative_to(ROOT)))

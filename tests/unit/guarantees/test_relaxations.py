@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from discreet.guarantees.relaxations import RELAXATIONS, Relaxation, classify
 from discreet.guarantees.types import BootstrapDP, Guarantee, PureDP, Unproven
+from tests.places import DOCS
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "relaxations.md"
+PAGE = DOCS / "relaxations.md"
 WRITTEN = {Relaxation.NONE: "nothing", Relaxation.UNPROVEN: "outside"}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from pathlib import Path
 
 import pytest
 
@@ -20,8 +19,9 @@ from discreet.guarantees import (
     to_approx,
 )
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from tests.places import DOCS
 
-PAGE = Path(__file__).parents[3] / "docs" / "which-epsilon.md"
+PAGE = DOCS / "which-epsilon.md"
 PRIORS = ("0.001", "0.01", "0.1", "0.5")
 Rows = list[list[str]]
 

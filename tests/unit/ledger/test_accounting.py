@@ -22,7 +22,7 @@ from discreet.ledger.accounting import (
     RHO_GRID,
     RHO_UNIT,
     Cap,
-    Totals,
+    ChargeTotals,
     admits,
     balance,
     caps,
@@ -46,8 +46,8 @@ guarantees = st.one_of(
 limits = st.builds(Cap, epsilon=st.integers(1, 10**10), delta=st.integers(1, 10**7))
 
 
-def total(charges: Sequence[CentralGuarantee]) -> Totals:
-    return sum((weigh(charge) for charge in charges), Totals())
+def total(charges: Sequence[CentralGuarantee]) -> ChargeTotals:
+    return sum((weigh(charge) for charge in charges), ChargeTotals())
 
 
 def converted_delta(rho: float, epsilon: float) -> float:
@@ -89,11 +89,11 @@ def test_a_little_rho_leaves_most_of_a_budget_to_pure_questions() -> None:
     assert admits(THREE, total([*mixed, PureDP(epsilon=left)]))
     assert [ORDERS[place] for place, _ in loss_limits(THREE)] == [12, 24, 48]
     earlier = [replace(weigh(charge), losses=None) for charge in mixed]
-    assert not admits(THREE, sum(earlier, Totals())), "the zCDP filter alone has no room for the two"
+    assert not admits(THREE, sum(earlier, ChargeTotals())), "the zCDP filter alone has no room for the two"
 
 
 def test_a_holder_charged_before_losses_were_recorded_keeps_the_earlier_rule() -> None:
-    def old(charge: CentralGuarantee) -> Totals:
+    def old(charge: CentralGuarantee) -> ChargeTotals:
         return replace(weigh(charge), losses=None)
 
     gaussian = ZCDP(rho="0.1757")
@@ -102,7 +102,7 @@ def test_a_holder_charged_before_losses_were_recorded_keeps_the_earlier_rule() -
     assert (old(gaussian) + weigh(PureDP(epsilon="0.1"))).losses is None
     assert admits(THREE, old(PureDP(epsilon=2)) + weigh(PureDP(epsilon=1))), "epsilons add up as ever"
     assert balance(THREE, old(gaussian)).to_dict()["rho_cap"] == "0.175749908689"
-    assert Totals() + old(gaussian) == old(gaussian)
+    assert ChargeTotals() + old(gaussian) == old(gaussian)
 
 
 def randomised_response(epsilon: float, order: int) -> float:
@@ -137,7 +137,7 @@ def test_the_filters_share_half_of_delta() -> None:
 @pytest.mark.parametrize("cap", [THREE, Cap(10**9, 10), Cap(10**10, 10**4)])
 def test_as_many_as_fit_are_within_the_budget(epsilon: str, cap: Cap) -> None:
     """Randomised response again and again: its exact delta at the cap's epsilon, from the binomial law."""
-    count = how_many(cap, Totals(), weigh(PureDP(epsilon=epsilon)))
+    count = how_many(cap, ChargeTotals(), weigh(PureDP(epsilon=epsilon)))
     assert admits(cap, weigh(PureDP(epsilon=epsilon)).times(count))
     assert not admits(cap, weigh(PureDP(epsilon=epsilon)).times(count + 1))
     odds, most = math.exp(float(epsilon)), cap.epsilon * 1e-9
@@ -155,7 +155,7 @@ def test_how_many_more_is_counted_on_what_was_spent() -> None:
     spent = total([PureDP(epsilon=1)])
     assert how_many(THREE, spent, weigh(PureDP(epsilon="0.5"))) == 4
     assert how_many(THREE, spent, weigh(PureDP(epsilon=3))) == 0
-    assert how_many(Cap(10**9, 0), Totals(), weigh(PureDP(epsilon="1e-9"))) == 10**9
+    assert how_many(Cap(10**9, 0), ChargeTotals(), weigh(PureDP(epsilon="1e-9"))) == 10**9
     assert how_many(THREE, total([PureDP(epsilon=9)]), weigh(ZCDP(rho="1e-9"))) == 0, "nothing fits any more"
 
 
@@ -215,7 +215,7 @@ def test_a_balance_shows_rho_and_epsilon() -> None:
     assert shown["rho_spent"] == "0.1"
     assert shown["rho_cap"] == "0.172143577999"
     assert Decimal("2.1") < Decimal(str(shown["epsilon_spent"])) < Decimal("2.3")
-    assert balance(Cap(10**9, 0), Totals()).to_dict()["rho_cap"] is None
+    assert balance(Cap(10**9, 0), ChargeTotals()).to_dict()["rho_cap"] is None
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(3, "1e-6"), (1, "1e-6"), ("0.1", "1e-5"), (10, "1e-9"), (3, "0.5")])
@@ -249,7 +249,7 @@ def test_admission_is_monotone(cap: Cap, charges: list[CentralGuarantee]) -> Non
 
 @given(limits, st.lists(guarantees, max_size=8))
 def test_nothing_beyond_the_proven_conversion_is_admitted(cap: Cap, charges: list[CentralGuarantee]) -> None:
-    totals, charged = Totals(), []
+    totals, charged = ChargeTotals(), []
     for charge in charges:
         if admits(cap, totals + weigh(charge)):
             totals += weigh(charge)

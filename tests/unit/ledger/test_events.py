@@ -21,7 +21,7 @@ from discreet.guarantees.types import (
 from discreet.ledger.events import (
     GENESIS,
     Event,
-    Kind,
+    EventKind,
     KindUnknown,
     canonical_json,
     decode_guarantee,
@@ -32,7 +32,7 @@ from discreet.ledger.events import (
 
 EVENT = Event(
     sequence=1,
-    kind=Kind.VIEW,
+    kind=EventKind.VIEW,
     when="2026-01-02T03:04:05.000006+00:00",
     who="Zoé",
     population="",

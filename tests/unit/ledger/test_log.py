@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.ledger.events import Event, Kind
-from discreet.ledger.log import LogFilter, describe_event, read_moment
+from discreet.ledger.event_log import LogFilter, describe_event, read_moment
+from discreet.ledger.events import Event, EventKind
+from tests.places import TESTS
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden/ledger/events.json"
+GOLDEN = TESTS / "golden/ledger/events.json"
 EVENTS = [Event.from_body(row["body"]) for row in json.loads(GOLDEN.read_text("ascii"))]
 
 
-def told(kind: Kind, *, reasons: bool = False) -> dict[str, object]:
+def told(kind: EventKind, *, reasons: bool = False) -> dict[str, object]:
     event = next(event for event in EVENTS if event.kind is kind)
     return describe_event(event, reasons=reasons).to_dict()
 
@@ -28,25 +28,25 @@ def test_every_kind_can_be_told() -> None:
 
 
 def test_what_it_cost_and_to_whom() -> None:
-    charge = told(Kind.CHARGE)
+    charge = told(EventKind.CHARGE)
     assert (charge["cost"], charge["cost_text"]) == ({"type": "PureDP", "epsilon": "0.5"}, "epsilon 0.5")
     assert (charge["who"], charge["dataset"], charge["request_id"]) == ("ada", "survey", "r1")
     assert charge["what"] == "plan abababababab"
-    assert told(Kind.REPLAY)["cost_text"] == "epsilon 0.5 (analyst's cap only)"
-    assert told(Kind.HOLD)["cost_text"] == "epsilon 0.25 (held)"
-    assert told(Kind.HOLD)["what"] == "for ada; plan abababababab; expires 2026-12-17T00:00:00.000000+00:00"
-    assert told(Kind.RESERVED)["cost_text"] == "epsilon 1.386294361 (reserved)"
-    assert told(Kind.MARKER)["cost"] is None
-    assert "not differentially private: no proof" in str(told(Kind.MARKER)["what"])
+    assert told(EventKind.REPLAY)["cost_text"] == "epsilon 0.5 (analyst's cap only)"
+    assert told(EventKind.HOLD)["cost_text"] == "epsilon 0.25 (held)"
+    assert told(EventKind.HOLD)["what"] == "for ada; plan abababababab; expires 2026-12-17T00:00:00.000000+00:00"
+    assert told(EventKind.RESERVED)["cost_text"] == "epsilon 1.386294361 (reserved)"
+    assert told(EventKind.MARKER)["cost"] is None
+    assert "not differentially private: no proof" in str(told(EventKind.MARKER)["what"])
 
 
 def test_why_a_dataset_was_suspended_is_for_custodians() -> None:
-    assert told(Kind.SUSPENDED)["what"] == ""
-    assert told(Kind.SUSPENDED, reasons=True)["what"] == "reason the engine failed"
+    assert told(EventKind.SUSPENDED)["what"] == ""
+    assert told(EventKind.SUSPENDED, reasons=True)["what"] == "reason the engine failed"
 
 
 def test_nothing_that_a_terminal_obeys_is_shown() -> None:
-    view = next(event for event in EVENTS if event.kind is Kind.VIEW)
+    view = next(event for event in EVENTS if event.kind is EventKind.VIEW)
     hostile = Event.from_body(view.body.replace("ingest report", r"\u001b[2J\n" + "x" * 900))
     shown = describe_event(hostile, reasons=False).what
     assert shown.isprintable()

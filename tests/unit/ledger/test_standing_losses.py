@@ -9,13 +9,13 @@ import pytest
 from discreet.guarantees.budget import Budget, PopulationTerms
 from discreet.guarantees.types import ZCDP, CentralGuarantee, Neighbours, PureDP
 from discreet.ledger.accounting import weigh
-from discreet.ledger.events import GENESIS, Event, Kind, encode_guarantee, encode_terms
+from discreet.ledger.events import GENESIS, Event, EventKind, encode_guarantee, encode_terms
 from discreet.ledger.standing import Standing, encode_before, fold
 
 TERMS = PopulationTerms("people", Budget(epsilon=3, delta="1e-6"), Neighbours.ADD_REMOVE, "id", "integer")
 
 
-def event(kind: Kind, payload: dict[str, Any]) -> Event:
+def event(kind: EventKind, payload: dict[str, Any]) -> Event:
     return Event(1, kind, "2026-01-01T00:00:00.000000+00:00", "ana", "people", payload, GENESIS)
 
 
@@ -24,12 +24,12 @@ def charge(standing: Standing, guarantee: CentralGuarantee, *, analyst: str = "a
     if earlier:
         before = {holder: {k: v for k, v in one.items() if k != "losses"} for holder, one in before.items()}
     asked = {"analyst": analyst, "dataset": "visits", "mechanisms": [], "plan_hash": "a" * 64, "request_id": "one"}
-    return event(Kind.CHARGE, {**asked, "guarantee": encode_guarantee(guarantee), "before": before, "version": 1})
+    return event(EventKind.CHARGE, {**asked, "guarantee": encode_guarantee(guarantee), "before": before, "version": 1})
 
 
 @pytest.fixture
 def fresh() -> Standing:
-    return fold(Standing(), event(Kind.POPULATION, {"terms": encode_terms(TERMS)}))
+    return fold(Standing(), event(EventKind.POPULATION, {"terms": encode_terms(TERMS)}))
 
 
 def test_losses_are_summed_from_the_first_charge(fresh: Standing) -> None:

@@ -11,10 +11,10 @@ from itertools import product
 
 import pytest
 
+from discreet.lab.study import SeededEntropy
 from discreet.noise import ByteTape, Entropy, SystemEntropy, bits, discrete_laplace_many
 from discreet.noise.bits import BATCH, Digits, draw_batch, expand
 from discreet.noise.chance import Chance, toss
-from discreet.study import SeededEntropy
 
 CHANCES = [
     Chance(Fraction(1)),

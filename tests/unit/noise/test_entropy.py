@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from discreet.lab.study import SeededEntropy
 from discreet.noise import ByteTape, SystemEntropy, TapeExhausted
-from discreet.study import SeededEntropy
 
 
 def test_a_tape_is_read_once_from_left_to_right() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.noise import ByteTape, Choice, Run, RunArrays, SystemEntropy, select
-from discreet.noise.response import keep_digits
+from discreet.noise.chance import Chance
 
 
 def test_a_single_candidate_reads_nothing() -> None:
@@ -35,7 +35,7 @@ def test_a_place_inside_a_pool_finds_its_run() -> None:
 
 @pytest.mark.parametrize(("step", "run"), [(-1, 0), (1, 1)])
 def test_a_word_across_the_boundary_asks_for_another(step: int, run: int) -> None:
-    digits = keep_digits(epsilon=Fraction(1), categories=2, bits=256)  # the boundary 1 / (1 + 1/e)
+    digits = (1 << 256) - 1 - Chance(Fraction(1)).leading(4)  # the boundary 1 / (1 + 1/e)
     tape = ByteTape((digits + step).to_bytes(32, "big"))
     assert select(tape, [(1, 1), (0, 1)], rate=Fraction(1)) == Choice(run, 0)
     assert tape.used == 32

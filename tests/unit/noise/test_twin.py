@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import isqrt
+from functools import cache
+from itertools import accumulate
+from math import ceil, isqrt
 from typing import Any
 
 import pytest
@@ -139,6 +141,52 @@ def gaussian_tail(tape: Tape, variance: Fraction, start: int) -> int:
             return start + g
 
 
+@cache
+def cumulated(variance: Fraction, fold: int) -> list[Fraction]:
+    """C_k for k = 0 ... K, from a sum that goes on until its terms are below 2**-300."""
+    last = isqrt(ceil(90 * variance)) + 1
+    far = isqrt(int(2 * 210 * variance)) + 2
+    weights = [(fold if k else 1) * exp_minus(k * k / (2 * variance)) for k in range(far)]
+    scaled = [int(weight * 2**1200) for weight in weights]
+    total = sum(scaled)
+    return [Fraction(part, total) for part in accumulate(scaled[: last + 1])]
+
+
+def find_block(tape: Tape, ends: list[Fraction], d: int) -> int:
+    b = 63
+    while True:
+        digits = [(end.numerator << b) // end.denominator for end in ends]
+        if d not in digits:
+            return next(k for k, digit in enumerate(digits) if d < digit)
+        d, b = d * 2**64 + tape.number(8), b + 64
+
+
+def coin_holds(tape: Tape, word: int, p: Fraction) -> bool:
+    j = 1
+    while word == int(p * 2 ** (64 * j)):
+        word, j = word * 2**64 + tape.number(8), j + 1
+    return word < int(p * 2 ** (64 * j))
+
+
+def gaussian_array(tape: Tape, variance: Fraction, count: int) -> list[int]:
+    root = isqrt(int(variance))
+    a = 0 if root < 16 or (root < 128 and count >= 128 * root) else len(f"{root:b}") - 4
+    ends = cumulated(variance / 4**a, 1 if a else 2)
+    settled: dict[int, int] = {}
+    while len(settled) < count:
+        pending = [cell for cell in range(count) if cell not in settled]
+        words = [tape.number(8) for _ in pending]
+        blocks = [find_block(tape, ends, word // 2) for word in words]
+        offsets = [tape.number(8) // 2 ** (64 - a) for _ in pending] if a else [0] * len(pending)
+        coins = [tape.number(8) for _ in pending] if a else [0] * len(pending)
+        for cell, word, block, offset, coin in zip(pending, words, blocks, offsets, coins, strict=True):
+            m, minus = block * 2**a + offset, word % 2 == 1
+            p = exp_minus(Fraction(m * m - (block * 2**a) ** 2) / (2 * variance))
+            if coin_holds(tape, coin, p) and not (a and m == 0 and minus):
+                settled[cell] = -m if minus else m
+    return [settled[cell] for cell in range(count)]
+
+
 def polya(tape: Tape, shape: Fraction, scale: Fraction) -> int:
     total = sum(geometric(tape, scale) for _ in range(int(shape)))
     f = shape - int(shape)
@@ -150,28 +198,14 @@ def polya(tape: Tape, shape: Fraction, scale: Fraction) -> int:
     return total
 
 
-def keeps(tape: Tape, word: int, epsilon: Fraction, k: int) -> bool:
-    p, j = 1 / (1 + (k - 1) * exp_minus(epsilon)), 1
-    while word == int(p * 2 ** (64 * j)):
-        word, j = word * 2**64 + tape.number(8), j + 1
-    return word < int(p * 2 ** (64 * j))
-
-
-def respond(tape: Tape, answer: int, epsilon: Fraction, k: int) -> int:
-    if keeps(tape, tape.number(8), epsilon, k):
-        return answer
-    other = uniform(tape, k - 1)
-    return other + 1 if other >= answer else other
-
-
-def respond_array(tape: Tape, answers: list[int], epsilon: Fraction, k: int) -> list[int]:
-    words = [tape.number(8) for _ in answers]
-    kept = [keeps(tape, word, epsilon, k) for word in words]
-    others = iter(uniform_array(tape, k - 1, kept.count(False)))
+def respond(tape: Tape, answers: list[int], epsilon: Fraction, k: int) -> list[int]:
+    others = (k - 1) * exp_minus(epsilon)
+    changed = column(tape, others / (1 + others), len(answers))
+    drawn = iter(uniform_array(tape, k - 1, sum(changed)))
     reports = []
-    for answer, keep in zip(answers, kept, strict=True):
-        other = answer if keep else next(others)
-        reports.append(other if keep or other < answer else other + 1)
+    for answer, changes in zip(answers, changed, strict=True):
+        other = next(drawn) if changes else answer
+        reports.append(other + 1 if changes and other >= answer else other)
     return reports
 
 
@@ -219,10 +253,10 @@ def draw(vector: dict[str, Any], tape: Tape) -> object:
             return gaussian(tape, exact["variance"])
         case "polya":
             return polya(tape, exact["shape"], exact["scale"])
+        case "discrete_gaussian_array":
+            return gaussian_array(tape, exact["variance"], int(exact["count"]))
         case "randomised_response":
-            return respond(tape, given["answer"], exact["epsilon"], int(exact["categories"]))
-        case "randomised_response_array":
-            return respond_array(tape, given["answers"], exact["epsilon"], int(exact["categories"]))
+            return respond(tape, given["answers"], exact["epsilon"], int(exact["categories"]))
         case "select":
             runs = [(Fraction(score), int(multiplicity)) for score, multiplicity in given["runs"]]
             return select(tape, runs, exact["rate"])

@@ -16,7 +16,7 @@ from discreet.results.notes import (
     Coverage,
     MarginsAddUp,
     MarginsAreSums,
-    Measured,
+    MeasuredMargin,
     StrategyUsed,
     Unbounded,
 )
@@ -67,7 +67,10 @@ QUALITIES = (
 
 # The sentence of the strategy begins with its measure, as text that a spreadsheet might run.
 STRATEGY = StrategyUsed(
-    "laplace", (Measured(("province", "smoking"), residual=False, share=Fraction(1)),), "=SUM(weight)", Fraction(1)
+    "laplace",
+    (MeasuredMargin(("province", "smoking"), residual=False, share=Fraction(1)),),
+    "=SUM(weight)",
+    Fraction(1),
 )
 WARNING = Unbounded("cchs-2017", 2)
 NOTES: tuple[Note, ...] = (Coverage("raw"), STRATEGY, MarginsAddUp(), WARNING)

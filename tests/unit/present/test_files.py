@@ -14,15 +14,16 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import ExtraMissing, ParameterInvalid, PathInvalid
-from discreet.present import files
+from discreet.present import release_files as files
 from discreet.present.crosstab import arrange
-from discreet.present.files import FORMATS, check_output, infer_format, render_text, save
 from discreet.present.formats.arrow import to_arrow
+from discreet.present.release_files import FORMATS, check_output, infer_format, render_text, save
 from discreet.results import Calibration, Figure, Heading, KeyFace, Labels, Quality, Release
+from tests.places import GOLDEN as _GOLDEN
 from tests.releases import change_cells, put_figures, put_step
 from tests.unit.present.conftest import with_plain_codes
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tables"
+GOLDEN = _GOLDEN / "tables"
 
 
 def read_csv(text: str) -> list[dict[str, str]]:

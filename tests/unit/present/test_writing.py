@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.present.writing import Writing
+from discreet.present.table_words import Writing
 from discreet.results import Figure, Figures, Labels, Margin, Quality, Statistic
 from tests.releases import make_table
 

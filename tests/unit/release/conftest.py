@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from discreet.data.card import Card
-from discreet.data.publictables import PublicTable
-from discreet.data.workspace import Dataset
-from discreet.engines.base import Engine, Measured
-from discreet.engines.choice import engine_for
+from discreet.cards.card import Card
+from discreet.engines.engine import Engine, Measured
+from discreet.engines.engine_choice import engine_for
 from discreet.guarantees.numbers import ExactLike, exact
-from discreet.plan.algebra import Plan, scans
-from discreet.plan.questions import read_statement
-from discreet.present.files import render_text
-from discreet.release.answers import Answer, interval_level
+from discreet.present.release_files import render_text
 from discreet.release.ask import Ask
-from discreet.release.asking import ask
+from discreet.release.ask_reader import read_ask
 from discreet.release.pipeline import OpenEngine
-from discreet.release.reading import read_ask
+from discreet.release.question import answer
+from discreet.release.stored_answer import Answer, interval_level
 from discreet.session import Session, default_analyst, open_session
+from discreet.sql.algebra import Plan, scans
+from discreet.sql.reader.questions import read_statement
+from discreet.workspace.folder import Dataset
+from discreet.workspace.public_tables import PublicTable
 from tests.workspaces import fill
 
 CARD = """
@@ -72,7 +72,7 @@ class Given:
 def ask_session(session: Session, sql: str, *, epsilon: ExactLike = 1, **options: Any) -> Given:
     """What a session would answer, with what was stored behind it."""
     asked = read_ask(sql, session.workspace, session.ledger, analyst=default_analyst(), epsilon=epsilon, **options)
-    return Given(ask(asked, session.ledger, lambda datasets: engine_for(datasets, salt=session.workspace.salt)))
+    return Given(answer(asked, session.ledger, lambda datasets: engine_for(datasets, salt=session.workspace.salt)))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class House:
 
     def ask(self, sql: str, *, engine: Engine | None = None, **options: object) -> Given:
         asked = self.question(sql, **options)  # type: ignore[arg-type]
-        return Given(ask(asked, self.session.ledger, self.opening(engine)))
+        return Given(answer(asked, self.session.ledger, self.opening(engine)))
 
     def opening(self, engine: Engine | None = None) -> OpenEngine:
         """Gives this engine, or one that reads the datasets."""

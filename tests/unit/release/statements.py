@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.data.card import Card, parse_card
-from discreet.plan.algebra import Key, Measure, Plan, Rows, Total, Units
-from discreet.plan.outputs import Column, KeyShown, Noted, Output, Presentation
-from discreet.plan.statement import KeyFace, MeasureFace, Statement
+from discreet.cards.card import Card, parse_card
+from discreet.sql.algebra import Key, Measure, Plan, Rows, Total, Units
+from discreet.sql.outputs import KeyShown, Noted, Output, Presentation, ShownColumn
+from discreet.sql.statement import KeyFace, MeasureFace, Statement
 from tests.algebra.columns import called, field, scan
 
 TEXT = """
@@ -48,8 +48,8 @@ def make_statement(
     faces = tuple(_face(key) for key in keys)
     if outputs is None:
         outputs = tuple(Noted(place, Fraction(1)) for place in range(len(measures)))
-    columns = [Column(face.name, KeyShown(place)) for place, face in enumerate(faces)]
-    columns += [Column(f"m{place}", output) for place, output in enumerate(outputs)]
+    columns = [ShownColumn(face.name, KeyShown(place)) for place, face in enumerate(faces)]
+    columns += [ShownColumn(f"m{place}", output) for place, output in enumerate(outputs)]
     return Statement(
         Plan(scan(make_card(), rows), keys, measures),
         presentation or Presentation(tuple(columns)),

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.guarantees.numbers import from_units, to_units
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.outputs import KeyShown, Mean, Output, Spread
-from discreet.plan.questions import read_statement
-from discreet.plan.statement import Statement
-from discreet.release.accuracy import Assumptions, Depends, Noise, assume, reach_of, read_amounts
-from discreet.release.evaluation import enclose
-from discreet.release.explaining import figure_outputs
-from discreet.release.explanation import OutputFigures
+from discreet.release.cells.evaluation import enclose
+from discreet.release.forecast.accuracy import Assumptions, Depends, ExpectedNoise, assume, reach_of, read_amounts
+from discreet.release.forecast.accuracy_targets import Targets, epsilon_within
+from discreet.release.forecast.explainer import figure_outputs
+from discreet.release.forecast.explanation import OutputFigures
 from discreet.release.pricing import price
-from discreet.release.targets import Targets, epsilon_within
-from tests.unit.plan.catalogue import shelf
+from discreet.sql.outputs import KeyShown, Mean, Output, Spread
+from discreet.sql.reader.questions import read_statement
+from discreet.sql.statement import Statement
 from tests.unit.release.conftest import House
+from tests.unit.sql.catalogue import shelf
 
 LEVEL = Decimal("0.95")
 
@@ -159,7 +159,10 @@ def test_the_reach_of_a_mean_holds_wherever_the_mean_lies(function: str) -> None
     reached = 0.0
     for _ in range(500):
         size = dice.randint(2, 3000)
-        noise = {mean.total: Noise(dice.randint(0, 5000), 0.0), mean.size: Noise(dice.randint(0, size), 0.0)}
+        noise = {
+            mean.total: ExpectedNoise(dice.randint(0, 5000), 0.0),
+            mean.size: ExpectedNoise(dice.randint(0, size), 0.0),
+        }
         total = dice.choice([-1, 1]) * int(size * mean.size_step * (mean.high - mean.centre) / mean.total_step)
         total = dice.choice([total, 0, dice.randint(-abs(total), abs(total))])
         known = assume(statement, {"n": size * mean.size_step, "weights": size * mean.size_step})
@@ -184,7 +187,7 @@ def test_the_reach_of_a_variance_holds_for_a_mean_in_the_middle() -> None:
             n, variance = dice.randint(20, 5000), spread.high / dice.randint(2, 50)
             squares = int(variance * (n - 1) / spread.step**2)
             places = (spread.total, spread.squares, spread.size)
-            noise = {place: Noise(dice.randint(0, n // 3), 0.0) for place in places}
+            noise = {place: ExpectedNoise(dice.randint(0, n // 3), 0.0) for place in places}
             exact = Fraction(squares, n - 1) * spread.step**2
             shown = exact if function == "VAR" else Fraction(float(exact) ** 0.5)
             assumed = assume(statement, {"n": Fraction(n), "v": shown})
@@ -197,7 +200,7 @@ def test_the_reach_of_a_variance_holds_for_a_mean_in_the_middle() -> None:
             assert max(high - shown, shown - low) <= told * (1 + Fraction(1, 10**9)) + Fraction(1, 10**9)
 
 
-def _box(values: Mapping[int, int], noise: Mapping[int, Noise]) -> dict[int, tuple[int, int]]:
+def _box(values: Mapping[int, int], noise: Mapping[int, ExpectedNoise]) -> dict[int, tuple[int, int]]:
     return {
         place: (value - noise[place].half_width, value + noise[place].half_width) for place, value in values.items()
     }
@@ -205,7 +208,7 @@ def _box(values: Mapping[int, int], noise: Mapping[int, Noise]) -> dict[int, tup
 
 def test_a_quotient_of_noisy_outputs_without_values_says_what_is_missing() -> None:
     statement = read("SELECT AVG(age) / COUNT(*) AS q FROM survey")
-    noise = dict.fromkeys(range(len(statement.plan.measures)), Noise(1, 1.0))
+    noise = dict.fromkeys(range(len(statement.plan.measures)), ExpectedNoise(1, 1.0))
     with pytest.raises(Depends, match="mean or variance"):
         reach_of(output_of(statement), noise, statement, assume(statement, {"n": Fraction(9)}), name="q")
 
@@ -213,7 +216,7 @@ def test_a_quotient_of_noisy_outputs_without_values_says_what_is_missing() -> No
 def test_the_greatest_of_two_is_as_far_off_as_the_farther() -> None:
     for function in ("LEAST", "GREATEST"):
         statement = read(f"SELECT {function}(COUNT(*), SUM(age)) AS m FROM survey")
-        noise = {0: Noise(3, 1.0), 1: Noise(10, 4.0)}
+        noise = {0: ExpectedNoise(3, 1.0), 1: ExpectedNoise(10, 4.0)}
         assert reach_of(output_of(statement), noise, statement, Assumptions(), name="m").half_width == 10
 
 
@@ -222,7 +225,7 @@ def test_nothing_bounds_a_quotient_whose_divisor_may_be_zero(count: int, bounded
     statement = read("SELECT SUM(age) / COUNT(*) AS q, SUM(age) AS total FROM survey")
     output = statement.presentation.columns[0].shows
     assert not isinstance(output, KeyShown)
-    noise = dict.fromkeys(range(len(statement.plan.measures)), Noise(5, 1.0))
+    noise = dict.fromkeys(range(len(statement.plan.measures)), ExpectedNoise(5, 1.0))
     assumed = assume(statement, {"n": Fraction(count), "total": Fraction(100)})
     assert (reach_of(output, noise, statement, assumed, name="q").half_width is not None) is bounded
 

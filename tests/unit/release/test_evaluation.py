@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
-from discreet.release.columns import Margin, show_intervals, show_values
-from discreet.release.evaluation import (
+from discreet.release.cells.evaluation import (
     Interval,
     enclose,
     evaluate,
@@ -26,6 +24,8 @@ from discreet.release.evaluation import (
     shown,
     shown_interval,
 )
+from discreet.release.cells.output_columns import NoiseReach, show_intervals, show_values
+from discreet.sql.outputs import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +100,7 @@ def test_columns_are_what_cells_are(output: Output, cells: list[tuple[int, ...]]
     measures = list(zip(*cells, strict=True))
     places = data.draw(st.lists(st.sampled_from(range(len(cells))), unique=True))
     slices = [data.draw(st.integers(0, 1)) for _ in cells]
-    margins = {0: Margin((7,)), 1: Margin((3, 11), slices), 2: Margin((0,), ends=(-4, 9))}
+    margins = {0: NoiseReach((7,)), 1: NoiseReach((3, 11), slices), 2: NoiseReach((0,), ends=(-4, 9))}
     whole = is_whole(output)
     assert show_values(output, measures, places) == [shown(evaluate(output, cells[p]), whole=whole) for p in places]
     expected = []

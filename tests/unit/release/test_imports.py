@@ -54,8 +54,9 @@ ASKED = {
     "a Gaussian table": f"house.tables.release(house.tables.read({BY_TOWN}, epsilon='1', noise='gaussian'))",
     "a large Gaussian table": "house.tables.release(house.tables.read(TableRequest('people', ('place',)), epsilon='5', "
     "noise='gaussian'))",
-    "a bootstrap table": f"house.tables.bootstrap({BY_TOWN}, epsilon='1')",
-    "an unproven answer": "house.ask_unproven('SELECT COUNT(*) FROM people', strategy='local', epsilon='1')",
+    "a bootstrap table": f"Laboratory(house).bootstrap({BY_TOWN}, epsilon='1')",
+    "an unproven answer": "Laboratory(house).ask_unproven('SELECT COUNT(*) FROM people', strategy='local', "
+    "epsilon='1')",
 }
 QUICK = ["means", "a choice among many", "open keys", "a large Gaussian table", "an unproven answer"]
 SCRIPT = """
@@ -63,6 +64,7 @@ import json, os, sys
 from pathlib import Path
 import discreet.session
 from discreet.ledger import Ledger
+from discreet.lab.laboratory import Laboratory
 from discreet.tables.request import TableRequest
 
 class Refusing:
@@ -136,7 +138,7 @@ def test_nothing_is_imported_between_charge_and_answer(house: Path, asked: list[
 
 def test_noise_that_cannot_be_loaded_costs_nothing(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(self: DiscreteGaussian, count: int | None = None) -> None:
-        raise ImportError("no such module", name="opendp")
+        raise ImportError("no such module", name="numpy")
 
     monkeypatch.setattr(DiscreteGaussian, "load", missing)
     with Session.create(house / "other") as session:
@@ -144,7 +146,7 @@ def test_noise_that_cannot_be_loaded_costs_nothing(house: Path, monkeypatch: pyt
         from discreet.tables.request import TableRequest
 
         asked = session.tables.read(TableRequest("people", ("town",)), epsilon="1", noise="gaussian")
-        with pytest.raises(Refused, match=r"opendp cannot be loaded\. Nothing was charged"):
+        with pytest.raises(Refused, match=r"numpy cannot be loaded\. Nothing was charged"):
             session.tables.release(asked)
         assert session.budget("all").population.charges == 0
         assert session.describe("people")["suspended"] is False

@@ -12,8 +12,8 @@ from typing import Any, cast
 import pytest
 
 from discreet.present.messages import say_message
-from discreet.release.noisycells import MANY_CELLS
-from discreet.release.presence import presence_level
+from discreet.release.cells.noisy_cells import MANY_CELLS
+from discreet.release.cells.presence import presence_level
 from discreet.results.notes import SizeTooSmall
 from discreet.session import Session
 from tests.unit.release.conftest import Given, ask_session

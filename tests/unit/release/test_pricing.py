@@ -15,11 +15,11 @@ from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ApproxDP, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.plan.algebra import Extreme, Nothing, Quantile, Rows, Total, Value
-from discreet.plan.centres import TOTAL_OF_MEAN
-from discreet.plan.outputs import Column, Mean, Noted, Output
-from discreet.plan.statement import Statement
 from discreet.release.pricing import MeasurePrice, price
+from discreet.sql.algebra import Extreme, Nothing, Quantile, Rows, Total, Value
+from discreet.sql.outputs import Mean, Noted, Output, ShownColumn
+from discreet.sql.reader.centres import TOTAL_OF_MEAN
+from discreet.sql.statement import Statement
 from tests.algebra.columns import field
 from tests.unit.release.statements import BY_PROVINCE, BY_TOWN, COUNT, SUM, UNITS, WEIGHTS, make_card, make_statement
 
@@ -44,7 +44,7 @@ def averaging(*more: Output) -> Statement:
     statement = make_statement(SUM, COUNT)
     one, none = Fraction(1), Fraction(0)
     mean = Mean(0, 1, total_step=one, size_step=one, centre=none, floor=one, low=-one, high=one)
-    columns = tuple(Column(f"c{place}", shown) for place, shown in enumerate((mean, *more)))
+    columns = tuple(ShownColumn(f"c{place}", shown) for place, shown in enumerate((mean, *more)))
     return replace(statement, presentation=replace(statement.presentation, columns=columns))
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engines.base import Histogram, HistogramArrays
+from discreet.engines.engine import Histogram, HistogramArrays
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.selection import Choice, Run, RunArrays
-from discreet.plan.algebra import Extreme, Quantile
 from discreet.release.ranking import choose, depth
+from discreet.sql.algebra import Extreme, Quantile
 from tests.algebra.columns import field
 
 pytestmark = pytest.mark.slow

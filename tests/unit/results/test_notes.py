@@ -32,7 +32,7 @@ from discreet.results.notes import (
     MarginsAreMeans,
     MarginsAreSums,
     MeansNotShown,
-    Measured,
+    MeasuredMargin,
     ModelAge,
     NotGraded,
     NotInTable,
@@ -46,8 +46,8 @@ from discreet.results.notes import (
     Variance,
 )
 
-CELLS = Measured(("a", "b"), residual=False, share=Fraction(1, 4))
-TOTAL = Measured((), residual=False, share=Fraction(3, 4))
+CELLS = MeasuredMargin(("a", "b"), residual=False, share=Fraction(1, 4))
+TOTAL = MeasuredMargin((), residual=False, share=Fraction(3, 4))
 EXAMPLES: tuple[Note, ...] = (
     Coverage("cell", ranks=True, selected=True, least=1200),
     Coverage("raw"),
@@ -62,7 +62,7 @@ EXAMPLES: tuple[Note, ...] = (
     KeysChosen(1200, 1, Decimal("1e-6")),
     StrategyUsed("laplace", (CELLS,)),
     StrategyUsed("gaussian", (CELLS, TOTAL), "COUNT(a)", Fraction(1, 3)),
-    StrategyUsed("laplace", (CELLS, Measured((), residual=True, share=Fraction(1, 2)))),
+    StrategyUsed("laplace", (CELLS, MeasuredMargin((), residual=True, share=Fraction(1, 2)))),
     MarginsAddUp(),
     MarginsAreMeans(),
     MarginsAreSums(),

@@ -15,13 +15,13 @@ from discreet.results import (
     Collected,
     Figure,
     Figures,
-    Kind,
     Labels,
     Left,
     Margin,
     Marked,
     Quality,
     Release,
+    ReleaseKind,
     Source,
     Statistic,
 )
@@ -35,7 +35,7 @@ def make_answer() -> Release:
     mean = Margin((), codes, [None, 1.5], low=[0, 1], high=[9, 2])
     return dataclasses.replace(
         make_table({"a": ["x", "y"]}, lambda _: 1),
-        kind=Kind.QUERY,
+        kind=ReleaseKind.QUERY,
         headings=(make_key("a", ["x", "y"]),),
         statistics=(
             Statistic("n", Labels("n", "n"), Figures(2, lambda: [count]), "1", whole=True),
@@ -95,7 +95,7 @@ def test_rows_alone_are_rows() -> None:
 
 def test_parts_are_rows_under_their_names() -> None:
     answer = make_answer()
-    whole = dataclasses.replace(answer, kind=Kind.WORKLOAD, statistics=(), parts={"one": answer, "two": answer})
+    whole = dataclasses.replace(answer, kind=ReleaseKind.WORKLOAD, statistics=(), parts={"one": answer, "two": answer})
     assert [row["question"] for row in whole.rows] == ["one", "one", "two", "two"]
     assert whole.intervals == [*answer.intervals, *answer.intervals]
     assert repr(whole) == "<Release of a workload: one, two; 4 row(s); pure DP, epsilon = 0.5>"
@@ -104,7 +104,9 @@ def test_parts_are_rows_under_their_names() -> None:
 
 def test_a_release_promises_something() -> None:
     with pytest.raises(TypeError, match="claim"):
-        Release(kind=Kind.TABLE, title=Labels("A", "A"), settlement=Marked(1, LEFT, False), source=Source("d", 1))  # type: ignore[call-arg]
+        Release(
+            kind=ReleaseKind.TABLE, title=Labels("A", "A"), settlement=Marked(1, LEFT, False), source=Source("d", 1)
+        )  # type: ignore[call-arg]
 
 
 # --- what it cost -----------------------------------------------------------------------------------------------------

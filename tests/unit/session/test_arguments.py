@@ -124,18 +124,6 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
             **ASKER,
         },
     ),
-    "ask_unproven": (
-        {"sql": "SELECT COUNT(*) FROM people", "strategy": "local", "epsilon": "1"},
-        {
-            "sql": [*NOTHING, *NOT_TEXT],
-            "strategy": [*NOTHING, *NOT_TEXT, "", "magic"],
-            "epsilon": [*NOTHING, *NOT_A_NUMBER],
-            "model": [*NOT_TEXT, ""],
-            "sample_size": [0, -1, 2.5, True, "7"],
-            **ASKER,
-            **ID,
-        },
-    ),
     "plan": ({"workload": "work.yaml"}, {"workload": [*NOTHING, *NOT_A_PATH], "epsilon": NOT_A_NUMBER, **ASKER}),
     "run": (
         {"workload": "work.yaml"},
@@ -164,7 +152,6 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
                 {"salary": ["1"]},
                 {5: ["1"]},
             ],
-            "method": [*NOTHING, *NOT_TEXT, "magic"],
             "level": [*NOTHING, *NOT_A_NUMBER],
             "fresh": NOT_A_TRUTH,
             **ASKER,
@@ -178,7 +165,7 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
     ),
     "budget": ({"population": "all"}, {"population": [*NOTHING, *NOT_TEXT, ""]}),
 }
-TAKE_NOTHING = {"close", "tables", "datasets", "public_tables", "populations"}
+TAKE_NOTHING = {"close", "open_engine", "tables", "datasets", "public_tables", "populations"}
 CASES = [(method, name) for method, (_, wrong) in METHODS.items() for name in wrong]
 
 
@@ -247,18 +234,13 @@ def test_a_workspace_is_named_by_a_path(given: Any) -> None:
         ("release", {"analyst": ""}),
         ("read", {"noise": "loud"}),
         ("read", {"noise": None}),
-        ("examine", {"custodian": "no"}),
-        ("compare", {"custodian": 1, "epsilons": ["1"]}),
-        ("bootstrap", {"membership_public": "no"}),
-        ("bootstrap", {"pool": 5}),
     ],
 )
 def test_the_desk_of_tables_takes_no_other_sort(house: Session, method: str, wrong: dict[str, Any]) -> None:
     desk: TableDesk = house.tables
     call: Callable[..., object] = getattr(desk, method)
-    right: dict[str, Any] = {} if method == "compare" else {"epsilon": "1"}
     with pytest.raises(DiscreetError):
-        call(TableRequest("people", ("age",)), **{**right, **wrong})
+        call(TableRequest("people", ("age",)), **{"epsilon": "1", **wrong})
 
 
 def test_a_path_may_come_as_text(house: Session) -> None:

@@ -84,7 +84,7 @@ def _rows(office: discreet.Session, version: int) -> list[dict[str, object]]:
 def test_a_frame_gives_the_rows_that_its_file_gives(
     office: discreet.Session, make: Callable[[dict[str, list[Any]]], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.data.framesource._BATCH_ROWS", 4)
+    monkeypatch.setattr("discreet.sources.frame_source._BATCH_ROWS", 4)
     with office:
         office.add("people.parquet")
         added = office.add(make(COLUMNS), card="people.yaml", replace=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.data.populations import NewPopulation, find_elsewhere
 from discreet.errors import PathInvalid, PopulationConflict
 from discreet.session import Session, open_session
+from discreet.workspace.populations import NewPopulation, find_elsewhere
 
 CARD = """
 dataset: people
@@ -215,7 +215,7 @@ def test_of_two_that_begin_together_one_hears_of_the_other(keys: Path, tmp_path:
 def test_a_population_does_not_begin_untold(keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add(tmp_path, "one")
     note_of(tmp_path, "one").unlink()
-    monkeypatch.setattr("discreet.data.populations.write_whole", _refuse_to_write)
+    monkeypatch.setattr("discreet.workspace.populations.write_whole", _refuse_to_write)
     add(tmp_path, "one")  # its population began before
     with pytest.raises(PathInvalid, match="tells other workspaces"):
         add(tmp_path, "two", population="others")

@@ -9,7 +9,7 @@ import pytest
 
 import discreet
 from discreet.errors import CustodianOnly, QueryRefused, Refused, UsageError
-from discreet.release.workloads import Task, Workload
+from discreet.release.workload import Workload, WorkloadQuestion
 from discreet.session import Session
 
 CARD = """
@@ -117,7 +117,7 @@ def test_a_question_may_be_held_and_is_charged_in_that_place(house: Path) -> Non
 
 
 def test_a_workload_runs_only_when_its_plan_is_confirmed(house: Path) -> None:
-    workload = Workload((Task("n", "SELECT COUNT(*) AS n FROM people"),), epsilon=Decimal(1))
+    workload = Workload((WorkloadQuestion("n", "SELECT COUNT(*) AS n FROM people"),), epsilon=Decimal(1))
     with discreet.open(house) as session:
         with pytest.raises(Refused, match="Not asked"):
             session.run(workload, confirm=lambda planned: planned.epsilon > 1)
@@ -128,7 +128,7 @@ def test_a_workload_runs_only_when_its_plan_is_confirmed(house: Path) -> None:
 
 def test_a_workload_is_charged_to_whoever_runs_it(house: Path) -> None:
     """The file may name an analyst; whoever is named in the call goes before."""
-    workload = Workload((Task("n", "SELECT COUNT(*) AS n FROM people"),), epsilon=Decimal(1), analyst="bob")
+    workload = Workload((WorkloadQuestion("n", "SELECT COUNT(*) AS n FROM people"),), epsilon=Decimal(1), analyst="bob")
     with discreet.open(house) as session:
         for name in ("bob", "eve"):
             session.add_analyst(name)

@@ -9,13 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from discreet.plan.algebra import Plan
-from discreet.release.noising import Noisy, draw
+from discreet.release.noisy_measures import Noisy, draw
 from discreet.results import Release
 from discreet.session import Session, open_session
-from discreet.tables.asking import AskedTable
-from discreet.tables.measuring import Design
+from discreet.sql.algebra import Plan
+from discreet.tables.asked_table import AskedTable
 from discreet.tables.request import TableRequest, table_request
+from discreet.tables.table_design import Design
 from tests.workspaces import fill
 
 CARD = """
@@ -125,7 +125,7 @@ class Office:
         return draw(design.statement.plan, design.price(), self.measure(design.statement.plan, design))
 
     def measure(self, plan: Plan, design: Design) -> Any:
-        return self.session._engine(design.formed.datasets).measure(plan)
+        return self.session.open_engine(design.formed.datasets).measure(plan)
 
     @property
     def head(self) -> tuple[int, str]:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.data.columns import Kind, Labels
-from discreet.data.publictables import PublicTable, describe_column
+from discreet.cards.columns import ColumnKind, Labels
 from discreet.errors import ParameterInvalid, UnknownName
-from discreet.plan.statement import KeyFace
 from discreet.results import Heading
+from discreet.sql.statement import KeyFace
 from discreet.tables.calibration import Target, calibrate, grid_of, meet, read_totals
-from discreet.tables.layout import keep_keys
+from discreet.tables.linear.layout import keep_keys
+from discreet.workspace.public_tables import PublicTable, describe_column
 
 TABLE = np.array([[10.0, 30.0], [20.0, 20.0], [0.0, 50.0]])
 
@@ -146,10 +146,12 @@ def public_table(codes: tuple[str, ...] = ("35", "10.0", "24", "11")) -> PublicT
     rows = tuple((place, 100 + place, place, None if place == 3 else 5) for place in range(len(codes)))
     names = [f"name {code}" for code in codes]
     columns = (
-        describe_column("code", Kind.CATEGORY, step=None, categories=codes, values=[row[0] for row in rows]),
-        describe_column("people", Kind.NUMBER, step=Decimal("0.5"), categories=(), values=[row[1] for row in rows]),
-        describe_column("name", Kind.CATEGORY, step=None, categories=names, values=[row[2] for row in rows]),
-        describe_column("old", Kind.INTEGER, step=Decimal(1), categories=(), values=[row[3] for row in rows]),
+        describe_column("code", ColumnKind.CATEGORY, step=None, categories=codes, values=[row[0] for row in rows]),
+        describe_column(
+            "people", ColumnKind.NUMBER, step=Decimal("0.5"), categories=(), values=[row[1] for row in rows]
+        ),
+        describe_column("name", ColumnKind.CATEGORY, step=None, categories=names, values=[row[2] for row in rows]),
+        describe_column("old", ColumnKind.INTEGER, step=Decimal(1), categories=(), values=[row[3] for row in rows]),
     )
     return PublicTable(name="provinces", version=1, key="code", columns=columns, rows=rows)
 
@@ -161,8 +163,8 @@ def test_totals_come_in_the_order_of_the_cells() -> None:
 
 def test_whole_number_keys_are_matched_as_codes() -> None:
     columns = (
-        describe_column("code", Kind.INTEGER, step=Decimal(1), categories=(), values=[24, 10, 35]),
-        describe_column("people", Kind.INTEGER, step=Decimal(1), categories=(), values=[2, 1, 3]),
+        describe_column("code", ColumnKind.INTEGER, step=Decimal(1), categories=(), values=[24, 10, 35]),
+        describe_column("people", ColumnKind.INTEGER, step=Decimal(1), categories=(), values=[2, 1, 3]),
     )
     table = PublicTable(name="provinces", version=1, key="code", columns=columns, rows=((24, 2), (10, 1), (35, 3)))
     np.testing.assert_array_equal(read_totals(table, "people", HEADING, [0, 1, 2]), [1, 2, 3])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.tables.consistency import ENOUGH, _sum_over, project, publish, round_nested, weigh_margins
-from discreet.tables.layout import Margin, every_margin
+from discreet.tables.linear.consistency import ENOUGH, _sum_over, project, publish, round_nested, weigh_margins
+from discreet.tables.linear.layout import Margin, every_margin
 
 
 def equal_weights(keys: int) -> dict[Margin, float]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.engines.cells import take_margin
-from discreet.plan.algebra import Field, Identity, Key, Marginal, Plan, Residual, Rows, Scan
-from discreet.tables.estimation import Estimator, Term
-from discreet.tables.layout import Layout, Observation, every_margin
-from discreet.tables.releasing import LOST
+from discreet.engines.cell_order import take_margin
+from discreet.sql.algebra import Field, Identity, Key, Marginal, Plan, Residual, Rows, Scan
+from discreet.tables.linear.estimation import LinearEstimator, Term
+from discreet.tables.linear.layout import Layout, Observation, every_margin
+from discreet.tables.table_reading import LOST
 
 
 def lay_out(*sizes: int, slicing: int | None = None) -> Layout:
@@ -23,7 +23,7 @@ def listed(terms: list[Term]) -> list[tuple[int, int, float, int]]:
 def test_cells_alone_are_what_was_observed() -> None:
     layout = lay_out(3, 4)
     values = np.arange(12).reshape(3, 4) * 1_000_000_007 + 1
-    estimator = Estimator(layout, [Observation((0, 1), False, (2.0,))])
+    estimator = LinearEstimator(layout, [Observation((0, 1), False, (2.0,))])
     np.testing.assert_array_equal(estimator.estimate([values.reshape(-1)]), values)
     np.testing.assert_allclose(estimator.variances(()), [24.0])
     assert listed(estimator.terms((0,))) == [(0, 0, 1.0, 4)]
@@ -31,7 +31,7 @@ def test_cells_alone_are_what_was_observed() -> None:
 
 def test_a_total_is_shared_equally_among_cells() -> None:
     # two cells and their sum, all with variance 1: the sum is off by 3, and each of the three numbers gives way by 1
-    estimator = Estimator(lay_out(2), [Observation((0,), False, (1.0,)), Observation((), False, (1.0,))])
+    estimator = LinearEstimator(lay_out(2), [Observation((0,), False, (1.0,)), Observation((), False, (1.0,))])
     np.testing.assert_allclose(estimator.estimate([[10, 20], 33]), [11, 21])
     np.testing.assert_allclose(estimator.variances(()), [2 / 3])
     np.testing.assert_allclose(estimator.variances((0,)), [2 / 3])
@@ -45,7 +45,7 @@ def test_a_total_is_shared_equally_among_cells() -> None:
 def test_slices_share_by_their_variances() -> None:
     # slices with variances 1 and 3 and an exact-looking total: the noisier slice takes most of the correction
     layout = lay_out(2, slicing=0)
-    estimator = Estimator(layout, [Observation((0,), False, (1.0, 3.0)), Observation((), False, (4.0,))])
+    estimator = LinearEstimator(layout, [Observation((0,), False, (1.0, 3.0)), Observation((), False, (4.0,))])
     np.testing.assert_allclose(estimator.estimate([[0, 0], [8]]), [1, 3])
     np.testing.assert_allclose(estimator.variances((0,)), [1 - 1 / 8, 3 - 9 / 8])
     np.testing.assert_allclose(estimator.variances(()), [2.0])
@@ -53,7 +53,7 @@ def test_slices_share_by_their_variances() -> None:
 
 def test_slices_with_the_same_noise_are_taken_together() -> None:
     layout = lay_out(3, slicing=0)
-    estimator = Estimator(layout, [Observation((0,), False, (1.0, 1.0, 1.0)), Observation((), False, (1.0,))])
+    estimator = LinearEstimator(layout, [Observation((0,), False, (1.0, 1.0, 1.0)), Observation((), False, (1.0,))])
     assert listed(estimator.terms((0,), 2)) == [
         (0, 0, -0.25, 2),
         (0, 0, 0.75, 1),
@@ -69,7 +69,7 @@ def test_residuals_of_every_margin_determine_the_cells() -> None:
     rows, columns = cells.sum(axis=1), cells.sum(axis=0)
     values = [both, 2 * rows - rows.sum(), 3 * columns - columns.sum(), cells.sum()]
     observations = [Observation(kept, True, (1.0,)) for kept in every_margin(2)]
-    np.testing.assert_allclose(Estimator(layout, observations).estimate(values), cells)
+    np.testing.assert_allclose(LinearEstimator(layout, observations).estimate(values), cells)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_what_does_not_determine_the_cells_is_refused(
     slicing: int | None, observations: list[Observation], fault: str
 ) -> None:
     with pytest.raises(ValueError, match=fault):
-        Estimator(lay_out(2, 3, slicing=slicing), observations)
+        LinearEstimator(lay_out(2, 3, slicing=slicing), observations)
 
 
 def test_values_and_slices_that_do_not_belong_are_refused() -> None:
-    estimator = Estimator(lay_out(2, 3, slicing=0), [Observation((0, 1), False, (1.0, 2.0))])
+    estimator = LinearEstimator(lay_out(2, 3, slicing=0), [Observation((0, 1), False, (1.0, 2.0))])
     with pytest.raises(ValueError, match="values came for 0"):
         estimator.estimate([])
     with pytest.raises(ValueError, match="no such slice"):
@@ -115,7 +115,7 @@ def test_a_table_of_a_hundred_thousand_cells_stays_consistent_with_its_variances
         summed = cells.sum(axis=tuple(place for place in range(4) if place not in one.kept))
         spread = np.sqrt(caps).reshape(-1, *[1] * (len(one.kept) - 1)) if 0 in one.kept else np.sqrt(30.0)
         values.append(summed + random.normal(size=summed.shape) * spread)
-    estimator = Estimator(layout, observations)
+    estimator = LinearEstimator(layout, observations)
     errors = (estimator.estimate(values) - cells) ** 2
     realised = errors.mean(axis=(1, 2, 3))
     np.testing.assert_allclose(realised, estimator.variances(layout.cells), rtol=0.1)
@@ -135,7 +135,7 @@ def test_small_cells_beside_large_ones_lose_little_to_rounding(size: int, residu
         take_margin(plan, (Residual if residual else Marginal)(Rows(None), kept), truth.ravel().tolist())
         for kept in layout.margins
     ]
-    found = Estimator(layout, observations).estimate(values)
+    found = LinearEstimator(layout, observations).estimate(values)
     for margin in layout.margins:
         over = tuple(place for place in layout.cells if place not in margin)
         assert np.abs(found.sum(axis=over) - truth.sum(axis=over)).max() < LOST * truth.sum()

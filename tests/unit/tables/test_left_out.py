@@ -14,10 +14,10 @@ from typing import Any, Final
 import pytest
 
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
-from discreet.plan import grouping
-from discreet.plan.algebra import Key, Relation
 from discreet.present.messages import say_message
 from discreet.results import Release
+from discreet.sql.algebra import Key, Relation
+from discreet.sql.reader import grouping
 from tests.unit.tables.office import CARD, PEOPLE, Office, open_office
 
 COMPLETE: Final = CARD.replace('2: {en: "no", fr: non}}', '2: {en: "no", fr: non}}\n    complete: true').replace(

@@ -11,15 +11,15 @@ from typing import cast
 import pytest
 
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.plan.serialisation import Serialisation
 from discreet.present.messages import say_message
-from discreet.release.noising import Noisy, NoisyMeasure, draw
+from discreet.release.noisy_measures import Noisy, NoisyMeasure, draw
 from discreet.results import Quality
 from discreet.session import Session
-from discreet.tables.figures import MarginFigures
-from discreet.tables.measuring import Design
-from discreet.tables.releasing import figure_margins
+from discreet.sql.serialisation import Serialisation
 from discreet.tables.request import table_request
+from discreet.tables.table_design import Design
+from discreet.tables.table_figures import MarginFigures
+from discreet.tables.table_reading import figure_margins
 
 CARD = """
 dataset: people
@@ -197,7 +197,7 @@ def test_grades_do_not_follow_the_level(house: Session, level: str) -> None:
 
 def test_the_value_shown_lies_in_its_interval(house: Session) -> None:
     design = design_of(house, "income", "0.5")
-    measured = house._engine(design.formed.datasets).measure(design.statement.plan)
+    measured = house.open_engine(design.formed.datasets).measure(design.statement.plan)
     for _ in range(30):
         found = figure_margins(design, draw(design.statement.plan, design.price(), measured), level=LEVEL)[CELLS]
         for value, low, high in zip(found.values, found.low, found.high, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from discreet.data.card import Card, parse_card
+from discreet.cards.card import Card, parse_card
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.tables.request import read_edges, table_request
 from tests.unit.tables.office import CARD

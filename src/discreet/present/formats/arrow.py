@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing
 from discreet.present.formats.json import facts
-from discreet.present.listing import Column, Sort, list_columns
+from discreet.present.long_list import ColumnSort, ListColumn, list_columns
 from discreet.results import Heading, Release
 
 if TYPE_CHECKING:
@@ -65,15 +65,15 @@ def to_parquet(release: Release, language: str) -> bytes:
     return content
 
 
-def _array(column: Column) -> Any:
+def _array(column: ListColumn) -> Any:
     """Types follow from the key, the step and the column, never from what noise happened to give."""
     import pyarrow
 
     found: Any = column.values
     values: list[Any] = found.tolist() if hasattr(found, "tolist") else list(found)
-    if column.sort is Sort.WORDS:
+    if column.sort is ColumnSort.WORDS:
         return pyarrow.array([None if one is None else str(one) for one in values], type=pyarrow.string())
-    if column.sort is Sort.CODE:
+    if column.sort is ColumnSort.CODE:
         return pyarrow.array(_codes(column.heading, values), type=_code_type(column.heading, values))
     whole = column.statistic is not None and column.statistic.whole
     if not whole:

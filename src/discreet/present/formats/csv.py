@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from discreet.pages.spreadsheets import csv_columns
-from discreet.present.listing import list_columns
-from discreet.results import Release
-from discreet.results.listing import parts_of
+from discreet.present.long_list import list_columns
+from discreet.present.pages.csv_text import csv_columns
+from discreet.results import Release, parts_of
 
 __all__ = ["csv_parts"]
 

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from discreet.pages.lettering import begin, clean, tell_number
-from discreet.pages.markup import Markup, bullets, element, join
-from discreet.pages.page import show_figure, write_page
+from discreet.present.charts.chart_panels import SUMMED
+from discreet.present.charts.lettering import begin, clean, tell_number
+from discreet.present.charts.pictures import draw_all
 from discreet.present.crosstab import Grid, Stand, arrange, name_stand
-from discreet.present.figures.panels import SUMMED
-from discreet.present.figures.pictures import draw_all
-from discreet.present.notes import list_facts, list_messages, list_warnings, warn_reader
+from discreet.present.note_list import list_facts, list_messages, list_warnings, warn_reader
+from discreet.present.pages.html_page import show_figure, write_page
+from discreet.present.pages.markup import Markup, bullets, element, join
+from discreet.present.table_words import MARKS, MEANINGS, Writing, small_print, tell_marks, tell_owner
 from discreet.present.words import NOT_PRIVATE, tell_guarantee, tell_level, tell_neighbours
-from discreet.present.writing import MARKS, MEANINGS, Writing, small_print, tell_marks, tell_owner
-from discreet.results import Figure, Kind, Labels, Release
+from discreet.results import Figure, Labels, Release, ReleaseKind
 
 __all__ = ["fragment", "write_release_page"]
 
@@ -102,7 +102,7 @@ def _heading(word: str, language: str) -> Markup:
 def _figures(release: Release, language: str) -> Iterator[Markup]:
     if reading := _tell_reading(release, language):
         yield element("p", reading, class_="caption")
-    number, tabular = len(release), release.kind in (Kind.TABLE, Kind.BOOTSTRAP)
+    number, tabular = len(release), release.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP)
     across = len({figure.codes[-1] for figure in release.cells}) if tabular and len(release.headings) > 1 else 1
     if number <= _MOST_ARRANGED and across <= _MOST_COLUMNS:
         grid = arrange(release)

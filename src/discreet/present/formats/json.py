@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from discreet.guarantees.numbers import text
-from discreet.guarantees.types import ZCDP, ApproxDP, BootstrapDP, Guarantee, LocalDP, PureDP, ShuffleDP, Unproven
+from discreet.guarantees import ZCDP, ApproxDP, BootstrapDP, Guarantee, LocalDP, PureDP, ShuffleDP, Unproven, text
 from discreet.present.messages import (
     CAPPED,
     ESTIMATES,
@@ -29,8 +28,23 @@ from discreet.present.messages import (
     say_message,
 )
 from discreet.present.words import say_basis, say_neighbours, say_unit, tell_guarantee
-from discreet.results import Amount, Charged, Collected, Figure, Kind, Marked, MeasureNoise, Noise, Release
-from discreet.results.notes import BoundsUsed, CappedWeights, FalseReports, KeysChosen, SizeTooSmall, Variance
+from discreet.results import (
+    Amount,
+    BoundsUsed,
+    CappedWeights,
+    Charged,
+    Collected,
+    FalseReports,
+    Figure,
+    KeysChosen,
+    Marked,
+    MeasureNoise,
+    Noise,
+    Release,
+    ReleaseKind,
+    SizeTooSmall,
+    Variance,
+)
 
 __all__ = [
     "SCHEMA",
@@ -88,9 +102,9 @@ def fields(release: Release, language: str) -> Fields:
 
 def facts(release: Release, language: str) -> Fields:
     """Everything but the figures."""
-    if release.kind is Kind.LOCAL:
+    if release.kind is ReleaseKind.LOCAL:
         return _of_collection(release, language)
-    if release.kind is Kind.WORKLOAD:
+    if release.kind is ReleaseKind.WORKLOAD:
         return _of_workload(release, language)
     absent = [_absent(note) for note in release.notes if isinstance(note, SizeTooSmall)]
     return {
@@ -102,16 +116,16 @@ def facts(release: Release, language: str) -> Fields:
 
 
 def _figures(release: Release, language: str) -> Fields:
-    if release.kind is Kind.WORKLOAD:
+    if release.kind is ReleaseKind.WORKLOAD:
         return {"answers": {name: describe(part, language) for name, part in release.parts.items()}}
-    if release.kind is Kind.LOCAL:
+    if release.kind is ReleaseKind.LOCAL:
         return {
             **about_collection(release),
             "estimates": _estimates(release, language),
             "rows": list(release.rows),
             "intervals": list(release.intervals),
         }
-    table = _table(release, language) if release.kind in (Kind.TABLE, Kind.BOOTSTRAP) else {}
+    table = _table(release, language) if release.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) else {}
     return {
         **table,
         "rows": release.listed_rows,
@@ -216,7 +230,7 @@ def _unproven(release: Release) -> Fields:
     if not isinstance(settled, Marked):
         return {}
     nominal = None if settled.nominal_epsilon is None else text(settled.nominal_epsilon)
-    if release.kind is Kind.BOOTSTRAP:
+    if release.kind is ReleaseKind.BOOTSTRAP:
         return {
             "bootstrap": {
                 "nominal_epsilon": nominal,
@@ -291,7 +305,7 @@ def _noise(noise: Noise) -> Fields:
 
 def _table(release: Release, language: str) -> Fields:
     asked = {name: fact for name, fact in release.asked.items() if name not in _ELSEWHERE}
-    if release.kind is Kind.BOOTSTRAP:
+    if release.kind is ReleaseKind.BOOTSTRAP:
         asked = {"method": f"bootstrap ({release.asked['bootstrap_method']})"}
     return {
         "table": {
@@ -420,7 +434,7 @@ def _by(release: Release) -> Sequence[str]:
 
 
 def _estimates(release: Release, language: str) -> list[Fields]:
-    from discreet.present.listing import list_columns
+    from discreet.present.long_list import list_columns
 
     columns, by, about = list_columns(release, language), _by(release), about_collection(release)
     names = [column.name for column in columns]

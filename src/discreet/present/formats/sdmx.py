@@ -13,11 +13,11 @@ from itertools import chain
 from typing import Any, Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid
-from discreet.guarantees.numbers import text
-from discreet.pages.spreadsheets import is_formula, neutralise
-from discreet.present.listing import name_free
+from discreet.guarantees import text
+from discreet.present.long_list import name_free
+from discreet.present.pages.csv_text import is_formula, neutralise
 from discreet.present.words import tell_cover, tell_neighbours, tell_unit
-from discreet.results import Figure, Heading, Kind, Quality, Release, Shown
+from discreet.results import Figure, Heading, Quality, Release, ReleaseKind, Shown
 
 __all__ = ["TOTAL", "UNKNOWN", "require_codes", "to_sdmx_csv"]
 
@@ -239,5 +239,5 @@ def _comment(release: Release, language: str) -> str:
 
 
 def _unit_of(release: Release) -> str:
-    counts = release.kind in (Kind.TABLE, Kind.BOOTSTRAP) and release.asked.get("value") is None
+    counts = release.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) and release.asked.get("value") is None
     return "NUMBER" if counts else UNKNOWN

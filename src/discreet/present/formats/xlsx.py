@@ -17,10 +17,10 @@ from typing import Any, Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.present.crosstab import Grid, Stand, arrange, name_stand
-from discreet.present.listing import Column, Sort, list_columns
-from discreet.present.notes import list_notes, warn_reader
+from discreet.present.long_list import ColumnSort, ListColumn, list_columns
+from discreet.present.note_list import list_notes, warn_reader
+from discreet.present.table_words import MARKS, MEANINGS, Writing, small_print, tell_marks
 from discreet.present.words import NOISE_ONLY, tell_level
-from discreet.present.writing import MARKS, MEANINGS, Writing, small_print, tell_marks
 from discreet.results import Figure, Labels, Quality, Release, Shown
 
 __all__ = ["check_size", "to_xlsx"]
@@ -329,19 +329,19 @@ class _Writer:
         pattern = _pattern(decimals) + (_UNMARKED if mark is None else f'" {mark}"')
         _write_number(sheet, row, column, figure.value, self._styles.number(pattern, bold=bool(figure.over)))
 
-    def _number_style(self, column: Column) -> Any:
+    def _number_style(self, column: ListColumn) -> Any:
         """How the numbers of a column are shown; None for a column of texts.
 
         Estimates that are not whole steps have one more decimal.
         """
-        if column.sort in (Sort.CODE, Sort.WORDS):
+        if column.sort in (ColumnSort.CODE, ColumnSort.WORDS):
             return None
         statistic = column.statistic or (self._release.statistic if self._release.statistics else None)
         decimals = 2 if statistic is None else Writing.of(statistic, self._language).decimals
-        finer = column.sort is Sort.ESTIMATE and statistic is not None and statistic.step is not None
+        finer = column.sort is ColumnSort.ESTIMATE and statistic is not None and statistic.step is not None
         return self._styles.number(_pattern(decimals + (_finer(column) if finer else 0)))
 
-    def _say(self, column: Column, value: Shown) -> str:
+    def _say(self, column: ListColumn, value: Shown) -> str:
         return MEANINGS[Quality(str(value))].text(self._language) if column.name == "quality" else str(value)
 
     def _title(self, place: int) -> str:
@@ -389,7 +389,7 @@ def _write_number(sheet: Any, row: int, column: int, value: Shown, style: Any) -
         sheet.write_number(row, column, value, style)
 
 
-def _finer(column: Column) -> int:
+def _finer(column: ListColumn) -> int:
     """One more decimal for estimates that are not whole steps."""
     return int(any(isinstance(value, float) and not value.is_integer() for value in column.values))
 

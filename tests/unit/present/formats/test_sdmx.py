@@ -14,13 +14,14 @@ from pysdmx.io.csv.sdmx20.reader import read
 from pysdmx.model.dataset import ActionType
 
 from discreet.errors import ExtraMissing, ParameterInvalid
-from discreet.present.files import check_output
 from discreet.present.formats.sdmx import to_sdmx_csv
+from discreet.present.release_files import check_output
 from discreet.results import Labels, Release
+from tests.places import GOLDEN as _GOLDEN
 from tests.releases import change_cells, put_figures, put_step
 from tests.unit.present.conftest import with_plain_codes
 
-GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "tables"
+GOLDEN = _GOLDEN / "tables"
 
 
 @pytest.fixture

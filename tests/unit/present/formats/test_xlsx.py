@@ -6,7 +6,6 @@ import dataclasses
 import io
 import sys
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import openpyxl
@@ -18,10 +17,11 @@ from discreet.present.formats.xlsx import check_size, to_xlsx
 from discreet.present.messages import say_message
 from discreet.results import Labels, Release
 from discreet.results.notes import NotInTable
+from tests.places import GOLDEN as _GOLDEN
 from tests.releases import change_cells, put_figures, put_step
 from tests.unit.present.conftest import STRATEGY, WARNING
 
-GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "tables"
+GOLDEN = _GOLDEN / "tables"
 RED = "FFC00000"
 
 

@@ -1,0 +1,167 @@
+"""The founding report's own study on the sample survey: its recipe beside mechanisms that keep their promise.
+
+The setting is that of the report: thirteen provinces, five values of ε spent on every column, five runs, and as public
+columns those that it left as they are. It is written as a study's file, so it can be read, changed and run alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.cards import Card
+from discreet.errors import PathInvalid
+from discreet.lab.study.report.study_figures import require_drawing
+from discreet.lab.study.runner import default_jobs, run_study
+from discreet.lab.study.study_config import StudyConfig
+from discreet.lab.study.study_reader import parse_study
+from discreet.lab.study.study_rows import study_card
+from discreet_replications.report.agreement import Agreement, agree, tell_agreement, tell_faults, tell_gain
+from discreet_replications.report.printed_comparison import PrintedComparison, compare, merge_theirs, write_lines
+from discreet_replications.report.printed_errors import Theirs, printed_tables, read_theirs
+
+__all__ = ["EPSILONS", "ROWS", "RUNS", "ReportReproduction", "report_study", "reproduce_report"]
+
+ROWS: Final = 113_290
+RUNS: Final = 5
+EPSILONS: Final = ("5.99", "3", "1", "0.8", "0.6")
+_FILES: Final = ("study", "figures", "comparison.csv", "reproduction.html")
+
+Progress = Callable[[str, int, int], None]
+
+_SETTING: Final = """\
+# The setting of the founding report (docs/reproduce-report.md), on the sample survey.
+study: founding-report
+title: The founding report's study, as it was done and as it should be
+
+sample: {{rows: {rows}, seed: 1}}
+strata: [province]
+static: [sex, health_region, marital_status, age_group]
+
+# The last is the report's own recipe. It is not differentially private, and here to compare only.
+models:
+  - central
+  - local
+  - {{model: shuffle, mechanism: [single-message, multi-message]}}
+  - {{model: naive, mechanism: all}}
+
+# Spent anew on each of ten columns, as in the report: a respondent's total is ten times as much.
+epsilon: [{epsilons}]
+epsilon_is: per-column
+delta: 1e-6
+neighbours: add-remove
+runs: {runs}
+
+queries: {{categories: all, means: all}}
+
+# The six statistics of the report's appendix.
+figures:
+{figures}
+metrics: [ks-complement, correlation-similarity, coverage, linkage]
+seed: 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportReproduction:
+    """What was compared, how near the recipe came, what both mean in words, and where it is written."""
+
+    folder: Path
+    comparison: PrintedComparison
+    agreement: Agreement
+    verdict: tuple[str, ...]
+    gain: tuple[str, ...]
+    faults: tuple[str, ...]
+    seconds: float
+
+    @property
+    def files(self) -> dict[str, str]:
+        named = {"comparison": "comparison.csv", "page": "reproduction.html", "report": "study/report.html"}
+        return {name: str(self.folder / file) for name, file in named.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.files,
+            "seconds": round(self.seconds, 1),
+            "source": self.comparison.source,
+            "verdict": list(self.verdict),
+            "gain": list(self.gain),
+            "faults": list(self.faults),
+            "agreement": self.agreement.to_dict(),
+            "lines": [line.to_dict() for line in self.comparison.lines],
+        }
+
+
+def report_study(*, rows: int = ROWS, runs: int = RUNS) -> StudyConfig:
+    """The report's setting as a study; StudyInvalid when rows or runs are out of range."""
+    figures = "\n".join(f"  - {table.query.name}" for table in printed_tables())
+    text = _SETTING.format(rows=rows, runs=runs, epsilons=", ".join(EPSILONS), figures=figures)
+    return parse_study(text, file="report.yaml")
+
+
+def reproduce_report(
+    folder: Path,
+    *,
+    theirs: Path | None = None,
+    rows: int = ROWS,
+    runs: int = RUNS,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> ReportReproduction:
+    """Run the study into `folder`/study, or go on with it, and write the comparison beside it.
+
+    `theirs` is the tidy file of the report's result tables; without it the printed ones are compared. PathInvalid when
+    the folder holds anything else, ExtraMissing without the extra 'study'.
+    """
+    require_drawing()
+    config = report_study(rows=rows, runs=runs)
+    errors, source = merge_theirs(None if theirs is None else read_theirs(theirs))
+    _claim(folder)
+    done = run_study(config, folder / "study", base=folder, jobs=jobs, progress=progress)
+    told = progress or (lambda _stage, _done, _all: None)
+    told("drawing figures", done.tasks, done.tasks)
+    return _write(folder, config, errors, source, seconds=done.seconds, jobs=jobs or default_jobs())
+
+
+def _claim(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(found.name not in _FILES for found in folder.iterdir())):
+        raise PathInvalid(f"'{folder}' holds something else. Name a new folder with --out.", path=str(folder))
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise PathInvalid(f"'{folder}' cannot be made: {error.strerror}.", path=str(folder)) from None
+
+
+def _write(
+    folder: Path, config: StudyConfig, theirs: Theirs, source: str, *, seconds: float, jobs: int
+) -> ReportReproduction:
+    from discreet.lab.study.report.study_figures import write_drawings
+    from discreet.lab.study.report.study_report import write_report
+    from discreet_replications.report.report_figures import read_heights, reproduction_drawings
+    from discreet_replications.report.report_page import write_reproduction
+
+    study, card = folder / "study", study_card(config, folder)
+    write_report(study, jobs=jobs)
+    provinces = {category.label.en: category.code for category in card.column("province").categories}
+    comparison = compare(study, theirs=theirs, source=source, provinces=provinces)
+    agreement = agree(comparison)
+    verdict, gain = tell_agreement(comparison, agreement), tell_gain(comparison)
+    faults = tell_faults(categories=_categories(comparison, card), columns=_protected(config, card))
+    write_lines(comparison, folder / "comparison.csv")
+    drawn = write_drawings(reproduction_drawings(comparison, read_heights(study, comparison)), folder / "figures")
+    write_reproduction(folder / "reproduction.html", comparison, verdict=[*gain, *verdict], faults=faults, drawn=drawn)
+    return ReportReproduction(folder, comparison, agreement, tuple(verdict), tuple(gain), tuple(faults), seconds)
+
+
+def _categories(comparison: PrintedComparison, card: Card) -> list[tuple[str, int]]:
+    """The columns of the counts that are compared, by label, with their number of categories."""
+    counted = dict.fromkeys(query.column for query in comparison.queries if query.statistic == "count")
+    return [(card.column(name).label.en.lower(), len(card.column(name).categories)) for name in counted]
+
+
+def _protected(config: StudyConfig, card: Card) -> int:
+    from discreet.lab.study.queries import design_study
+
+    return len(design_study(config, card).columns)

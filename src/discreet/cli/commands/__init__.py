@@ -1,0 +1,1 @@
+"""The commands of the core, a module for each group of users."""

@@ -1,0 +1,118 @@
+"""Commands that need no data: beliefs, test vectors, and a look at the machine."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.help_screens import CommandGroup, group
+from discreet.cli.options import Format, FormatOption, Language, LanguageOption, UnusedWorkspace, WorkspaceOption
+from discreet.cli.screen import show_json, show_pairs, show_table
+
+__all__ = ["register"]
+
+noise = group(about="Exact noise: test vectors and pictures.", example="discreet noise vectors --out vectors.json")
+
+
+def register(app: CommandGroup) -> None:
+    app.command(
+        "belief",
+        short_help="What epsilon means for one person",
+        rich_help_panel="Everyone",
+        epilog="Example: discreet belief --scale 30 --belief 0.8",
+    )(belief)
+    app.add_typer(noise, name="noise", short_help="Test vectors and pictures of noise", rich_help_panel="Everyone")
+    app.command(
+        "doctor",
+        short_help="What is installed, reachable, suspended, nearly spent",
+        rich_help_panel="Start",
+        epilog="Example: discreet doctor -w office --format json --strict",
+    )(doctor)
+
+
+def belief(
+    epsilon: Annotated[str | None, typer.Option(metavar="E", help="Total epsilon, instead of a belief.")] = None,
+    belief: Annotated[
+        str | None, typer.Option(metavar="P", help="The most that an observer may come to believe, below 1.")
+    ] = None,
+    prior: Annotated[str, typer.Option(metavar="P", help="What the observer believed before.")] = "0.5",
+    scale: Annotated[str | None, typer.Option(metavar="B", help="Laplace scale of each answer.")] = None,
+    queries: Annotated[int | None, typer.Option(metavar="N", help="How many answers are given.")] = None,
+    sensitivity: Annotated[str, typer.Option(metavar="D", help="How far one unit moves one answer.")] = "1",
+    output: FormatOption = Format.TABLE,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Translate between epsilon, odds and belief; give two of belief (or epsilon), scale, queries for the third."""
+    from discreet.guarantees import solve
+
+    found = solve(
+        prior=prior, sensitivity=sensitivity, belief=belief, epsilon=epsilon, scale=scale, queries=queries
+    ).to_dict()
+    if output is Format.JSON:
+        show_json(found)
+    else:
+        show_pairs(
+            "Belief",
+            [(name.replace("_", " "), str(value)) for name, value in found.items() if value is not None],
+        )
+
+
+@noise.command("vectors", epilog="Example: discreet noise vectors --out vectors.json")
+def noise_vectors(
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Write JSON test vectors of every sampler: parameters, input bytes, output, bytes used."""
+    import json
+
+    from discreet.files import replace_file
+    from discreet.noise import make_vectors
+
+    text = json.dumps(make_vectors(), indent=1) + "\n"
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        replace_file(out, text)
+
+
+@noise.command("pictures", epilog="Example: discreet noise pictures docs/pictures")
+def noise_pictures(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made when it is not there.")],
+    lang: LanguageOption = Language.EN,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Draw densities of noise as SVG: four Laplace scales, Laplace and normal, an answer, two neighbours."""
+    from discreet.present import draw_densities, write_picture
+
+    directory.mkdir(parents=True, exist_ok=True)
+    for drawn in draw_densities(lang):
+        write_picture(drawn, directory / f"{drawn.name}.svg")
+        typer.echo(directory / f"{drawn.name}.svg")
+
+
+def doctor(
+    verify: Annotated[bool, typer.Option("--verify", help="Walk the whole ledger too.")] = False,
+    budget_left: Annotated[
+        str,
+        typer.Option(metavar="PERCENT", help="Warn when no more than this share of a population's epsilon remains."),
+    ] = "10",
+    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Say what is installed, writable, reachable, suspended or nearly spent; end with 1 when something failed."""
+    from discreet.cli.doctor import CheckStatus, examine, worst
+    from discreet.guarantees import exact
+
+    share = exact(budget_left, parameter="budget-left", zero=True, largest=100)
+    checks = examine(workspace, verify=verify, budget_left=share / 100)
+    status = worst(checks)
+    if output is Format.JSON:
+        show_json({"status": status, "checks": [check.to_dict() for check in checks]})
+    else:
+        headings = [("", "left"), ("what", "left"), ("found", "left"), ("next step", "left")]
+        marks = {CheckStatus.OK: "ok", CheckStatus.ABSENT: "-", CheckStatus.WARNING: "WARN", CheckStatus.FAILED: "FAIL"}
+        rows = [[marks[c.status], f"{c.code} {c.subject}".strip(), c.message, c.advice] for c in checks]
+        show_table("Doctor", headings, rows)
+    if status is CheckStatus.FAILED or (strict and status is CheckStatus.WARNING):
+        raise typer.Exit(1)

@@ -1,0 +1,135 @@
+"""Public tables: added, listed and shown. They hold nothing confidential, so everything in them may be shown."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from discreet.cli.help_screens import CommandGroup, group
+from discreet.cli.options import Format, FormatOption, WorkspaceOption
+from discreet.cli.screen import show_json, show_pairs, show_table
+
+if TYPE_CHECKING:
+    from discreet.workspace import PublicColumn, PublicTable
+
+__all__ = ["register"]
+
+public = group(
+    about="Add and look at public tables, which hold nothing confidential, to join with.",
+    example="discreet public list -w office",
+)
+
+_ROWS_SHOWN: Final = 20
+_CATEGORIES_SHOWN: Final = 8
+
+
+def register(app: CommandGroup) -> None:
+    app.add_typer(public, name="public", short_help="Add public tables to join with", rich_help_panel="Custodian")
+
+
+@public.command("add", epilog="Example: discreet public add -w office regions.csv --key region")
+def public_add(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, gz, Parquet, SAS, Stata or SPSS.")],
+    key: Annotated[str, typer.Option(metavar="COLUMN", help="The column to join on: unique and never absent.")],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The table's name in questions. Default: the file's.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Add a new version of the table.")] = False,
+    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file. Default: UTF-8.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Delimiter of a CSV file. Default: found in the header.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Add a small file that holds nothing confidential: names of regions, populations, groupings."""
+    from discreet.cli.open_sessions import open_session
+
+    table = open_session(workspace).add_public_table(
+        file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
+    )
+    if output is Format.JSON:
+        show_json(_summary(table))
+    else:
+        typer.echo(
+            f"Added public table '{table.name}' version {table.version}: {len(table.rows):,} rows, "
+            f"{len(table.columns)} columns, key '{table.key}'."
+        )
+
+
+@public.command("list", epilog="Example: discreet public list -w office")
+def public_list(workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE) -> None:
+    """List the public tables."""
+    from discreet.cli.open_sessions import open_session
+
+    tables = open_session(workspace).public_tables()
+    if output is Format.JSON:
+        show_json({"public_tables": [_summary(table) for table in tables]})
+        return
+    headings = [("table", "left"), ("version", "right"), ("key", "left"), ("rows", "right"), ("columns", "right")]
+    rows = [[t.name, str(t.version), t.key, f"{len(t.rows):,}", str(len(t.columns))] for t in tables]
+    show_table("Public tables", headings, rows)
+
+
+@public.command("show", epilog="Example: discreet public show -w office regions")
+def public_show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The public table.")],
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Show how a public table was read: kinds of columns, ranges, categories, and its rows."""
+    from discreet.cli.open_sessions import open_session
+
+    table = open_session(workspace).public_table(name)
+    if output is Format.JSON:
+        columns = [_describe(column) for column in table.columns]
+        show_json({**_summary(table), "columns": columns, "rows": list(_objects(table))})
+        return
+    show_pairs(
+        f"Public table {table.name}",
+        [("version", str(table.version)), ("key", table.key), ("rows", f"{len(table.rows):,}")],
+    )
+    facts = [[column.name, str(column.kind), _range(column)] for column in table.columns]
+    show_table("", [("column", "left"), ("kind", "left"), ("values", "left")], facts)
+    sides = [(column.name, "left" if column.categories else "right") for column in table.columns]
+    shown = [
+        ["" if value is None else column.text(value) for column, value in zip(table.columns, row, strict=True)]
+        for row in table.rows[:_ROWS_SHOWN]
+    ]
+    rest = len(table.rows) - len(shown)
+    show_table("", sides, shown, footer=[f"{rest:,} more rows: --format json"] if rest else [])
+
+
+def _summary(table: "PublicTable") -> dict[str, object]:
+    return {
+        "table": table.name,
+        "version": table.version,
+        "key": table.key,
+        "row_count": len(table.rows),
+        "column_count": len(table.columns),
+    }
+
+
+def _describe(column: "PublicColumn") -> dict[str, object]:
+    face: dict[str, object] = {"name": column.name, "kind": str(column.kind), "absent": column.absent}
+    if column.categories:
+        return {**face, "categories": list(column.categories)}
+    bounds = [column.text(column.low_units), column.text(column.high_units)]
+    return {**face, "step": column.text(1), "range": bounds}
+
+
+def _objects(table: "PublicTable") -> "list[dict[str, int | str | None]]":
+    return [
+        {column.name: column.value(value) for column, value in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
+
+
+def _range(column: "PublicColumn") -> str:
+    if not column.categories:
+        step = "" if column.step == 1 else f" in steps of {column.text(1)}"
+        told = f"{column.text(column.low_units)} to {column.text(column.high_units)}{step}"
+    else:
+        more = len(column.categories) - _CATEGORIES_SHOWN
+        told = ", ".join(column.categories[:_CATEGORIES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{told}; some absent" if column.absent else told

@@ -1,0 +1,203 @@
+"""`discreet table`: protected tables released, explained and drawn."""
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from discreet.cli.help_screens import CommandGroup
+from discreet.cli.options import (
+    AnalystOption,
+    Format,
+    FormatOption,
+    FreshOption,
+    Language,
+    LanguageOption,
+    LevelOption,
+    OutOption,
+    ReleaseFormatOption,
+    RequestIdOption,
+    WorkspaceOption,
+    YesOption,
+)
+from discreet.cli.screen import on_terminal, show_json, show_note
+from discreet.cli.table_options import takes_table
+from discreet.errors import UsageError
+
+if TYPE_CHECKING:
+    from discreet.cli.options import ReleaseFormat
+    from discreet.results import Release
+    from discreet.tables import Formed, TableExplanation, TableRequest
+
+__all__ = ["Drawings", "register"]
+
+EXAMPLE: Final = "discreet table -w office survey --by province,smoking --weighted --epsilon 0.5 --out smoking.xlsx"
+
+
+class NoiseName(StrEnum):
+    """Which noise may be used; auto takes what errs least within the budget's terms."""
+
+    AUTO = "auto"
+    LAPLACE = "laplace"
+    GAUSSIAN = "gaussian"
+
+
+EpsilonOption = Annotated[str, typer.Option(metavar="E", help="The total this table may cost, as a decimal.")]
+NoiseOption = Annotated[
+    NoiseName,
+    typer.Option(metavar="|".join(NoiseName), help="Gaussian noise needs an (epsilon, delta) budget."),
+]
+SuppressOption = Annotated[
+    str | None, typer.Option(metavar="R", help="Leave out figures whose relative error is larger, such as 0.333.")
+]
+CalibrateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TABLE.COLUMN|none",
+        help="Meet totals in a stored public table (repeatable), or none. Default: the card's totals.",
+    ),
+]
+SamplingOption = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="A column with the variance of each weight over its replicates."),
+]
+DrawOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="heat-map|bars=FILE.svg", help="Draw the table too. Repeatable."),
+]
+
+
+def register(app: CommandGroup) -> None:
+    app.command(
+        "table",
+        short_help="Release a table with margins that add up",
+        rich_help_panel="Analyst",
+        epilog=f"Examples: {EXAMPLE} · discreet table explain -w office survey --by province --epsilon 0.3 (what it "
+        "would cost; asks nothing) · discreet table -w office survey --by province --value height --mean --epsilon 0.3",
+    )(table)
+    app.command(
+        "table explain",
+        hidden=True,
+        epilog="Example: discreet table explain -w office survey --by province,smoking --epsilon 0.5",
+    )(table_explain)
+
+
+@takes_table
+def table(
+    request: "TableRequest",
+    epsilon: EpsilonOption,
+    noise: NoiseOption = NoiseName.AUTO,
+    suppress_above: SuppressOption = None,
+    calibrate: CalibrateOption = None,
+    sampling: SamplingOption = None,
+    out: OutOption = None,
+    draw: DrawOption = None,
+    analyst: AnalystOption = None,
+    request_id: RequestIdOption = None,
+    level: LevelOption = "0.95",
+    fresh: FreshOption = False,
+    yes: YesOption = False,
+    workspace: WorkspaceOption = None,
+    output: ReleaseFormatOption = None,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Release a protected table: cells and margins that add up, with an interval on every figure.
+
+    Columns of kind category and public columns are keys as they are; integers and numbers by their bands (edges in the
+    card, or --edges). On a terminal, cost and expected error are shown first and confirmed.
+    """
+    from discreet.cli.delivery import choose_format, deliver
+    from discreet.cli.open_sessions import open_session
+
+    desk, chosen, pictures = open_session(workspace).tables, choose_format(output, out), Drawings(draw or ())
+    asked = desk.read(
+        replace(request, sampling=sampling),
+        epsilon=epsilon,
+        analyst=analyst,
+        level=level,
+        noise=noise,
+        suppress_above=suppress_above,
+        calibrate=calibrate or (),
+    )
+    pictures.check(asked.formed, chosen, out)
+    confirm = _confirm if on_terminal() and not yes else None
+    released = desk.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
+    deliver(released, chosen, out, lang)
+    pictures.write(released, lang)
+
+
+@takes_table
+def table_explain(
+    request: "TableRequest",
+    epsilon: EpsilonOption,
+    noise: NoiseOption = NoiseName.AUTO,
+    suppress_above: SuppressOption = None,
+    calibrate: CalibrateOption = None,
+    sampling: SamplingOption = None,
+    analyst: AnalystOption = None,
+    level: LevelOption = "0.95",
+    fresh: FreshOption = False,
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Show every strategy for a table, its expected error and what it would cost. No row is looked at."""
+    from discreet.cli.open_sessions import open_session
+
+    desk = open_session(workspace).tables
+    asked = desk.read(
+        replace(request, sampling=sampling),
+        epsilon=epsilon,
+        analyst=analyst,
+        level=level,
+        noise=noise,
+        suppress_above=suppress_above,
+        calibrate=calibrate or (),
+    )
+    explained = desk.explain(asked, fresh=fresh)
+    if output is Format.JSON:
+        show_json(explained.to_dict())
+    else:
+        typer.echo(explained.to_text())
+
+
+def _confirm(explained: "TableExplanation") -> bool:
+    """Cost and expected error on a terminal, before anything is spent."""
+    show_note(explained.to_text())
+    return typer.confirm("Ask?", default=False, err=True)
+
+
+class Drawings:
+    """Pictures that `--draw` asks for."""
+
+    def __init__(self, words: "list[str] | tuple[()]") -> None:
+        self._files = [_read_drawing(word) for word in words]
+
+    def check(self, formed: "Formed", chosen: "ReleaseFormat", out: Path | None) -> None:
+        """What would stop a file from being written is said before anything is charged."""
+        from discreet.present import check_output, check_picture
+
+        layout = formed.layout()
+        figures = sum(layout.count(margin) for margin in layout.margins)
+        check_output(out, format=chosen, sizes=layout.sizes, figures=figures, headings=formed.headings)
+        for _, path in self._files:
+            check_picture(path)
+        files = [path.resolve() for path in (*(path for _, path in self._files), *([] if out is None else [out]))]
+        if len(set(files)) < len(files):
+            raise UsageError("--out and --draw must name different files.")
+
+    def write(self, released: "Release", lang: str) -> None:
+        from discreet.present import draw_bars, draw_heat_map, write_picture
+
+        for kind, path in self._files:
+            write_picture({"heat-map": draw_heat_map, "bars": draw_bars}[kind](released, lang), path)
+            show_note(f"wrote {path}")
+
+
+def _read_drawing(word: str) -> tuple[str, Path]:
+    kind, _, file = word.partition("=")
+    if kind not in {"heat-map", "bars"} or not file:
+        raise UsageError(f"--draw takes heat-map=FILE.svg or bars=FILE.svg; {word[:40]!a} was given.")
+    return kind, Path(file)

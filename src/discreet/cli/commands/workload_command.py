@@ -1,0 +1,92 @@
+"""Workloads: how a budget is shared over many questions, and asking them all as one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.help_screens import CommandGroup
+from discreet.cli.options import (
+    AnalystOption,
+    Language,
+    LanguageOption,
+    OutOption,
+    ReleaseFormat,
+    ReleaseFormatOption,
+    RequestIdOption,
+    WorkspaceOption,
+    YesOption,
+)
+from discreet.cli.screen import on_terminal, show_json, show_table
+from discreet.errors import QueryRefused
+from discreet.guarantees import text
+
+if TYPE_CHECKING:
+    from discreet.release import Apportionment
+
+__all__ = ["register"]
+
+
+def register(app: CommandGroup) -> None:
+    app.command(
+        "plan",
+        short_help="Share a budget over many questions, and ask them",
+        rich_help_panel="Analyst",
+        epilog="Example: discreet plan -w office tables.yaml --run --yes",
+    )(plan)
+
+
+def plan(
+    workload: Annotated[
+        Path, typer.Argument(metavar="WORKLOAD.yaml", help="Questions with targets or shares (docs/workloads.md).")
+    ],
+    run: Annotated[bool, typer.Option("--run", help="Ask them all, under one charge.")] = False,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="The total, in place of the one in the file.")
+    ] = None,
+    analyst: AnalystOption = None,
+    request_id: RequestIdOption = None,
+    yes: YesOption = False,
+    workspace: WorkspaceOption = None,
+    out: OutOption = None,
+    output: ReleaseFormatOption = None,
+    lang: LanguageOption = Language.EN,
+) -> None:
+    """Share a budget over many questions: the least that meets their targets, or what a total reaches."""
+    from discreet.cli.delivery import choose_format, deliver
+    from discreet.cli.open_sessions import open_session
+    from discreet.present import check_output
+
+    session, chosen = open_session(workspace), choose_format(output, out)
+    if run:
+        check_output(out, format=chosen)
+        confirm = _confirm if on_terminal() and not yes else None
+        answered = session.run(workload, epsilon=epsilon, analyst=analyst, request_id=request_id, confirm=confirm)
+        deliver(answered, chosen, out, lang)
+        return
+    planned = session.plan(workload, epsilon=epsilon, analyst=analyst)
+    if chosen is ReleaseFormat.JSON:
+        show_json(planned.to_dict())
+    else:
+        _show_plan(planned)
+    if planned.shortfall is not None:
+        raise QueryRefused(planned.shortfall)
+
+
+def _confirm(planned: "Apportionment") -> bool:
+    _show_plan(planned)
+    if planned.shortfall is not None:
+        return True  # refused in a moment, with its reason
+    return typer.confirm("Ask them all?", default=False, err=True)
+
+
+def _show_plan(planned: "Apportionment") -> None:
+    rows = []
+    for part in planned.parts:
+        for number, one in enumerate(part.outputs):
+            first = number == 0
+            name, cost = (part.reading.task.name, text(part.epsilon)) if first else ("", "")
+            rows.append([name, cost, one.name, one.told(planned.level)])
+    headings = [("question", "left"), ("epsilon", "right"), ("output", "left"), ("accuracy in every cell", "left")]
+    total = f"total epsilon {text(planned.epsilon)}"
+    show_table("", headings, rows, footer=[total, *planned.outlook.lines()])

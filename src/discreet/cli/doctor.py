@@ -1,0 +1,255 @@
+"""What `discreet doctor` looks at: packages, extras, randomness, the workspace, its ledger, its datasets and budgets.
+
+Everything said here follows from the machine, the cards and the ledger, never from rows.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from discreet.cli.hints import repeat
+from discreet.errors import DiscreetError
+from discreet.guarantees import text
+
+if TYPE_CHECKING:
+    from discreet.session import Session
+    from discreet.workspace import Dataset, Workspace
+
+__all__ = ["EXTRAS", "Check", "CheckStatus", "examine", "worst"]
+
+CORE: Final = ("duckdb", "numpy", "pyarrow", "pyyaml", "rich", "sqlglot", "typer")
+EXTRAS: Final = {
+    "collect": ("cryptography",),
+    "formats": ("pyreadstat",),
+    "pandas": ("pandas",),
+    "polars": ("polars",),
+    "postgres": ("psycopg",),
+    "spark": ("pyspark",),
+    "study": ("matplotlib", "scikit-learn", "scipy"),
+    "tables": ("pysdmx", "scipy", "XlsxWriter"),
+    "gan": ("torch", "opacus", "safetensors"),
+    "testing": ("pytest", "hypothesis", "mypy", "ruff"),
+}
+_LITTLE_SPACE: Final = 1_000_000_000
+_NO_SPACE: Final = 50_000_000
+
+
+class CheckStatus(StrEnum):
+    """How a check ended, from good to bad; what is absent is optional."""
+
+    OK = "ok"
+    ABSENT = "absent"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: `code` says what sort of thing (docs/operations.md lists them), `subject` which one."""
+
+    code: str
+    status: CheckStatus
+    message: str
+    advice: str = ""
+    subject: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("message", "advice"):
+            object.__setattr__(self, name, repeat(getattr(self, name)))
+
+    def to_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def worst(checks: list[Check]) -> CheckStatus:
+    """The status of the whole: ok, warning or failed."""
+    found = {check.status for check in checks}
+    return next((status for status in (CheckStatus.FAILED, CheckStatus.WARNING) if status in found), CheckStatus.OK)
+
+
+def examine(workspace: Path | None, *, verify: bool, budget_left: Decimal) -> list[Check]:
+    """Everything, without changing anything.
+
+    A budget of which no more than the share `budget_left` remains is a warning; `verify` walks the whole ledger too.
+    """
+    machine = [_python(), *_packages(), *_extras(), _randomness()]
+    return [*machine, *_workspace(workspace, verify=verify, budget_left=budget_left)]
+
+
+def _judge(good: bool, otherwise: CheckStatus = CheckStatus.FAILED) -> CheckStatus:
+    return CheckStatus.OK if good else otherwise
+
+
+def _python() -> Check:
+    good = sys.version_info >= (3, 11)
+    return Check("python", _judge(good), platform.python_version(), "" if good else "install Python 3.11 or newer")
+
+
+def _packages() -> Iterator[Check]:
+    for name in ("discreet", *CORE):
+        found = _version(name)
+        advice = "" if found else "pip install discreet"
+        yield Check("package", _judge(found is not None), found or "not installed", advice, subject=name)
+
+
+def _extras() -> Iterator[Check]:
+    for extra, packages in EXTRAS.items():
+        versions = [(name, _version(name)) for name in packages]
+        complete = all(found for _, found in versions)
+        shown = ", ".join(f"{name} {found}" for name, found in versions if found) or "not installed"
+        advice = "" if complete else f"when needed: pip install 'discreet[{extra}]'"
+        yield Check("extra", _judge(complete, CheckStatus.ABSENT), shown, advice, subject=extra)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _randomness() -> Check:
+    good = len(os.urandom(32)) == 32
+    return Check("randomness", _judge(good), "operating system" if good else "not available")
+
+
+def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> Iterator[Check]:
+    from discreet.cli.open_sessions import open_session
+    from discreet.workspace import Workspace, find_workspace
+
+    path = find_workspace(option)
+    try:
+        workspace = Workspace.open(path)
+        count = len(workspace.datasets())
+    except DiscreetError as error:
+        # Without a word about a workspace, none may be meant.
+        meant = option is not None or "DISCREET_WORKSPACE" in os.environ
+        yield Check(
+            "workspace", CheckStatus.FAILED if meant else CheckStatus.ABSENT, error.message, "discreet init DIR"
+        )
+        return
+    yield Check("workspace", CheckStatus.OK, f"{path}, {count} dataset(s)")
+    writable = os.access(path, os.W_OK)
+    yield Check(
+        "writable", _judge(writable), "yes" if writable else "no", "" if writable else "check its owner", "workspace"
+    )
+    yield from _disks(workspace)
+    yield _key(workspace)
+    yield _anchor(workspace)
+    try:
+        session = open_session(option)
+        sequence, _ = session.ledger.head()
+    except DiscreetError as error:
+        yield Check("ledger", CheckStatus.FAILED, error.message, "see docs/operations.md", _store(workspace))
+        return
+    advice = "" if verify else "to check every event: discreet ledger verify"
+    yield Check("ledger", CheckStatus.OK, f"reachable, {sequence} events", advice, _store(workspace))
+    if verify:
+        yield _chain(session)
+    yield from (_dataset(session, dataset) for dataset in workspace.datasets())
+    for name in session.populations():
+        yield from _budget(session, name, budget_left)
+
+
+def _store(workspace: Workspace) -> str:
+    return "PostgreSQL" if workspace.ledger.store == "postgres" else "SQLite"
+
+
+def _disks(workspace: Workspace) -> Iterator[Check]:
+    for subject, folder in (("workspace", workspace.path), ("anchor", workspace.anchor.parent)):
+        try:
+            free = shutil.disk_usage(folder).free
+        except OSError as error:
+            yield Check("disk", CheckStatus.FAILED, os.strerror(error.errno or 0), "see that it is mounted", subject)
+            continue
+        status = (
+            CheckStatus.OK if free > _LITTLE_SPACE else CheckStatus.WARNING if free > _NO_SPACE else CheckStatus.FAILED
+        )
+        yield Check(
+            "disk", status, f"{free / 1e9:.1f} GB free", "" if status is CheckStatus.OK else "make room", subject
+        )
+
+
+def _key(workspace: Workspace) -> Check:
+    from discreet.ledger import Seal
+
+    try:
+        Seal(path=workspace.key, workspace_id=workspace.id)
+    except DiscreetError as error:
+        return Check("key", CheckStatus.FAILED, error.message, "restore the key from its copy")
+    return Check("key", CheckStatus.OK, f"{workspace.key}, readable by its owner alone")
+
+
+def _anchor(workspace: Workspace) -> Check:
+    from discreet.ledger import Anchor
+
+    try:
+        sequence = Anchor(workspace.anchor).newest().sequence
+    except DiscreetError as error:
+        return Check("anchor", CheckStatus.FAILED, error.message, "see docs/operations.md")
+    return Check("anchor", CheckStatus.OK, f"{workspace.anchor}, newest head: event {sequence}")
+
+
+def _chain(session: Session) -> Check:
+    try:
+        found = session.verify()
+    except DiscreetError as error:
+        return Check("chain", CheckStatus.FAILED, error.message, "see docs/operations.md")
+    return Check(
+        "chain", CheckStatus.OK, f"{found.events} events, {found.charges} charges, {found.answers} answers hold"
+    )
+
+
+def _dataset(session: Session, dataset: Dataset) -> Check:
+    name = dataset.name
+    if session.ledger.suspended(name):
+        advice = f"look at what failed, then: discreet resume {name} --custodian"
+        return Check("dataset", CheckStatus.FAILED, "suspended until the custodian has looked", advice, name)
+    try:
+        _reach(dataset)
+    except DiscreetError as error:
+        return Check("dataset", CheckStatus.FAILED, error.message, "see that its rows can be reached", name)
+    except OSError:
+        return Check(
+            "dataset", CheckStatus.FAILED, "its prepared rows cannot be read", "restore the workspace folder", name
+        )
+    return Check("dataset", CheckStatus.OK, f"version {dataset.version}", subject=name)
+
+
+def _reach(dataset: Dataset) -> None:
+    """Whether the rows can be reached; none is read. Spark is not asked: starting it takes longer than looking."""
+    if dataset.source.engine == "duckdb":
+        dataset.data.open("rb").close()
+    elif dataset.source.engine == "postgres":
+        from discreet.engines import open_rows
+
+        open_rows(dataset.source).close()
+
+
+def _budget(session: Session, name: str, least: Decimal) -> Iterator[Check]:
+    from discreet.ledger import now
+
+    try:
+        state = session.budget(name)
+    except DiscreetError as error:
+        yield Check("budget", CheckStatus.FAILED, error.message, "see docs/operations.md", name)
+        return
+    cap, left = state.population.epsilon_cap, state.population.epsilon_remaining
+    status = _judge(left > least * cap, CheckStatus.WARNING)
+    advice = "" if status is CheckStatus.OK else "plan what is still to be asked, or: discreet population change"
+    yield Check("budget", status, f"epsilon {text(left)} of {text(cap)} remains", advice, name)
+    moment = now()
+    for hold in state.holds:
+        if hold.expires is not None and hold.expires <= moment:
+            message = f"event {hold.sequence} holds budget for request {hold.request_id}, whose time is over"
+            yield Check("hold", CheckStatus.WARNING, message, "let it expire or release it", name)

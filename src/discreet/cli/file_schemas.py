@@ -1,0 +1,36 @@
+"""The kinds of file that people write, each with the module that declares its language, loaded when asked for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from discreet.cards import FileSchema
+
+__all__ = ["FileKind", "load_schema"]
+
+
+class FileKind(StrEnum):
+    """A kind of file, in the order of the reference page."""
+
+    CARD = "card"
+    WORKLOAD = "workload"
+    MANIFEST = "manifest"
+    STUDY = "study"
+
+
+# By name, because wings stand above the command line.
+_HOMES: Final = {
+    FileKind.CARD: "discreet.cards.card_schema",
+    FileKind.WORKLOAD: "discreet.release.workload_schema",
+    FileKind.MANIFEST: "discreet.collect.reporting.manifest_schema",
+    FileKind.STUDY: "discreet.lab.study.study_schema",
+}
+
+
+def load_schema(kind: FileKind) -> FileSchema:
+    """The declared language of a kind of file."""
+    schema: FileSchema = getattr(import_module(_HOMES[kind]), kind.name)
+    return schema

@@ -1,0 +1,1 @@
+"""Estimates from reports: counts, shares, means, cross-tables, with intervals."""

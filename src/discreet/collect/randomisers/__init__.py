@@ -1,0 +1,1 @@
+"""Randomisers of categories and numbers, and which of them suits a question."""

@@ -1,0 +1,159 @@
+"""Many cells at once: the answers of DuckDB as arrays, put in their places by arithmetic on the keys.
+
+Nothing here is a float: sums arrive as 128-bit integers and are taken apart into 64-bit halves.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.engines.cell_order import gives_histogram, take_margin
+from discreet.engines.engine import Histogram, HistogramArrays, Measured
+from discreet.engines.rendering import Rendering
+from discreet.sql import Key, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+__all__ = ["arrange_arrays", "load_arrays"]
+
+_LONG: Final = 300
+"""Values of a histogram; a choice among fewer is quicker from a list."""
+
+
+def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> Measured:
+    """The same as `cells.arrange`, for closed keys."""
+    numbers = _numbers(plan, rendering, cursor)
+    histograms = [_histograms(plan, _fetch(cursor, text)) for text in rendering.histograms]
+    columns: list[Sequence[int] | Sequence[Histogram]] = [
+        histograms[place] if gives_histogram(measure) else take_margin(plan, measure, numbers[place])
+        for measure, place in zip(plan.measures, rendering.places, strict=True)
+    ]
+    return Measured(tuple(columns))
+
+
+def load_arrays(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Make one small table of DuckDB's answers, so that whatever this loads is there: before a charge."""
+    from pyarrow import compute  # noqa: F401
+
+    column = _fetch(cursor, "SELECT 1::HUGEINT AS one").columns[0]
+    _spread(column, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_), 1)
+
+
+def _numbers(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> list[list[int]]:
+    if rendering.numbers is None:
+        return []
+    table = _fetch(cursor, rendering.numbers)
+    cells, listed = _cells(plan, table)
+    return [_spread(column, cells, listed, plan.cell_count) for column in table.columns[len(plan.keys) :]]
+
+
+def _fetch(cursor: duckdb.DuckDBPyConnection, text: str) -> Any:
+    return cursor.sql(text).to_arrow_table().combine_chunks()
+
+
+def _cells(plan: Plan, table: Any) -> tuple[Any, Any]:
+    """The number of the cell that each row belongs to, and whether there is one: keys come first."""
+    cells = np.zeros(table.num_rows, dtype=np.int64)
+    listed = np.ones(table.num_rows, dtype=np.bool_)
+    for column, key in zip(table.columns, plan.keys, strict=False):
+        places, found = _places(column, key)
+        cells = cells * len(key.cells or ()) + places
+        listed &= found
+    return cells, listed
+
+
+def _places(column: Any, key: Key) -> tuple[Any, Any]:
+    """Where each value stands among the cells of a key, and whether it does."""
+    import pyarrow as pa
+
+    cells = key.cells or ()
+    null_place = cells.index(None) if None in cells else -1
+    missing = _flat(column.is_null().cast(pa.uint8()), np.uint8) == 1
+    values = np.where(missing, 0, _flat(column.cast(pa.int64()), np.int64))
+    places, found = _numbered_places(values, cells)
+    return np.where(missing, max(null_place, 0), places), np.where(missing, null_place >= 0, found)
+
+
+def _numbered_places(values: Any, cells: tuple[int | None, ...]) -> tuple[Any, Any]:
+    positions = np.array([place for place, cell in enumerate(cells) if cell is not None], dtype=np.int64)
+    if len(positions) == 0:
+        return np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
+    numbers = np.array([cell for cell in cells if cell is not None], dtype=np.int64)
+    if np.array_equal(numbers, numbers[0] + np.arange(len(numbers))):
+        near = np.clip(values, numbers[0], numbers[-1]) - numbers[0]
+    else:
+        order = np.argsort(numbers)
+        near = order[np.minimum(np.searchsorted(numbers, values, sorter=order), len(numbers) - 1)]
+    return positions[near], numbers[near] == values
+
+
+def _spread(column: Any, cells: Any, listed: Any, size: int) -> list[int]:
+    import pyarrow as pa
+
+    if pa.types.is_decimal128(column.type):
+        low, high = _halves(column)
+        if not np.array_equal(high, low >> 63):
+            return _spread_wide(low, high, cells, listed, size)
+        values = low
+    else:
+        values = _flat(column.cast(pa.int64()), np.int64)
+    whole = np.zeros(size, dtype=np.int64)
+    whole[cells[listed]] = values[listed]
+    return whole.tolist()
+
+
+def _halves(column: Any) -> tuple[Any, Any]:
+    """The lower and upper 64 bits of 128-bit integers."""
+    pairs = _flat(column, np.int64, words=2).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _flat(column: Any, dtype: type[np.generic], *, words: int = 1) -> Any:
+    """What a column holds, NULL or not, each value in so many words.
+
+    PyArrow's own ways to numpy load pandas first, which takes longer than most questions.
+    """
+    array = column.combine_chunks()
+    if not len(array):
+        return np.zeros(0, dtype=dtype)
+    start = words * array.offset
+    return np.frombuffer(array.buffers()[1], dtype=dtype)[start : start + words * len(array)]
+
+
+def _spread_wide(low: Any, high: Any, cells: Any, listed: Any, size: int) -> list[int]:
+    whole = [0] * size
+    lower = low.view(np.uint64) if low.flags.c_contiguous else low.copy().view(np.uint64)
+    kept = zip(cells[listed].tolist(), lower[listed].tolist(), high[listed].tolist(), strict=True)
+    for place, small, large in kept:
+        whole[place] = (large << 64) + small
+    return whole
+
+
+def _histograms(plan: Plan, table: Any) -> list[Histogram]:
+    """Rows come with their values ascending, and stay so within each cell."""
+    cells, listed = _cells(plan, table)
+    values, counts = (_whole_numbers(column)[listed] for column in table.columns[len(plan.keys) :])
+    order = np.argsort(cells[listed], kind="stable")
+    ends = np.searchsorted(cells[listed][order], np.arange(plan.cell_count + 1))
+    values, counts = values[order], counts[order]
+    whole = HistogramArrays(values, counts)
+    parts = (whole[start:end] for start, end in pairwise(ends.tolist()))
+    return [part if len(part) > _LONG else list(part) for part in parts]
+
+
+def _whole_numbers(column: Any) -> Any:
+    """What is ranked and counted never leaves 64 bits, though DuckDB may hold it in more."""
+    import pyarrow as pa
+
+    if not pa.types.is_decimal128(column.type):
+        return _flat(column.cast(pa.int64()), np.int64)
+    low, high = _halves(column)
+    if not np.array_equal(high, low >> 63):
+        raise ValueError("a value lies outside 64 bits")
+    return low

@@ -1,0 +1,83 @@
+"""From the rows of an engine's answers to every cell of a plan, in the one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from math import prod
+from typing import Final
+
+from discreet.engines.engine import Cell, Histogram, Measured
+from discreet.engines.exact_values import Row, Value
+from discreet.engines.rendering import Rendering
+from discreet.sql import Extreme, Marginal, Measure, Plan, Quantile, Residual
+
+__all__ = ["arrange", "collect", "gives_histogram", "listed_cells", "load_arranging", "take_margin"]
+
+_INT64: Final = 1 << 63
+
+
+def arrange(plan: Plan, rendering: Rendering, numbers: Iterable[Row], histograms: Sequence[Iterable[Row]]) -> Measured:
+    """Every cell of closed keys, or every cell found of open ones. Keys outside their listed cells are passed over."""
+    width = len(plan.keys)
+    counted = {row[:width]: row[width:] for row in numbers}
+    spread = [collect(rows, width) for rows in histograms]
+    cells = sorted(counted, key=_in_order) if plan.open else listed_cells(plan)
+    columns: list[Sequence[int] | Sequence[Histogram]] = []
+    for measure, place in zip(plan.measures, rendering.places, strict=True):
+        if gives_histogram(measure):
+            columns.append([spread[place].get(cell, []) for cell in cells])
+        else:
+            column = [_whole(counted[cell][place]) if cell in counted else 0 for cell in cells]
+            columns.append(take_margin(plan, measure, column))
+    return Measured(tuple(columns), tuple(cells) if plan.open else None)
+
+
+def load_arranging(plan: Plan) -> None:
+    """Import what `take_margin` needs: before a charge."""
+    if any(isinstance(measure, Marginal | Residual) for measure in plan.measures):
+        import numpy  # noqa: F401
+
+
+def take_margin(plan: Plan, measure: Measure, column: list[int]) -> list[int]:
+    """A margin, or the residual of one, from the cells; every other measure is its cells."""
+    if not isinstance(measure, Marginal | Residual):
+        return column
+    import numpy as np
+
+    sizes = [len(key.cells or ()) for key in plan.keys]
+    most = sum(map(abs, column)) * prod(sizes[place] for place in measure.kept)
+    table = np.array(column, dtype=np.int64 if most < _INT64 else object).reshape(sizes)
+    table = table.sum(axis=tuple(place for place in range(len(sizes)) if place not in measure.kept))
+    if isinstance(measure, Residual):
+        for axis, place in enumerate(measure.kept):
+            if place not in measure.whole:
+                table = table * sizes[place] - table.sum(axis=axis, keepdims=True)
+    return [int(value) for value in np.ravel(table)]
+
+
+def gives_histogram(measure: Measure) -> bool:
+    """Whether a measure is chosen from a histogram; else it is one whole number."""
+    return isinstance(measure, Quantile | Extreme)
+
+
+def listed_cells(plan: Plan) -> list[Cell]:
+    """The cells of closed keys, the last key varying fastest."""
+    return list(product(*(key.cells or () for key in plan.keys)))
+
+
+def collect(rows: Iterable[Row], width: int) -> dict[Cell, list[tuple[int, int]]]:
+    """The histogram of each cell; rows come with their values ascending."""
+    found: dict[Cell, list[tuple[int, int]]] = {}
+    for row in rows:
+        found.setdefault(row[:width], []).append((_whole(row[width]), _whole(row[width + 1])))
+    return found
+
+
+def _in_order(cell: Cell) -> list[tuple[bool, Value]]:
+    return [(part is None, 0 if part is None else part) for part in cell]
+
+
+def _whole(value: Value) -> int:
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,61 @@
+"""Which engine answers a plan: the one that holds all its datasets. Decided without opening any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from discreet.engines.dialects import POSTGRES, SPARK
+from discreet.errors import QueryRefused
+from discreet.workspace import Dataset, RowSource
+
+if TYPE_CHECKING:
+    from discreet.engines.embedded import EmbeddedEngine
+    from discreet.engines.tabular_engine import TabularEngine
+
+__all__ = ["engine_for"]
+
+
+def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> EmbeddedEngine | TabularEngine:
+    """An engine for plans over these datasets, or QueryRefused where no single one holds them all.
+
+    Nothing is opened or connected yet, and an engine may answer many plans. `prepare` finds out, before a charge,
+    whether a plan can be run.
+    """
+    source = _one_place(datasets)
+    if source.engine == "duckdb":
+        from discreet.engines.embedded import EmbeddedEngine
+
+        return EmbeddedEngine({name: (dataset.data, dataset.card) for name, dataset in datasets.items()})
+    from discreet.engines.tables_in_place import open_rows, rows_sql
+    from discreet.engines.tabular_engine import TabularEngine
+
+    return TabularEngine(
+        {name: (rows_sql(one.source, one.card, salt=salt), one.card) for name, one in datasets.items()},
+        dialect=POSTGRES if source.engine == "postgres" else SPARK,
+        connect=lambda: open_rows(source),
+    )
+
+
+def _one_place(datasets: Mapping[str, Dataset]) -> RowSource:
+    """The source of the first dataset, when all are read through the same engine and the same connection."""
+    first, *others = datasets.values()
+    for other in others:
+        if _place(other.source) != _place(first.source):
+            raise QueryRefused(
+                f"'{first.name}' and '{other.name}' are kept in different places ({_words(first.source)}; "
+                f"{_words(other.source)}), and a statement is answered where all its rows are. Ask about them "
+                "separately, or add both in one place.",
+                part="engine",
+            )
+    return first.source
+
+
+def _place(source: RowSource) -> tuple[str, str | None, str | None]:
+    return source.engine, source.dsn_env, source.remote
+
+
+def _words(source: RowSource) -> str:
+    if source.engine == "duckdb":
+        return "files of the workspace"
+    return f"PostgreSQL by {source.dsn_env}" if source.engine == "postgres" else f"Spark at {source.remote}"

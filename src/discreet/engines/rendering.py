@@ -1,0 +1,353 @@
+"""A plan as SQL: one statement for all counts and sums, and one for each value of which a histogram is needed.
+
+Relations nest as sub-queries and each asks the one below for the columns it needs. Above the datasets columns have
+labels of our own, made from their identities, and every one is written with the sub-query it comes from: no name of a
+statement reaches an engine, and those of a card only where its dataset is read. The unit's id travels only as far as
+something joins, groups or counts by it. Rows beyond a unit's bound are dropped where its dataset is read, before any
+filter or join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from discreet.engines.dialects import Dialect
+from discreet.engines.expressions import ExpressionWriter
+from discreet.sql import (
+    Absolute,
+    Clamp,
+    Derive,
+    Extreme,
+    Field,
+    Filter,
+    Identity,
+    IsNull,
+    Join,
+    KeyJoin,
+    Largest,
+    Lookup,
+    Measure,
+    Not,
+    PerUnit,
+    Plan,
+    Plus,
+    Quantile,
+    Relation,
+    Rows,
+    Scan,
+    Smallest,
+    Tally,
+    Times,
+    Total,
+    UnitAggregate,
+    Units,
+    UnitTotal,
+    Value,
+    columns_of,
+    fields_in,
+    key_join_refused,
+    measured_of,
+    next_identity,
+    walk,
+)
+
+__all__ = ["RenderedTable", "Rendering", "render"]
+
+# Labels of columns are c and their number, so these differ from all of them.
+_UNIT: Final = "unit"
+_ENTRY: Final = "entry"
+_ORDER: Final = "ord"
+_ROWS: Final = "prepared rows"
+"""What a dataset's rows are called: no column of a card can be called so, and none be taken for it."""
+
+Lines = list[str]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedTable:
+    """A dataset to an engine: a FROM item that yields its prepared rows, and the column with unit ids."""
+
+    rows: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """The statements of a plan. All give the keys first.
+
+    `numbers` then gives one column per different count or sum. Each of `histograms` gives a value, ascending, and how
+    many rows have it. `places` says for every measure in which column, or in which histogram, it is.
+    """
+
+    numbers: str | None
+    histograms: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+def render(plan: Plan, dialect: Dialect, tables: Mapping[str, RenderedTable]) -> Rendering:
+    """The SQL of a plan in an engine's words."""
+    writer = _Writer(dialect, tables)
+    aggregates: list[str] = []
+    values: list[Value] = []
+    places = []
+    for measure in map(measured_of, plan.measures):
+        if isinstance(measure, Quantile | Extreme):
+            places.append(_place(_ranked(measure), values))
+        else:
+            places.append(_place(writer.aggregate(measure, plan.source), aggregates))
+    if plan.open and not aggregates:
+        aggregates.append("count(*)")  # cells without any value are cells too
+    return Rendering(
+        numbers=writer.numbers(plan, aggregates) if aggregates else None,
+        histograms=tuple(writer.histogram(plan, value) for value in values),
+        places=tuple(places),
+    )
+
+
+def _ranked(measure: Quantile | Extreme) -> Value:
+    """What is ranked: the value, moved into the candidates."""
+    return measure.value if measure.candidates is None else Clamp(measure.value, *measure.candidates)
+
+
+def _place(item: Item, among: list[Item]) -> int:
+    if item not in among:
+        among.append(item)
+    return among.index(item)
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """What a relation is asked for by those above it.
+
+    Engines may move a condition below others and try it on rows that those would drop, where its arithmetic can leave
+    64 bits and fail. `guarded`: such arithmetic stands above, so values must be NULL on rows that are not kept.
+    `filtered`: a condition stands above.
+    """
+
+    columns: tuple[Identity, ...]
+    unit: bool = False
+    filtered: bool = False
+    guarded: bool = False
+
+    def asking(
+        self, nodes: object, *, unit: bool = False, columns: Iterable[Identity] = (), condition: bool = False
+    ) -> _Below:
+        """The same, for the columns that `nodes` read; `condition` when they decide which rows are kept."""
+        filtered = self.filtered or condition
+        return _Below(
+            tuple(dict.fromkeys([*columns, *fields_in(nodes)])),
+            unit=self.unit or unit,
+            filtered=filtered,
+            guarded=self.guarded or (filtered and _has_arithmetic(nodes)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    dialect: Dialect
+    tables: Mapping[str, RenderedTable]
+
+    # --- what is measured ---------------------------------------------------------------------------------------------
+
+    def numbers(self, plan: Plan, aggregates: list[str]) -> str:
+        keys = [self._column(key.field.column) for key in plan.keys]
+        asked = map(measured_of, plan.measures)
+        measured = [measure for measure in asked if not isinstance(measure, Quantile | Extreme)]
+        below = _Below(()).asking(
+            tuple(measured),
+            columns=[key.field.column for key in plan.keys],
+            unit=any(self._counts_units(measure, plan.source) for measure in measured),
+        )
+        group = [f"GROUP BY {', '.join(keys)}"] if keys else []
+        return "\n".join(self._select([*keys, *aggregates], self.relation(plan.source, below), group))
+
+    def histogram(self, plan: Plan, value: Value) -> str:
+        ranked = next_identity(plan.source)
+        keys = tuple((key.field.column, key.field) for key in plan.keys)
+        there = Filter(Derive(plan.source, (*keys, (ranked, value))), Not(IsNull(Field(ranked))))
+        below = _Below((*(key.field.column for key in plan.keys), ranked))
+        columns = [self._column(column) for column in below.columns]
+        tail = [f"GROUP BY {', '.join(columns)}", f"ORDER BY {columns[-1]}"]
+        return "\n".join(self._select([*columns, "count(*)"], self.relation(there, below), tail))
+
+    def aggregate(self, measure: Measure, source: Relation) -> str:
+        """A count or a sum over the rows of a cell."""
+        match measure:
+            case Units():
+                return f"count(DISTINCT {self._unit()})" if self._counts_units(measure, source) else "count(*)"
+            case Rows(None):
+                return "count(*)"
+            case Rows(value) if value is not None:
+                return f"count({self._expressions.value(value)})"
+            case Total(value):
+                return self._expressions.total(value)
+        raise AssertionError("quantiles and extremes are chosen from histograms")
+
+    def _counts_units(self, measure: Measure, source: Relation) -> bool:
+        return isinstance(measure, Units) and not _one_row_each(source)
+
+    # --- relations ----------------------------------------------------------------------------------------------------
+
+    def relation(self, relation: Relation, below: _Below) -> Lines:
+        """A SELECT of the columns asked for, under their labels."""
+        match relation:
+            case Scan():
+                return self._scan(relation, below, [])
+            case Filter(Scan() as scan, where):
+                # Beside the bound rather than around it: easier to read, and the same.
+                named = ExpressionWriter(self.dialect, self._card_columns(scan))
+                return self._scan(scan, below, [named.condition(where)])
+            case Filter(source, where):
+                inner = self.relation(source, below.asking(where, columns=below.columns, condition=True))
+                condition = self._expressions.condition(where)
+                items = self._items(below, self._column, [condition])
+                return self._select(items, inner, [f"WHERE {condition}"])
+            case Derive(source, columns):
+                values = {column: value for column, value in columns if column in below.columns}
+                inner = self.relation(source, below.asking(tuple(values.values())))
+                return self._select(self._derived(below, values), inner)
+            case PerUnit(source, columns):
+                return self._per_unit(source, dict(columns), below)
+            case Join(left, right):
+                return self._join(left, right, below)
+            case Lookup():
+                return self._lookup(relation, below)
+            case KeyJoin():
+                raise key_join_refused()
+
+    def _scan(self, scan: Scan, below: _Below, conditions: list[str]) -> Lines:
+        table = self.tables[scan.dataset]
+        bound = self.dialect.first_rows(self._card_column(_ORDER), scan.rows)
+        items = self._items(below, self._card_columns(scan), conditions, unit=self._card_column(table.unit))
+        return [
+            f"SELECT {', '.join(items)}",
+            f"FROM {table.rows} AS {self.dialect.name(_ROWS)}",
+            f"WHERE {' AND '.join([bound, *conditions])}",
+        ]
+
+    def _items(
+        self, below: _Below, column: Callable[[Identity], str], conditions: list[str], *, unit: str | None = None
+    ) -> list[str]:
+        """The columns of a relation that passes them on, each under its label."""
+        guard = " AND ".join(conditions) if below.guarded else ""
+        texts = [f"CASE WHEN {guard} THEN {column(one)} END" if guard else column(one) for one in below.columns]
+        passed = [f"{text} AS {self._label(one)}" for text, one in zip(texts, below.columns, strict=True)]
+        return self._with_unit(passed, below, unit or self._unit())
+
+    def _with_unit(self, items: list[str], below: _Below, unit: str) -> list[str]:
+        owned = [f"{unit} AS {self.dialect.name(_UNIT)}", *items] if below.unit else items
+        return owned or [f"1 AS {self.dialect.name('one')}"]
+
+    def _derived(self, below: _Below, values: Mapping[Identity, Value]) -> list[str]:
+        items = [f"{self._expressions.value(values[one])} AS {self._label(one)}" for one in below.columns]
+        return self._with_unit(items, below, self._unit())
+
+    def _per_unit(self, source: Relation, columns: Mapping[Identity, UnitAggregate], below: _Below) -> Lines:
+        asked = {column: columns[column] for column in below.columns}
+        # No condition from above passes through an aggregate.
+        inner = self.relation(source, _Below(()).asking(tuple(asked.values()), unit=True))
+        items = [f"{self._unit_aggregate(asked[one])} AS {self._label(one)}" for one in below.columns]
+        return self._select(self._with_unit(items, below, self._unit()), inner, [f"GROUP BY {self._unit()}"])
+
+    def _unit_aggregate(self, aggregate: UnitAggregate) -> str:
+        match aggregate:
+            case Tally(None):
+                return "count(*)"
+            case Tally(value) if value is not None:
+                return f"count({self._expressions.value(value)})"
+            case UnitTotal(value):
+                return self._expressions.unit_total(value)
+            case Smallest(value):
+                return f"min({self._expressions.value(value)})"
+            case Largest(value):
+                return f"max({self._expressions.value(value)})"
+        raise AssertionError("every aggregate of a unit is one of these")
+
+    def _join(self, left: Relation, right: Relation, below: _Below) -> Lines:
+        lefts = frozenset(columns_of(left))
+        sides = [
+            replace(below, columns=tuple(one for one in below.columns if (one in lefts) == mine), unit=True)
+            for mine in (True, False)
+        ]
+        items = self._items(below, lambda one: self._column(one, "a" if one in lefts else "b"), [])
+        tail = ["JOIN (", *_indent(self.relation(right, sides[1])), f") AS b ON {self._unit()} = {self._unit('b')}"]
+        return self._select(items, self.relation(left, sides[0]), tail)
+
+    def _lookup(self, lookup: Lookup, below: _Below) -> Lines:
+        wanted = [place for place, column in enumerate(lookup.columns) if column in below.columns]
+        passed = [column for column in below.columns if column not in lookup.columns]
+        inner = self.relation(lookup.source, below.asking(lookup.key, columns=passed, condition=True))
+        names = [self.dialect.name(_ENTRY), *(self._label(lookup.columns[place]) for place in wanted)]
+        key = self._expressions.value(lookup.key)
+        entries = [(entry[0], *(entry[1 + place] for place in wanted)) for entry in lookup.entries]
+        tail = [
+            "JOIN (",
+            *_indent(_entries([entry for entry in entries if entry[0] is not None], len(names))),
+            f") AS b({', '.join(names)}) ON {key} = b.{names[0]}",
+        ]
+        items = self._items(below, lambda one: self._column(one, "b" if one in lookup.columns else "a"), [])
+        return self._select(items, inner, tail)
+
+    def _select(self, items: list[str], source: Lines, tail: Lines | None = None) -> Lines:
+        return [f"SELECT {', '.join(items)}", "FROM (", *_indent(source), ") AS a", *(tail or [])]
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def _unit(self, side: str = "a") -> str:
+        return f"{side}.{self.dialect.name(_UNIT)}"
+
+    @property
+    def _expressions(self) -> ExpressionWriter:
+        return ExpressionWriter(self.dialect, self._column)
+
+    def _label(self, column: Identity) -> str:
+        """What a column is called above its dataset."""
+        return self.dialect.name(f"c{column}")
+
+    def _column(self, column: Identity, side: str = "a") -> str:
+        """A column of the sub-query that is called `side`."""
+        return f"{side}.{self._label(column)}"
+
+    def _card_column(self, name: str) -> str:
+        """A column of a dataset's prepared rows."""
+        return f"{self.dialect.name(_ROWS)}.{self.dialect.name(name)}"
+
+    def _card_columns(self, scan: Scan) -> Callable[[Identity], str]:
+        names = dict(scan.columns)
+        return lambda column: self._card_column(names[column])
+
+
+def _indent(lines: Lines) -> Lines:
+    return [f"  {line}" for line in lines]
+
+
+def _entries(entries: list[tuple[int | None, ...]], width: int) -> Lines:
+    """The rows of a public table; the first gives its columns their type."""
+    if not entries:
+        return [f"SELECT {', '.join(['CAST(NULL AS BIGINT)'] * width)} WHERE FALSE"]
+    first, *rest = [["NULL" if part is None else str(part) for part in entry] for entry in entries]
+    typed = [f"CAST({part} AS BIGINT)" for part in first]
+    rows = [f"({', '.join(row)})" for row in [typed, *rest]]
+    return [f"VALUES {', '.join(rows)}"]
+
+
+def _has_arithmetic(nodes: object) -> bool:
+    return any(isinstance(node, Plus | Times | Absolute) for node in walk(nodes))
+
+
+def _one_row_each(relation: Relation) -> bool:
+    """Whether the plan alone says that no unit has two rows, so that counting rows counts units."""
+    match relation:
+        case Scan(_, rows):
+            return rows == 1
+        case PerUnit():
+            return True
+        case Filter(source) | Derive(source) | Lookup(source):
+            return _one_row_each(source)
+        case Join(left, right):
+            return _one_row_each(left) and _one_row_each(right)
+        case KeyJoin():
+            return False

@@ -1,0 +1,133 @@
+"""Tables that stay in their engine: registering one in a workspace, and its prepared rows as a query."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_changes
+from typing import Protocol
+
+from discreet.cards import Card
+from discreet.engines.exact_values import Row
+from discreet.engines.prepared_rows import RowTemplates, prepared_rows, unit_check
+from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
+from discreet.files import write_whole
+from discreet.workspace import Dataset, GiveVersion, RowSource, Workspace, check_presence, count_on
+
+__all__ = ["RowReader", "add_table", "open_rows", "rows_sql"]
+
+
+class RowReader(Protocol):
+    """An engine that holds a raw table. What `run` raises may quote rows and is never shown."""
+
+    def columns(self) -> dict[str, str]: ...
+
+    def run(self, sql: str) -> list[Row]: ...
+
+    def close(self) -> None: ...
+
+
+def open_rows(source: RowSource) -> RowReader:
+    """The engine that holds a table, open and read-only; EngineUnavailable when it cannot be reached."""
+    if source.engine == "postgres":
+        from discreet.engines.postgres_tables import PostgresRows
+
+        return PostgresRows(source)
+    from discreet.engines.spark_tables import SparkRows
+
+    return SparkRows(source)
+
+
+def rows_sql(source: RowSource, card: Card, *, salt: str) -> str:
+    """The prepared rows of a registered table as a SELECT in its engine's words."""
+    assert source.table is not None
+    return prepared_rows(_templates(source.engine), card, table=source.table, types=source.type_of, salt=salt)
+
+
+def add_table(
+    workspace: Workspace, source: RowSource, card: Card, *, replace: bool, give: GiveVersion = count_on
+) -> Dataset:
+    """Check that a table fits its card and make it the dataset's current version. Nothing is written to its engine.
+
+    The ledger is not touched, unless `give` asks it for the version's number once the table was found fit.
+    """
+    check_presence(workspace, card.dataset, replace=replace)
+    reader = open_rows(source)
+    try:
+        found = _typed(source, card, reader)
+        _refuse_unfit(found, card, reader)
+    except DiscreetError:
+        raise
+    except Exception as error:
+        # The engine's own words may quote rows or the connection string.
+        raise EngineUnavailable(
+            f"{source.where} could not be read: {type(error).__name__}. Check the rights of the engine's user.",
+            reason=type(error).__name__,
+        ) from None
+    finally:
+        reader.close()
+    with workspace.stage() as folder:
+        version = folder / "version"
+        version.mkdir(mode=0o700)
+        try:
+            write_whole(version / "card.yaml", card.text)
+            write_whole(version / "source.json", found.to_json())
+            return workspace.publish(card.dataset, version, give=give)
+        except OSError as error:
+            told = error.strerror or "the system refused"
+            raise _refusal(source, f"could not be registered: {told}; nothing was changed") from None
+
+
+def _templates(engine: str) -> RowTemplates:
+    if engine == "postgres":
+        from discreet.engines.postgres_rows import PostgresTemplates
+
+        return PostgresTemplates()
+    from discreet.engines.spark_rows import SparkTemplates
+
+    return SparkTemplates()
+
+
+def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
+    """The source with the engine's types of the columns that the card uses, all of them readable."""
+    if any(column.type == "row" for column in card.columns):
+        raise _refusal(source, "has no order of rows to number them by; name an id column in the card, not type: row")
+    columns = reader.columns()
+    if not columns:
+        raise _refusal(source, "is not there, or its columns may not be seen by this user")
+    templates = _templates(source.engine)
+    wanted = list(dict.fromkeys(column.source for column in card.columns))
+    for name in wanted:
+        if name not in columns:
+            guess = nearest(name, columns)
+            raise _refusal(source, f"lacks column '{name}'" + (f" (did you mean '{guess}'?)" if guess else ""))
+        if templates.form(columns[name]) is None:
+            raise _refusal(
+                source,
+                f"has column '{name}' of type {columns[name]}; whole numbers, decimals, floats, texts and truth values "
+                "can be read, so cast it in a view",
+            )
+    return with_changes(source, types=tuple((name, columns[name]) for name in wanted))
+
+
+def _refuse_unfit(source: RowSource, card: Card, reader: RowReader) -> None:
+    assert source.table is not None
+    if source.engine == "spark":
+        from discreet.engines.spark_tables import SparkRows
+
+        assert isinstance(reader, SparkRows)
+        reader.check_libraries()
+    templates = _templates(source.engine)
+    check = unit_check(templates, card, table=source.table, types=source.type_of)
+    [(units, *varies)] = reader.run(check)
+    if units == 0 and reader.run(f"SELECT count(*) FROM {templates.table(source.table)}") != [(0,)]:
+        raise _refusal(source, "has no row with an id; check the unit's column and its type in the card")
+    public = [column.name for column in card.columns if column.public]
+    if varying := [name for name, differs in zip(public, varies, strict=True) if differs]:
+        shown = ", ".join(f"'{name}'" for name in varying)
+        raise _refusal(
+            source,
+            f"has units whose rows differ in {shown}, which the card declares public: a public value is one per unit",
+        )
+
+
+def _refusal(source: RowSource, why: str) -> FileRefused:
+    return FileRefused(f"{source.where} {why}.", table=source.table)

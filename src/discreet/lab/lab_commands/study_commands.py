@@ -1,0 +1,173 @@
+"""Studies: what privacy would cost, before anything is released. The results are for the custodian alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli import (
+    CommandGroup,
+    Format,
+    FormatOption,
+    UnusedWorkspace,
+    group,
+    show_json,
+    show_note,
+    show_pairs,
+    show_progress,
+)
+from discreet.errors import PathInvalid, UsageError
+
+if TYPE_CHECKING:
+    from discreet.lab.study.runner import Finished
+
+__all__ = ["register"]
+
+study = group(
+    about="Compare central, local and shuffle models on your own tables.",
+    example="discreet study init study.yaml --sample",
+)
+
+_INTERRUPTED = 130
+
+
+def register(app: CommandGroup) -> None:
+    app.add_typer(
+        study, name="study", short_help="What privacy would cost, model by model", rich_help_panel="Laboratory"
+    )
+
+
+@study.command("init", epilog="Example: discreet study init study.yaml --sample")
+def init(
+    file: Annotated[Path, typer.Argument(metavar="[STUDY.yaml]", help="The file to write.")] = Path("study.yaml"),
+    dataset: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="CARD FILE", help="Study this file, as its card describes it.", show_default=False),
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Study the sample survey; so it is by default.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Write a study that runs as it is, with every key explained in a comment."""
+    from discreet.files import write_whole
+    from discreet.lab.study.template import sample_template, template_for
+
+    if sample and dataset is not None:
+        raise UsageError("a study has one of --sample and --dataset.")
+    if file.exists() and not overwrite:
+        raise PathInvalid(f"'{file}' exists. Name another file, or replace it with --overwrite.", path=str(file))
+    if dataset is None:
+        text = sample_template(file.name)
+    else:
+        from discreet.cards import read_card
+
+        card, data = (_from(file, path) for path in dataset)
+        text = template_for(read_card(dataset[0]), data=f"{{card: {card}, file: {data}}}", file=file.name)
+    try:
+        write_whole(file, text, durable=False)
+    except OSError as error:
+        raise PathInvalid(f"'{file}' cannot be written: {error.strerror}.", path=str(file)) from None
+    typer.echo(f"wrote {file}. Read it, change it, then: discreet study run {file} --out DIR")
+
+
+@study.command("run", epilog="Example: discreet study run study.yaml --out results --jobs 2")
+def run(
+    file: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study (docs/study.md).")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of its results; new, or its own.")],
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes; the results are the same for any. Default: the cores.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Tables only, no figures and no report.")] = False,
+    workspace: UnusedWorkspace = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Run a study, or go on with an interrupted one, and write tables, figures and a report."""
+    from discreet.lab.study.runner import run_study
+    from discreet.lab.study.study_reader import read_study
+
+    config = read_study(file)
+    if not no_report:
+        from discreet.lab.study.report.study_figures import require_drawing
+
+        require_drawing()
+    try:
+        with show_progress() as told:
+            done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=told)
+    except KeyboardInterrupt:
+        show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
+        raise typer.Exit(_INTERRUPTED) from None
+    if no_report:
+        _show(done, None, [], output)
+        return
+    made = _report(out, jobs)
+    from discreet.lab.study.report.study_report import verdict_lines
+
+    _show(done, made, verdict_lines(out), output)
+
+
+@study.command("report", epilog="Example: discreet study report results")
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a complete study.")],
+    workspace: UnusedWorkspace = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Make figures and report.html anew from the tables of a study."""
+    from discreet.lab.study.study_folder import is_study
+
+    if not is_study(directory):
+        raise PathInvalid(
+            f"'{directory}' holds no complete study. Make one with: discreet study run STUDY.yaml --out {directory}",
+            path=str(directory),
+        )
+    made = _report(directory, None)
+    if output is Format.JSON:
+        show_json({"report": str(made)})
+    else:
+        typer.echo(f"wrote {made}")
+
+
+def _report(folder: Path, jobs: int | None) -> Path:
+    from discreet.lab.study.report.study_report import write_report
+    from discreet.lab.study.runner import default_jobs
+
+    show_note("drawing figures and writing the report")
+    return write_report(folder, jobs=jobs or default_jobs())
+
+
+def _show(done: "Finished", report: Path | None, verdict: list[str], output: Format) -> None:
+    from discreet.lab.study.findings.tidy_tables import NOTICE
+
+    facts = {
+        "folder": str(done.folder),
+        "tasks": done.tasks,
+        "ran": done.ran,
+        "seconds": round(done.seconds, 1),
+        "results": str(done.folder / "results.parquet"),
+        "tables": str(done.folder / "tables"),
+        "report": None if report is None else str(report),
+        "verdict": verdict,
+        "notice": NOTICE,
+    }
+    if output is Format.JSON:
+        show_json(facts)
+        return
+    shown = [
+        ("tasks", f"{done.tasks:,}, of which {done.ran:,} were run now"),
+        *((name, str(facts[name])) for name in ("results", "tables", "report") if facts[name] is not None),
+        ("notice", NOTICE),
+    ]
+    show_pairs(f"The study is complete ({done.seconds:.1f} s).", shown)
+    for line in verdict:
+        typer.echo(line)
+
+
+def _from(file: Path, path: Path) -> str:
+    """A path as the study writes it: from the study's own folder where that is possible."""
+    import json
+
+    if not path.is_file():
+        raise PathInvalid(f"'{path}' does not exist or is not a file.", path=str(path))
+    real, folder = path.resolve(), file.resolve().parent
+    shown = str(real.relative_to(folder)) if real.is_relative_to(folder) else str(real)
+    return json.dumps(shown, ensure_ascii=False)

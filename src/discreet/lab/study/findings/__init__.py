@@ -1,0 +1,1 @@
+"""What a finished study found: errors, quality, attacks, verdicts and advice."""

@@ -1,0 +1,354 @@
+"""What the findings mean, in plain sentences, each of them computed: other data, another sentence.
+
+The error to reckon with is the one that theory expects, and the measured one for recipes without a theory. The chance
+that the largest groups keep their order comes from 2,000 simulated releases with normal errors of that size, drawn
+from a fixed seed; for recipes without a theory it is the share of the study's own runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from discreet.lab.study.findings.advice import (
+    GOOD,
+    RUN_BY,
+    AdviceSetting,
+    choose,
+    join_words,
+    panels_at,
+    percent,
+    setting_of,
+    tell_choices,
+)
+from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series
+from discreet.lab.study.findings.sweeps import tell_needed
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+__all__ = ["DROWNED", "by_kind", "judge_coverage", "order_chance", "query_verdict", "reference_epsilon", "summarise"]
+
+DROWNED: Final = 0.25
+_GOALS: Final = (GOOD, 0.05)
+_DRAWS: Final = 2000
+_SEED: Final = 20_170_101
+_LEADERS: Final = 5
+_NAMED: Final = 4
+_NEAR: Final = 0.005
+_RARE: Final = 0.001
+
+
+def reference_epsilon(epsilons: Sequence[float]) -> float:
+    """The ε of which the short verdicts speak: the one nearest to 1, counted in factors."""
+    return min(epsilons, key=lambda epsilon: (abs(math.log(epsilon)), epsilon))
+
+
+def order_chance(panel: QueryPanel, *, leaders: int = _LEADERS) -> float:
+    """The chance that the groups with the largest true values come out largest, in their order; nan below two."""
+    known = np.flatnonzero(np.isfinite(panel.truth))
+    number = min(leaders, known.size)
+    if known.size < 2:
+        return math.nan
+    truth = panel.truth[known]
+    if panel.expected is None:
+        return _share_in_order(truth, panel.estimates[known].T, number)
+    # A normal error of mean absolute size a has standard deviation a·√(π/2). Groups without an answer come last.
+    spread = panel.expected[known] * math.sqrt(math.pi / 2)
+    draws = np.random.Generator(np.random.PCG64(_SEED)).standard_normal((_DRAWS, known.size))
+    return _share_in_order(truth, truth + draws * spread, number)
+
+
+def runs_in_order(panel: QueryPanel, *, leaders: int = _LEADERS) -> tuple[int, int]:
+    """In how many of the study's own runs the largest groups kept their order, and the number of runs."""
+    known = np.flatnonzero(np.isfinite(panel.truth))
+    runs = panel.estimates.shape[1]
+    share = _share_in_order(panel.truth[known], panel.estimates[known].T, min(leaders, known.size))
+    return round(share * runs), runs
+
+
+def _share_in_order(truth: NDArray[float64], estimates: NDArray[float64], number: int) -> float:
+    wanted = np.argsort(-truth, kind="stable")[:number]
+    found = np.argsort(-np.nan_to_num(estimates, nan=-np.inf), axis=1, kind="stable")[:, :number]
+    return float((found == wanted).all(axis=1).mean())
+
+
+def query_verdict(asked: Asked, *, epsilon: float, level: float, setting: AdviceSetting | None = None) -> list[str]:
+    """What one query's panels say at ε, and from which ε on each model serves."""
+    setting = setting or AdviceSetting()
+    return [
+        sentence
+        for sentence in (
+            _tell_errors(asked, epsilon),
+            _tell_order(asked, epsilon),
+            _tell_drowned(asked, epsilon),
+            _tell_separation(asked, epsilon),
+            _tell_goals(asked),
+            _tell_coverage(asked, level),
+            *tell_choices([choose([asked], epsilon=epsilon, setting=setting)], setting),
+        )
+        if sentence
+    ]
+
+
+def _tell_errors(asked: Asked, epsilon: float) -> str:
+    parts = [f"{percent(p.typical())} under {asked.label_of(s)}" for s, p in panels_at(asked, epsilon, compared=True)]
+    return f"At ε = {epsilon:g} the typical group's figure is off by {join_words(parts)}." if parts else ""
+
+
+def _tell_order(asked: Asked, epsilon: float) -> str:
+    known = np.flatnonzero(np.isfinite(asked.truth))
+    number = min(_LEADERS, known.size)
+    if known.size < 2:
+        return ""
+    leaders = [asked.groups[known[place]] for place in np.argsort(-asked.truth[known], kind="stable")[:number]]
+    parts = []
+    for series, panel in panels_at(asked, epsilon):
+        kept, runs = runs_in_order(panel)
+        said = f"{kept} of {runs} runs"
+        chance = "" if panel.expected is None else f"probability {_chance(order_chance(panel))}, "
+        parts.append(f"{asked.label_of(series)}: {chance}{said}")
+    if not parts:
+        return ""
+    what = f"The top {_count(number)} groups" if known.size > number else f"All {_count(number)} groups"
+    return f"{what} ({', '.join(leaders)}) stay in order at ε = {epsilon:g} — {'; '.join(parts)}."
+
+
+def _tell_drowned(asked: Asked, epsilon: float) -> str:
+    parts = []
+    for series, panel in panels_at(asked, epsilon):
+        relative = np.nan_to_num(panel.relative())
+        lost = [asked.groups[place] for place in np.argsort(-relative, kind="stable") if relative[place] > DROWNED]
+        if lost:
+            parts.append(f"under {asked.label_of(series)} {len(lost)} of {len(asked.groups)} ({_shorten(lost)})")
+    if not parts:
+        return f"No group drowns in noise at ε = {epsilon:g}: every error stays within a quarter of the group's value."
+    lost_in = join_words(parts)
+    return f"Groups that drown in noise at ε = {epsilon:g}, with errors above a quarter of their value: {lost_in}."
+
+
+def _tell_separation(asked: Asked, epsilon: float) -> str:
+    """Means of groups lie close together, so a small relative error can still hide every difference."""
+    known = asked.truth[np.isfinite(asked.truth)]
+    if asked.statistic != "mean" or known.size < 2:
+        return ""
+    hidden = [asked.label_of(series) for series, panel in panels_at(asked, epsilon) if not panel.separates()]
+    spread = percent(float(np.std(known) / abs(np.mean(known)))) if np.mean(known) else "unknown"
+    if not hidden:
+        return f"The groups differ by about {spread} (standard deviation), which is more than the error of every model."
+    return f"The groups differ by about {spread} (standard deviation); the error under {join_words(hidden)} hides that."
+
+
+def _tell_goals(asked: Asked) -> str:
+    """From which ε on the typical error is below each goal, model by model."""
+    told = []
+    for goal in _GOALS:
+        parts = []
+        for series in (one for one in asked.series if not one.compared_only):
+            found = _smallest(asked, series, goal)
+            need = "no ε studied is enough" if found is None else f"ε = {found:g}"
+            parts.append(f"{asked.label_of(series)} {need}")
+        told.append(f"below {goal:.0%}: {', '.join(parts)}")
+    return f"Smallest ε studied that keeps the typical error {'; '.join(told)}." if asked.series else ""
+
+
+def _smallest(asked: Asked, series: Series, goal: float) -> float | None:
+    """The smallest ε from which on every larger one studied meets the goal too."""
+    found = None
+    for epsilon in asked.epsilons:
+        panel = asked.panels.get((series, epsilon))
+        if panel is None or not panel.typical() < goal:
+            break
+        found = epsilon
+    return found
+
+
+def _tell_coverage(asked: Asked, level: float) -> str:
+    parts = []
+    for series in asked.series:
+        pairs = [panel.covered() for (one, _), panel in asked.panels.items() if one == series]
+        held, number = (sum(pair[side] for pair in pairs) for side in (0, 1))
+        if number:
+            parts.append(f"{asked.label_of(series)} {held / number:.1%} ({judge_coverage(held, number, level)})")
+    if not parts:
+        return ""
+    return f"Intervals that promise {level:.0%} hold the true figure in: {'; '.join(parts)}."
+
+
+def judge_coverage(held: int, number: int, level: float) -> str:
+    """Whether so many hits can come from intervals that keep their promise, counted as if they were independent.
+
+    A shortfall that such intervals would show once in a thousand studies is within chance: so few cannot tell.
+    """
+    if held / number >= level - _NEAR:
+        return "as promised"
+    return "within chance" if _tail(held, number, level) >= _RARE else "too seldom"
+
+
+def _tail(held: int, number: int, level: float) -> float:
+    """The chance of so few hits or fewer: the lower tail of a binomial law, summed from its end."""
+    odds = (1 - level) / level
+    log_term = math.lgamma(number + 1) - math.lgamma(held + 1) - math.lgamma(number - held + 1)
+    log_term += held * math.log(level) + (number - held) * math.log1p(-level)
+    term, total = 1.0, 0.0
+    for hits in range(held, -1, -1):
+        total += term
+        term *= hits / (number - hits + 1) * odds
+        if term < 1e-12 * total:
+            break
+    return math.exp(log_term) * total
+
+
+def summarise(findings: Findings) -> list[str]:
+    """The verdict in short: what each model keeps near ε = 1, what to choose there and at the other ε, and coverage."""
+    if not findings.asked:
+        return [_tell_commands(findings) or "The study asked nothing that gets a figure."]
+    epsilon, setting = reference_epsilon(findings.epsilons), setting_of(findings)
+    sentences = [_tell_kept(findings.asked, epsilon)]
+    kinds = by_kind(findings)
+    for kind, those in kinds.items():
+        purpose = f" for {kind}" if len(kinds) > 1 else ""
+        choices = [choose(those, epsilon=e, purpose=purpose, setting=setting) for e in sorted(findings.epsilons)]
+        sentences += tell_choices(choices, setting)
+    sentences += [
+        tell_needed(findings, epsilon),
+        _tell_commands(findings),
+        _tell_strength(findings, setting),
+        _tell_link(setting),
+    ]
+    sentences += [_tell_promises(findings), _tell_compared(findings.asked, epsilon)]
+    return [sentence for sentence in sentences if sentence]
+
+
+def by_kind(findings: Findings) -> dict[str, list[Asked]]:
+    """Counts, means and sums that get figures, where there are any: what suits the one need not suit the other."""
+    kinds = {kind: [one for one in findings.asked if _kind(one) == kind] for kind in ("counts", "means", "sums")}
+    return {kind: those for kind, those in kinds.items() if those}
+
+
+def _tell_commands(findings: Findings) -> str:
+    """Which command runs what the study advises, and what is there to be compared with only."""
+    every = {series for asked in findings.asked for series in asked.series}
+    families = {series.family for series in every}
+    told = [f"{command} for {model}" for model, command in RUN_BY.items() if model in families]
+    if any(series.mechanism.startswith("gaussian") for series in every):
+        told.append("discreet table --noise gaussian, under a budget with δ, for Gaussian noise")
+    sentences = [f"What to run: {join_words(told)}."] if told else []
+    if "shuffle" in families:
+        sentences.append("No command runs a protocol of the shuffle: it is shown for comparison and never advised.")
+    if findings.hybrids:
+        sentences.append(
+            "Hybrid collections (discreet local estimate --clear) are shown for comparison: who answers in clear is "
+            "not protected."
+        )
+    return " ".join(sentences)
+
+
+def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
+    """For each model the typical error of counts, means and sums, each over all queries that get a figure."""
+    sorts: dict[str, dict[str, list[float]]] = {}
+    for one in asked:
+        kind = _kind(one)
+        for series, panel in panels_at(one, epsilon):
+            sorts.setdefault(one.label_of(series), {}).setdefault(kind, []).append(panel.typical())
+    parts = []
+    for label, kinds in sorts.items():
+        kept = [f"{kind} to within {percent(_middle(errors))}" for kind, errors in sorted(kinds.items())]
+        parts.append(f"{label} keeps {join_words(kept)}")
+    return f"At ε = {epsilon:g}, in the typical group: {'; '.join(parts)}." if parts else ""
+
+
+def _middle(errors: Sequence[float]) -> float:
+    """Over the queries that have an error; one that nobody belongs to has none."""
+    known = [error for error in errors if not math.isnan(error)]
+    return float(np.median(known)) if known else math.nan
+
+
+def _kind(asked: Asked) -> str:
+    return f"{asked.statistic}s"
+
+
+def _tell_promises(findings: Findings) -> str:
+    """Coverage over all queries, series by series; where one ε falls short, it is named."""
+    parts = []
+    for series in sorted({series for series, _ in findings.coverage}, key=lambda one: one.order):
+        if series.compared_only or series.family == "hybrid":
+            continue
+        counts = {epsilon: pair for (one, epsilon), pair in findings.coverage.items() if one == series}
+        held, number = (sum(pair[side] for pair in counts.values()) for side in (0, 1))
+        judged = judge_coverage(held, number, findings.level)
+        short = {
+            epsilon: pair[0] / pair[1]
+            for epsilon, pair in counts.items()
+            if judge_coverage(*pair, findings.level) == "too seldom"
+        }
+        if short:
+            worst = min(short, key=lambda epsilon: (short[epsilon], epsilon))
+            judged += f", {short[worst]:.1%} at ε = {worst:g}"
+        parts.append(f"{series.label} {held / number:.1%} ({judged})")
+    return f"Over all queries, {findings.level:.0%} intervals hold the truth in: {'; '.join(parts)}." if parts else ""
+
+
+def _tell_strength(findings: Findings, setting: AdviceSetting) -> str:
+    """What each ε bounds, so that nobody takes a large one for protection because it is accurate."""
+    low, high = min(findings.epsilons), max(findings.epsilons)
+    spent = f" ({setting.columns} columns)" if setting.columns > 1 else ""
+    shown = [
+        f"{_factor(setting.total(e))} at ε = {setting.total(e):g} in total{spent}" for e in dict.fromkeys((low, high))
+    ]
+    return f"The price: the odds of any guess about a person can change by a factor of up to {join_words(shown)}."
+
+
+def _factor(epsilon: float) -> str:
+    if epsilon > math.log(1e9):
+        return "more than a billion"
+    return f"{math.exp(epsilon):,.2g}" if epsilon < math.log(10) else f"{math.exp(epsilon):,.0f}"
+
+
+def _tell_link(setting: AdviceSetting) -> str:
+    """How often linked respondents' answers are guessed from local reports, where that is too much and worst."""
+    found = {key: risk for key, risk in setting.risks.items() if risk.excessive}
+    if not found:
+        return ""
+    name, epsilon = max(found, key=lambda key: (found[key].success - found[key].baseline, key[1]))
+    return (
+        f"Who is recognised by the static columns has little protection from reports of {name} at ε = {epsilon:g}: "
+        f"{found[name, epsilon].tell()}."
+    )
+
+
+def _tell_compared(asked: Sequence[Asked], epsilon: float) -> str:
+    errors: dict[str, list[float]] = {}
+    biased: dict[str, bool] = {}
+    for one in asked:
+        for series, panel in panels_at(one, epsilon, compared=True):
+            if series.compared_only:
+                errors.setdefault(one.label_of(series), []).append(panel.typical())
+                biased[one.label_of(series)] = series.biased
+    parts = [f"{name} {percent(_middle(values))}" for name, values in errors.items()]
+    if not parts:
+        return ""
+    why = [] if all(biased.values()) else ["the ε that the naive ones state is not proved, and some exceed it"]
+    why += ["clip, modulo and abs are biased, however many people answer"] if any(biased.values()) else []
+    return f"Recipes shown for comparison only are off by: {join_words(parts)}. Do not use them: {join_words(why)}."
+
+
+def _chance(share: float) -> str:
+    """Not more exact than so many draws allow."""
+    if share >= 0.995:
+        return "above 99%"
+    return "below 1%" if share < 0.01 else f"{share:.0%}"
+
+
+def _count(number: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five")
+    return words[number] if number < len(words) else str(number)
+
+
+def _shorten(names: Sequence[str]) -> str:
+    rest = len(names) - _NAMED
+    return ", ".join(names) if rest <= 1 else f"{', '.join(names[:_NAMED])} and {rest} more"

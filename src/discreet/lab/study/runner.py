@@ -1,0 +1,214 @@
+"""Runs a study: rows prepared once, tasks in parallel, finished ones kept, tables at the end.
+
+The order of the tables is that of the study's file (model, ε, run, query, group), whoever ran what when, so the same
+study gives the same bytes for any number of processes.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.errors import Refused, UsageError
+from discreet.files import write_whole
+from discreet.guarantees import text as plain_text
+from discreet.lab.study.findings.tidy_tables import NOTICE, SIZES, TABLES, empty, write_table
+from discreet.lab.study.lanes import Lane, open_lanes, run_in_lanes
+from discreet.lab.study.parts import StudyTask, has_part, read_part
+from discreet.lab.study.queries import StudyDesign, design_study
+from discreet.lab.study.study_config import StudyConfig
+from discreet.lab.study.study_folder import SCHEMA, StudyFolder, hold_folder
+from discreet.lab.study.study_rows import StudyRows, digest_data, prepare_rows, study_card
+from discreet.lab.study.worker import Assignment, accept, describe
+
+__all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
+
+MODELS: Final = "discreet.lab.study.variants:build_models"
+_MOST_JOBS: Final = 256
+_PACKAGES: Final = ("discreet", "numpy", "pyarrow", "duckdb", "scipy", "matplotlib")
+# What is likely to take longest goes first, so that no process is left with a long task at the end.
+_LENGTH: Final = {"single-message": 0, "local": 1, "vector-sum": 2}
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A complete study in its folder; `ran` tasks were run now, the others were there."""
+
+    folder: Path
+    tasks: int
+    ran: int
+    seconds: float
+
+
+def run_study(
+    config: StudyConfig,
+    out: Path,
+    *,
+    base: Path,
+    jobs: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    build: str = MODELS,
+) -> Finished:
+    """Run what is not there yet and write the tables into `out`; paths of the study start at `base`.
+
+    `progress` is told a stage, tasks done and tasks in all. KeyboardInterrupt leaves finished tasks behind: called
+    again, the study goes on. `build` names the function that builds the models.
+    """
+    began = time.monotonic()
+    jobs = default_jobs() if jobs is None else jobs
+    if not 1 <= jobs <= _MOST_JOBS:
+        raise UsageError(f"jobs must be 1 to {_MOST_JOBS}; {jobs} came.")
+    told = progress or (lambda _stage, _done, _all: None)
+    design = design_study(config, study_card(config, base))
+    key = {"config_hash": config.hash(digest_data(config, base)), "versions": _versions()}
+    tasks = list_tasks(config)
+    with hold_folder(out):
+        folder = StudyFolder.claim(out, key, overwrite=overwrite)
+        if folder.complete:
+            return Finished(out, len(tasks), 0, time.monotonic() - began)
+        open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
+        told("preparing rows", len(tasks) - len(open_tasks), len(tasks))
+        with folder.rows() as scratch, open_lanes(max(1, min(jobs, len(open_tasks)))) as lanes:
+            rows = prepare_rows(config, base, scratch)
+            assignment = _assign(config, rows, folder, build)
+            facts = _run(lanes, assignment, _longest_first(open_tasks, config), len(tasks), told)
+        told("writing tables", len(tasks), len(tasks))
+        facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
+        _write(config, design, folder, tasks, facts)
+    return Finished(out, len(tasks), len(open_tasks), time.monotonic() - began)
+
+
+def default_jobs() -> int:
+    """As many processes as there are cores for us."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def list_tasks(config: StudyConfig) -> list[StudyTask]:
+    """Every task in the order of the tables.
+
+    Naive recipes read a whole file, and hybrids are varied enough: neither is run on fewer rows.
+    """
+    places, runs = range(len(config.models)), range(config.runs)
+    sized = [place for place in places if config.models[place].model not in {"naive", "hybrid"}]
+    fewer = product(sized, config.epsilon, config.rows, runs)
+    return [
+        *(StudyTask(*one) for one in product(places, config.epsilon, runs)),
+        *(StudyTask(place, epsilon, run, rows) for place, epsilon, rows, run in fewer),
+    ]
+
+
+def _longest_first(tasks: Sequence[StudyTask], config: StudyConfig) -> list[StudyTask]:
+    return sorted(tasks, key=lambda task: _LENGTH.get(config.models[task.place].mechanism or "local", len(_LENGTH)))
+
+
+def _assign(config: StudyConfig, rows: StudyRows, folder: StudyFolder, build: str) -> Assignment:
+    raw = None if rows.raw is None else str(rows.raw)
+    return Assignment(config.text, config.file, rows.card.text, str(rows.data), raw, str(folder.parts), build)
+
+
+def _run(
+    lanes: Sequence[Lane], assignment: Assignment, tasks: Sequence[StudyTask], total: int, told: Progress
+) -> dict[str, Any]:
+    """Run the tasks in processes of their own; give what one of them says about the study."""
+    done = total - len(tasks)
+
+    def finished(refusal: str | None) -> None:
+        nonlocal done
+        if refusal is not None:
+            raise Refused(refusal)
+        done += 1
+        told("running", done, total)
+
+    try:
+        for lane in lanes:
+            lane.submit(accept, assignment)
+        facts = lanes[0].submit(describe)
+        told("running", done, total)
+        run_in_lanes(lanes, tasks, finished)
+        described = facts.result()
+    except BrokenProcessPool:
+        raise Refused(
+            "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
+            "the study again, with fewer --jobs, to go on."
+        ) from None
+    if isinstance(described, str):
+        raise Refused(described)
+    return described
+
+
+def _write(
+    config: StudyConfig, design: StudyDesign, folder: StudyFolder, tasks: Sequence[StudyTask], facts: Mapping[str, Any]
+) -> None:
+    import pyarrow as pa
+
+    from discreet.lab.study.findings.averages import write_averages
+    from discreet.lab.study.findings.study_findings import mechanism_of
+
+    parts = [read_part(folder.parts, task) for task in tasks]
+    tables = {
+        name: pa.concat_tables([empty(name), *(part[name] for part in parts if name in part)]).combine_chunks()
+        for name in (*TABLES, *([SIZES] if config.rows else []))
+    }
+    for name, table in tables.items():
+        write_table(name, table, folder.path / f"{name}.parquet")
+    labels = {(query.statistic, query.column, query.category): query.label for query in design.queries}
+    hybrids = {mechanism_of(one["variant"]): one for one in facts["variants"] if one["model"] == "hybrid"}
+    write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics, hybrids=hybrids)
+    write_whole(folder.path / "study.yaml", config.text, durable=False)
+    folder.finish(_about(config, design, folder, _annotate(facts, config, tasks, parts)))
+
+
+def _annotate(
+    facts: Mapping[str, Any], config: StudyConfig, tasks: Sequence[StudyTask], parts: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The facts, with what each model notes about itself at each ε."""
+    notes: list[dict[str, dict[str, str]]] = [{} for _ in config.models]
+    for task, part in zip(tasks, parts, strict=True):
+        if "notes" in part and part["notes"].num_rows:
+            names, texts = (part["notes"].column(field).to_pylist() for field in ("name", "text"))
+            notes[task.place][plain_text(task.epsilon)] = dict(zip(names, texts, strict=True))
+    variants = [{**one, "notes": told} for one, told in zip(facts["variants"], notes, strict=True)]
+    return {**facts, "variants": variants}
+
+
+def _about(config: StudyConfig, design: StudyDesign, folder: StudyFolder, facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "notice": NOTICE,
+        "study": config.study,
+        "title": config.title,
+        "config": config.to_dict(),
+        **folder.key,
+        "seed": config.seed,
+        **facts,
+        "strata": list(design.strata),
+        "static": list(design.every_static),
+        "columns": list(design.columns),
+        "queries": [
+            {"name": q.name, "statistic": q.statistic, "column": q.column, "category": q.category, "label": q.label}
+            for q in design.queries
+        ],
+        "figures": list(design.figures),
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Of everything that numbers depend on."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

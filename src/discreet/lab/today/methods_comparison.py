@@ -1,0 +1,262 @@
+"""Every method of today and differential privacy on the same table: errors, what is changed, and what an attack finds.
+
+For custodians only: errors are measured against the exact figures. Nothing here is a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import floor, log10
+from typing import Final
+
+import numpy as np
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees import Neighbours
+from discreet.lab.today.controlled_rounding import ControlledRounding
+from discreet.lab.today.holdings import Holdings, Published, require_whole
+from discreet.lab.today.log_audit import QueryAuditing
+from discreet.lab.today.overlap import OverlapControl
+from discreet.lab.today.partitioning import Partitioning
+from discreet.lab.today.perturbation import FixedPerturbation
+from discreet.lab.today.private_release import PrivateRelease, publish_private, success_ceiling
+from discreet.lab.today.restriction import SetSizeRestriction
+from discreet.lab.today.rounding import RandomRounding, SystematicRounding
+from discreet.lab.today.suppression import Suppression
+from discreet.lab.today.swapping import RecordSwapping
+from discreet.lab.today.trials import Attack, TodayMethod, attack, base_rate, draws
+from discreet.tables import Margin
+
+__all__ = ["MOST_RELEASES", "MOST_TRIALS", "MethodLine", "MethodsComparison", "compare", "list_methods"]
+
+MOST_TRIALS: Final = 10**6
+MOST_RELEASES: Final = 10
+_DRAWS: Final = 20
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a method, how many methods are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodLine:
+    """One method. Errors are absolute, in the table's unit, over shown figures; on average over draws.
+
+    `changed` is the share of cells shown with another figure than the held one, `suppressed` of cells not shown. What
+    a method without a table would have is None.
+    """
+
+    method: str
+    did: str
+    parameters: dict[str, object]
+    guarantee: str
+    private: bool
+    mean_error: float | None
+    largest_error: float | None
+    margin_mean_error: float | None
+    margin_largest_error: float | None
+    changed: float | None
+    suppressed: float | None
+    additive: bool | None
+    attack: Attack | None
+
+    @property
+    def title(self) -> str:
+        """The method in a few words, with what tells it from its like."""
+        if "epsilon" in self.parameters:
+            return f"DP, epsilon {self.parameters['epsilon']}"
+        return f"swapping of {self.parameters['exchanged']}" if "exchanged" in self.parameters else self.method
+
+    def sentence(self) -> str:
+        """What the method did, and what came of the attack."""
+        if self.attack is None:
+            return f"{self.title}: {self.did} There is nothing to attack."
+        done = self.attack
+        said = (
+            f"{self.title}: {self.did} Of {done.trials} people {done.sure} were recovered beyond doubt and "
+            f"{done.right} named rightly ({done.rate:.0%}; interval {done.low:.0%} to {done.high:.0%})."
+        )
+        return said if done.ceiling is None else f"{said} On average no attack can name more than {done.ceiling:.1%}."
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "method": self.method,
+            "parameters": self.parameters,
+            "did": self.did,
+            "guarantee": self.guarantee,
+            "differentially_private": self.private,
+            "mean_error": self.mean_error,
+            "largest_error": self.largest_error,
+            "margin_mean_error": self.margin_mean_error,
+            "margin_largest_error": self.margin_largest_error,
+            "share_changed": self.changed,
+            "share_suppressed": self.suppressed,
+            "additive": self.additive,
+            "attack": None if self.attack is None else self.attack.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MethodsComparison:
+    """The lines, today's methods first; `target` names the key that the attack was after."""
+
+    title: str
+    lines: tuple[MethodLine, ...]
+    target: str
+    base_rate: float | None
+    neighbours: Neighbours
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "title": self.title,
+            "target": self.target,
+            "neighbours": str(self.neighbours),
+            "lines": [line.to_dict() for line in self.lines],
+            "sentences": list(self.sentences()),
+        }
+
+    def sentences(self) -> Iterator[str]:
+        """How errors are meant and the attack goes, then one sentence or more for each method."""
+        yield (
+            "Errors are those of the shown cells, in the unit of the table; what is random was drawn "
+            f"{_DRAWS} times, and its mean and its largest error are averages over the draws."
+        )
+        yield (
+            "The attack: an outsider sees the table with everyone and without one person, knows all of that person's "
+            f"keys but {self.target}, what they add, and how common each category of {self.target} is among people "
+            "with the same other keys. Where single queries are answered, they also ask about people they can name."
+        )
+        if self.base_rate is not None:
+            yield f"Naming the most common category, without any table, is right for {self.base_rate:.0%}."
+        yield from self.notes
+        yield from (line.sentence() for line in self.lines)
+
+
+def list_methods(
+    holdings: Holdings,
+    *,
+    threshold: int = 5,
+    base: int | None = None,
+    least: int = 5,
+    share: float = 0.05,
+    seconds: float = 10.0,
+    target: int = 0,
+) -> tuple[TodayMethod, ...]:
+    """Today's methods with their usual parameters.
+
+    People trade the first key, which is mostly where they live, and in another file the `target` of the attack, which
+    is also what is audited, partitioned and perturbed. Counts are rounded to base 5; totals to 5 times the power of ten
+    below the mean contribution, so that rounding hides about as many people. `seconds` limit the search of controlled
+    rounding and the audit of suppression.
+    """
+    step = base if base is not None else 5 * _power_of_ten(holdings)
+    return (
+        Suppression(threshold=threshold, seconds=seconds),
+        SystematicRounding(base=step),
+        RandomRounding(base=step),
+        ControlledRounding(base=step, seconds=seconds),
+        SetSizeRestriction(least=least),
+        OverlapControl(least=least),
+        QueryAuditing(confidential=target),
+        Partitioning(along=target, least=least),
+        *(RecordSwapping(share=share, exchanged=place) for place in sorted({0, target})),
+        FixedPerturbation(perturbed=target),
+    )
+
+
+def compare(
+    holdings: Holdings,
+    *,
+    private: Sequence[PrivateRelease],
+    trials: int = 200,
+    target: int | None = None,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    bounded: bool = True,
+    methods: Sequence[TodayMethod] | None = None,
+    attack_seconds: float = 3.0,
+    title: str = "",
+    notes: Sequence[str] = (),
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> MethodsComparison:
+    """One line for each method and each private release.
+
+    The attack is after the key at place `target`, the last unless given, `trials` times or until `attack_seconds` are
+    over for a method. No ceiling is stated unless `bounded`: neighbours may differ in the target.
+    """
+    require_whole(trials, parameter="trials", least=1, most=MOST_TRIALS)
+    if not 1 <= len(private) <= MOST_RELEASES:
+        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", came=str(len(private)))
+    place = len(holdings.layout.sizes) - 1 if target is None else target
+    require_whole(place, parameter="target", least=0, most=len(holdings.layout.sizes) - 1)
+    chosen = list_methods(holdings, target=place) if methods is None else tuple(methods)
+    drawn = np.random.default_rng() if rng is None else rng
+    trial = partial(attack, holdings=holdings, target=place, trials=trials, seconds=attack_seconds, rng=drawn)
+    total, lines = len(chosen) + len(private), list[MethodLine]()
+
+    def enter(line: MethodLine) -> None:
+        lines.append(line)
+        if progress is not None:
+            progress(line.title, len(lines), total)
+
+    for method in chosen:
+        random = draws(method)
+        published = [method.apply(holdings, rng=drawn) for _ in range(_DRAWS if random else 1)]
+        enter(_measure(holdings, published, trial(method, everyone=None if random else published[0])))
+    for release in private:
+        most = None
+        if holdings.people and bounded:
+            most = success_ceiling(holdings, place, guarantee=release.guarantee, neighbours=neighbours)
+        published = [publish_private(release, holdings) for _ in range(_DRAWS)]
+        enter(_measure(holdings, published, trial(release, ceiling=most)))
+    base = base_rate(holdings, place) if holdings.people else None
+    return MethodsComparison(title, tuple(lines), holdings.name(place), base, neighbours, tuple(notes))
+
+
+def _measure(holdings: Holdings, drawn: Sequence[Published], found: Attack | None) -> MethodLine:
+    first = drawn[0]
+    cells = holdings.layout.cells
+    margins = [margin for margin in holdings.layout.margins if margin != cells]
+    private = first.guarantee.differentially_private
+    errors = [_errors(holdings, one, [cells]) for one in drawn] if first.found else []
+    beside = [_errors(holdings, one, margins) for one in drawn] if first.found else []
+    return MethodLine(
+        method=first.method,
+        did=first.did,
+        parameters=dict(first.parameters),
+        guarantee=str(first.guarantee),
+        private=private,
+        mean_error=_mean([float(part.mean()) for part in errors if part.size]),
+        largest_error=_mean([float(part.max()) for part in errors if part.size]),
+        margin_mean_error=_mean([float(part.mean()) for part in beside if part.size]),
+        margin_largest_error=_mean([float(part.max()) for part in beside if part.size]),
+        changed=_mean([float((part > 0).sum() / holdings.counts.size) for part in errors]),
+        suppressed=float(first.hidden[cells].mean()) if first.found else None,
+        additive=first.additive() if first.found else None,
+        attack=found,
+    )
+
+
+def _errors(
+    holdings: Holdings, published: Published, margins: Sequence[Margin]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Absolute errors of the figures that are shown, in the table's unit."""
+    parts = [np.zeros(0)]
+    for margin in margins:
+        away = np.abs(published.figures[margin] - holdings.margin(margin)) * float(holdings.step)
+        parts.append(away[~published.hidden[margin]].ravel())
+    return np.concatenate(parts)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _power_of_ten(holdings: Holdings) -> int:
+    if holdings.contributions is None or not len(holdings.contributions):
+        return 1
+    _, values, people = holdings.rows()
+    mean = float(np.abs(values) @ people) / float(people.sum())
+    return int(10 ** max(0, floor(log10(mean)))) if mean >= 1 else 1

@@ -1,0 +1,215 @@
+"""Small-cell suppression with complementary suppression; for totals also the dominance rule.
+
+A figure about a few people is hidden, and others with it until no hidden one follows from what is shown: first every
+sum that shows all its parts but one loses another, then a linear program bounds what is hidden, and more is hidden
+where a bound is too tight. Not differentially private: what is shown is exact.
+
+Refs: [HDF12] rules for unsafe cells, and secondary suppression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+
+import numpy as np
+
+from discreet.errors import ParameterInvalid
+from discreet.guarantees import Unproven
+from discreet.lab.today.feasibility import Figure, Pattern
+from discreet.lab.today.holdings import Figures, Hidden, Holdings, Integers, Published, require_whole
+from discreet.tables import Margin, keep_keys
+
+__all__ = ["Suppression"]
+
+_Hidden = dict[Margin, Hidden]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Figures about fewer than `threshold` people are hidden, zeros only without `show_zeros`, and what tells them.
+
+    In a table of totals a figure is hidden too when its `dominant` largest contributors make more than `percent` of it.
+    The feasible interval of what is hidden for its own sake spans at least `protection` people (the threshold unless
+    given), in a table of totals `protection_percent` of the figure; `seconds` limit the audit.
+    """
+
+    threshold: int = 5
+    show_zeros: bool = True
+    protection: int | None = None
+    dominant: int = 1
+    percent: int = 75
+    protection_percent: int = 20
+    seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        require_whole(self.threshold, parameter="threshold", least=1)
+        require_whole(self.dominant, parameter="dominant", least=1)
+        require_whole(self.percent, parameter="percent", least=1, most=100)
+        require_whole(self.protection_percent, parameter="protection_percent", least=1, most=100)
+        if self.protection is not None:
+            require_whole(self.protection, parameter="protection", least=1)
+        if not 0 < self.seconds <= 3600:
+            raise ParameterInvalid(parameter="seconds", rule="must lie between 0 and 3600", came=str(self.seconds))
+
+    def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
+        """Nothing is drawn: figures are exact or hidden."""
+        unsafe = self.find_unsafe(holdings)
+        hidden = {margin: mask.copy() for margin, mask in unsafe.items()}
+        audited = self._complete(holdings, unsafe, hidden)
+        first, all_hidden = (sum(int(mask.sum()) for mask in masks.values()) for masks in (unsafe, hidden))
+        checked = "" if audited else f" The audit stopped after {self.seconds:g} s."
+        margins = holdings.layout.margins
+        return Published(
+            method="suppression",
+            did=f"{self._rule(holdings)} So many are hidden for their own sake: {first}; so that no sum gives them "
+            f"away: {all_hidden - first} more. The rest is exact.{checked}",
+            parameters=self._parameters(holdings, audited=audited),
+            guarantee=Unproven("exact figures; hidden ones are safe only from those who see one table and know nobody"),
+            figures={margin: np.where(hidden[margin], 0, holdings.margin(margin)) for margin in margins},
+            hidden=hidden,
+            reach=dict.fromkeys(margins, 0.0),
+            steady=True,
+        )
+
+    def find_unsafe(self, holdings: Holdings) -> _Hidden:
+        """What the rules hide for its own sake: cells and margins alike."""
+        least = 1 if self.show_zeros else 0
+        unsafe = {}
+        for margin in holdings.layout.margins:
+            people = keep_keys(holdings.counts, margin)
+            unsafe[margin] = np.array((people >= least) & (people < self.threshold))
+            if holdings.magnitude:
+                unsafe[margin] |= self._find_dominated(holdings, margin)
+        return unsafe
+
+    def _find_dominated(self, holdings: Holdings, margin: Margin) -> Hidden:
+        """Where the largest contributors, by size without sign, make more than `percent` of all contributions."""
+        cells, values, people = holdings.rows()
+        keys = np.unravel_index(cells, holdings.layout.sizes)
+        shape = holdings.layout.shape(margin)
+        groups = np.ravel_multi_index([keys[place] for place in margin], shape) if margin else np.zeros_like(cells)
+        sizes = np.abs(values)
+        order = np.lexsort((-sizes, groups))
+        groups, sizes, people = groups[order], sizes[order], people[order]
+        before = np.cumsum(people) - people
+        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        ahead = before - np.repeat(before[starts], np.diff(np.append(starts, groups.size)))
+        largest, every = np.zeros((2, holdings.layout.count(margin)), dtype=np.int64)
+        np.add.at(largest, groups, sizes * np.clip(self.dominant - ahead, 0, people))
+        np.add.at(every, groups, sizes * people)
+        dominated: Hidden = (largest * 100.0 > every * float(self.percent)).reshape(shape)
+        return dominated
+
+    def _complete(self, holdings: Holdings, unsafe: _Hidden, hidden: _Hidden) -> bool:
+        """Hide more until the audit finds nothing; False when its time ran out."""
+        until = monotonic() + self.seconds
+        widths = {
+            (margin, int(place)): self._width(holdings, int(holdings.margin(margin).ravel()[place]))
+            for margin, mask in unsafe.items()
+            for place in np.flatnonzero(mask)
+        }
+        _close_lines(holdings, hidden)
+        while widths and monotonic() <= until:
+            narrow = Pattern(holdings, hidden).find_narrow(widths, until=until)
+            # Hiding more only widens intervals, so what is wide enough stays so.
+            widths = {figure: widths[figure] for figure in narrow}
+            for figure in narrow:
+                _hide_beside(holdings, hidden, figure)
+            _close_lines(holdings, hidden)
+        return monotonic() <= until
+
+    def _width(self, holdings: Holdings, figure: int) -> float:
+        if holdings.magnitude:
+            return abs(figure) * self.protection_percent / 100
+        return float(self.protection or self.threshold)
+
+    def _rule(self, holdings: Holdings) -> str:
+        zeros = " (zeros are shown)" if self.show_zeros else ""
+        dominated = (
+            f", or more than {self.percent}% of which the largest {self.dominant} add," if holdings.magnitude else ""
+        )
+        return f"Figures about fewer than {self.threshold} people{zeros}{dominated} are hidden."
+
+    def _parameters(self, holdings: Holdings, *, audited: bool) -> dict[str, object]:
+        found: dict[str, object] = {"threshold": self.threshold, "show_zeros": self.show_zeros, "audited": audited}
+        if holdings.magnitude:
+            found |= {"dominant": self.dominant, "percent": self.percent, "protection_percent": self.protection_percent}
+        else:
+            found["protection"] = self.protection or self.threshold
+        return found
+
+
+def _list_sums(holdings: Holdings) -> Iterator[tuple[Margin, Margin]]:
+    """Pairs of published margins where the first is a sum over the second, with none between them."""
+    margins = holdings.layout.margins
+    for margin in margins:
+        wider = [set(other) for other in margins if set(other) > set(margin)]
+        for other in wider:
+            if not any(between < other for between in wider):
+                yield margin, tuple(sorted(other))
+
+
+def _unfold(figures: Figures, margin: Margin, wider: Margin) -> Figures:
+    """The figures of `wider` as a matrix: a row for each figure of `margin`, what is summed over along it."""
+    axes = [wider.index(place) for place in (*margin, *(place for place in wider if place not in margin))]
+    rows = int(np.prod([figures.shape[axis] for axis in axes[: len(margin)]]))
+    return figures.transpose(axes).reshape(rows, -1)
+
+
+def _close_lines(holdings: Holdings, hidden: _Hidden) -> None:
+    """Hide until no sum shows all of its parts but one.
+
+    The part to go is one that other sums need as well, and among those the smallest; the sum itself where every other
+    part is hidden already.
+    """
+    sums = list(_list_sums(holdings))
+    places = {margin: np.arange(mask.size).reshape(mask.shape) for margin, mask in hidden.items()}
+    changed = True
+    while changed:
+        changed = False
+        for margin, wider in sums:
+            parts, at = _unfold(hidden[wider], margin, wider), _unfold(places[wider], margin, wider)
+            wants = _count_needs(sums, hidden, wider)
+            sizes = np.abs(holdings.margin(wider)).astype(np.float64)
+            price = _unfold(sizes / (sizes.max() + 1) - wants + (sizes == 0), margin, wider)
+            for row in np.flatnonzero(parts.sum(axis=1) + hidden[margin].ravel() == 1):
+                shown = np.flatnonzero(~parts[row])
+                changed = True
+                if hidden[margin].flat[row] or shown.size:
+                    hidden[wider].flat[at[row, shown[np.argmin(price[row, shown])]]] = True
+                else:
+                    hidden[margin].flat[row] = True
+
+
+def _count_needs(sums: list[tuple[Margin, Margin]], hidden: _Hidden, wider: Margin) -> Integers:
+    """For each figure, in how many sums it would be the second part to be hidden."""
+    needs = np.zeros(hidden[wider].shape, dtype=np.int64)
+    for margin, other in sums:
+        if other != wider:
+            continue
+        lacking = (_unfold(hidden[wider], margin, wider).sum(axis=1) + hidden[margin].ravel() == 1).astype(np.int64)
+        spread = lacking.reshape(hidden[margin].shape)
+        axes = tuple(place for place, key in enumerate(wider) if key not in margin)
+        needs += np.expand_dims(spread, axes)
+    return needs
+
+
+def _hide_beside(holdings: Holdings, hidden: _Hidden, figure: Figure) -> None:
+    """Hide the smallest shown figure that differs from this one in one key; else a sum that holds it."""
+    margin, place = figure
+    mask, values = hidden[margin], np.abs(holdings.margin(margin))
+    at = np.unravel_index(place, mask.shape)
+    every = np.indices(mask.shape)
+    apart = np.sum([every[axis] != at[axis] for axis in range(mask.ndim)], axis=0)
+    beside = np.flatnonzero(((apart == 1) & ~mask).ravel())
+    if beside.size:
+        worth = np.where(values.ravel()[beside] > 0, values.ravel()[beside], values.max() + 1)
+        mask.flat[beside[np.argmin(worth)]] = True
+        return
+    for sums in sorted((other for other in hidden if set(other) < set(margin)), key=len, reverse=True):
+        above = tuple(at[margin.index(key)] for key in sums)
+        if not hidden[sums][above]:
+            hidden[sums][above] = True
+            return

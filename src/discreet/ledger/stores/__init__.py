@@ -1,0 +1,1 @@
+"""Where events are kept: one SQLite file, or a schema of PostgreSQL."""

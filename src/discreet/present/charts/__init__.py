@@ -1,0 +1,1 @@
+"""Charts: a canvas that writes SVG, and the pictures of releases."""

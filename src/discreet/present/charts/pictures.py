@@ -1,0 +1,95 @@
+"""Pictures of a published table, and a picture as a file of its own.
+
+Every picture names the guarantee, epsilon and what intervals cover; a release that is not differentially private says
+so in red on the picture itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from discreet.errors import ParameterInvalid
+from discreet.files import check_path, replace_file
+from discreet.present.charts.bar_chart import draw_bars
+from discreet.present.charts.heat_map import draw_heat_map
+from discreet.present.pages.html_page import Drawn
+from discreet.results import Figures, Heading, KeyFace, Labels, Release, ReleaseKind, Statistic
+
+__all__ = ["check_picture", "draw_all", "draw_bars", "draw_heat_map", "picture_file", "plot", "write_picture"]
+
+_MOST_STATISTICS: Final = 5
+_HEADER: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_BACKGROUND: Final = '<rect width="100%" height="100%" fill="#ffffff"/>'
+
+
+def check_picture(path: Path) -> None:
+    """Say what would stop a picture from being written here, before anything is charged."""
+    if path.suffix.lower() != ".svg":
+        raise ParameterInvalid(parameter="the name of a picture", rule="must end in .svg", came=f"'{path.name}'")
+    check_path(path)
+
+
+def draw_all(release: Release, language: str) -> list[Drawn]:
+    """The pictures of a page: of a table a heat map and bars, of an answer bars for each statistic."""
+    if release.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP):
+        return [draw_heat_map(release, language), draw_bars(release, language)]
+    # A single figure is read faster than drawn.
+    return [draw_bars(one, language) for one in _views(release)] if len(release) > 1 else []
+
+
+def plot(release: Release, language: str = "en") -> Drawn:
+    """Bars with their intervals: of the statistic, or of the first of several; of parts, of the first of them."""
+    if release.parts:
+        return plot(next(iter(release.parts.values())), language)
+    views = _views(release)
+    if not views:
+        raise ParameterInvalid(parameter="a picture", rule="shows at least one statistic", came="keys alone")
+    return draw_bars(views[0], language)
+
+
+def _views(release: Release) -> list[Release]:
+    """A release for each statistic that has figures; rows that their keys do not tell apart are numbered."""
+    shown = release
+    codes = [figure.codes for figure in release.statistic.figures] if release.statistics else []
+    if release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) and len(set(codes)) < len(codes):
+        shown = _number_rows(release)
+    return [_alone(shown, one) for one in shown.statistics[:_MOST_STATISTICS]]
+
+
+def _alone(release: Release, statistic: Statistic) -> Release:
+    """The release of one statistic, with a title that says so."""
+    if len(release.statistics) == 1:
+        return release
+    by = ", ".join(heading.name for heading in release.headings)
+    titles = statistic.title
+    title = Labels(f"{titles.en} by {by}", f"{titles.fr} par {by}") if by else titles
+    return replace(release, statistics=(statistic,), title=title)
+
+
+def _number_rows(release: Release) -> Release:
+    row = Heading("row", Labels("Row", "Ligne"), KeyFace("row", step=Fraction(1)))
+    numbers = range(1, len(release) + 1)
+
+    def numbered(one: Statistic) -> Statistic:
+        margins = [replace(margin, codes=(numbers,)) for margin in one.figures.margins]
+        return replace(one, figures=Figures(len(one.figures), lambda: margins))
+
+    return replace(release, headings=(row,), statistics=tuple(map(numbered, release.statistics)))
+
+
+def picture_file(drawn: Drawn) -> str:
+    """The text of a stand-alone SVG file: the drawing on white, a picture to those who hear it read."""
+    svg = drawn.svg.replace("<svg ", '<svg role="img" ', 1)
+    # The title must come first in the drawing to be its title; the paper goes right behind the words.
+    head, mark, body = svg.partition("</desc>")
+    if not mark:
+        head, mark, body = svg.partition(">")
+    return f"{_HEADER}{head}{mark}\n{_BACKGROUND}{body}\n"
+
+
+def write_picture(drawn: Drawn, path: Path) -> None:
+    """Write the file whole, or leave what was there."""
+    replace_file(path, picture_file(drawn))

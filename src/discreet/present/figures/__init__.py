@@ -1,1 +1,0 @@
-"""A release as a picture."""

@@ -1,0 +1,69 @@
+"""A release as plain text in a fixed pitch: numbers to the right with the marks of their quality, notes below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from discreet.present.charts.lettering import clean, screen_width
+from discreet.present.crosstab import arrange, name_stand
+from discreet.present.note_list import list_notes, warn_reader
+from discreet.present.table_words import Writing, tell_marks
+from discreet.present.words import tell_level
+from discreet.results import Release, ReleaseKind
+
+__all__ = ["to_plain"]
+
+
+def to_plain(release: Release, language: str) -> str:
+    """The figures as people lay them out; of a release with parts, one after the other."""
+    if release.parts:
+        return "\n".join(to_plain(part, language) for part in release.parts.values())
+    return _render_grid(release, language)
+
+
+def _render_grid(release: Release, language: str) -> str:
+    """A cross-tabulation in a fixed pitch: numbers to the right with the marks of their quality, notes below."""
+    grid = arrange(release)
+    writings = [Writing.of(grid.statistic(column), language) for column in range(len(grid.columns))]
+    heads = [release.headings[place].title.text(language) for place in grid.down]
+    beside = release.level is not None and release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP)
+    level = tell_level(release, language)
+    told = f"intervalle à {level}" if language == "fr" else f"{level} interval"
+    tops = [words for top in grid.tops(language) for words in ([top, told] if beside else [top])]
+    rows = [[*map(clean, heads), *map(clean, tops)]]
+    for number, line in enumerate(grid.lines):
+        names = [
+            name_stand(release.headings[place], stand, language) for place, stand in zip(grid.down, line, strict=True)
+        ]
+        figures = []
+        for column, writing in enumerate(writings):
+            figure = grid.figures.get((number, column))
+            figures.append(writing.marked(figure))
+            figures += [] if not beside else ["" if figure is None else writing.interval(figure) or "–"]
+        rows.append([*map(clean, names), *figures])
+    warning, marks = warn_reader(release, language), tell_marks(release, language)
+    notes = [f"{clean(heading)}: {clean(sentence)}" for heading, sentence in list_notes(release, language)]
+    lines = [
+        *([clean(warning), ""] if warning else []),
+        clean(release.title.text(language)),
+        "",
+        *_align(rows, left=len(heads)),
+        "",
+        *([marks, ""] if marks else []),
+        *notes,
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _align(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
+    widths = [max(map(screen_width, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        spaces = [" " * (width - screen_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            cell + space if place < left else space + cell
+            for place, (cell, space) in enumerate(zip(row, spaces, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines

@@ -1,0 +1,73 @@
+"""What people look at in a notebook beside releases: budgets, cards and explanations as rows, frames and HTML."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ExtraMissing
+from discreet.present.pages.markup import element, table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Listed"]
+
+
+class Listed:
+    """Gives its `rows` as tables, and a notebook its heading, its rows and its lines."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def rows(self) -> Sequence[dict[str, Any]]:
+        """One object for each thing that it lists, all with the same names."""
+
+    @abstractmethod
+    def _heading(self) -> str:
+        """What it is, in one line without the brackets of a repr."""
+
+    def _lines(self) -> Sequence[str]:
+        """What is said below the rows."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"<{self._heading()}>"
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as a table."""
+        import pyarrow
+
+        return pyarrow.Table.from_pylist(list(self.rows))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a data frame; needs the extra 'pandas'."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise ExtraMissing(needed_for="to_pandas()", extra="pandas") from None
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars data frame; needs the extra 'polars'."""
+        try:
+            import polars
+        except ImportError:
+            raise ExtraMissing(needed_for="to_polars()", extra="polars") from None
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def _repr_html_(self) -> str:
+        rows = self.rows
+        names = list(rows[0]) if rows else []
+        shown = [["" if row[name] is None else str(row[name]) for name in names] for row in rows]
+        parts = [element("p", element("strong", self._heading()))]
+        parts += [table(names, shown)] if rows else []
+        parts += [element("p", element("small", line)) for line in self._lines()]
+        return str(element("div", *parts))

@@ -1,0 +1,138 @@
+"""A release as a file: which format, what it holds, and a write that leaves the old file or the new one.
+
+Text that a spreadsheet could run as a formula is neutralised in CSV and kept as text in XLSX; numbers stay numbers. A
+release that is not differentially private says so in every format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from discreet.errors import ExtraMissing, ParameterInvalid
+from discreet.files import check_path, replace_file
+from discreet.results import Heading, Release
+
+__all__ = ["FORMATS", "check_output", "infer_format", "render_text", "save", "text_parts"]
+
+FORMATS: Final = ("table", "json", "csv", "xlsx", "parquet", "sdmx-csv", "html", "svg")
+
+_SUFFIXES: Final = {
+    ".sdmx.csv": "sdmx-csv",
+    ".csv": "csv",
+    ".xlsx": "xlsx",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".html": "html",
+    ".htm": "html",
+    ".svg": "svg",
+    ".txt": "table",
+}
+_BINARY: Final = frozenset({"xlsx", "parquet"})
+_NEEDED: Final = {"xlsx": ("xlsxwriter",), "sdmx-csv": ("pysdmx", "pandas")}
+
+
+def infer_format(path: Path) -> str:
+    """The format that the end of a file's name stands for."""
+    name = path.name.lower()
+    for suffix, format in _SUFFIXES.items():
+        if name.endswith(suffix):
+            return format
+    raise ParameterInvalid(
+        parameter="the file's name",
+        rule=f"must end in {', '.join(_SUFFIXES)}, or the format be named ({', '.join(FORMATS)})",
+        came=f"'{path.name}'",
+    )
+
+
+def check_output(
+    path: Path | None, *, format: str, sizes: Sequence[int] = (), figures: int = 0, headings: Sequence[Heading] = ()
+) -> None:
+    """Say what would stop the file from being written, before anything is charged.
+
+    `sizes` are how many cells each key of a table has, and `figures` how many figures it will have.
+    """
+    _check_format(format)
+    for module in _NEEDED.get(format, ()):
+        if find_spec(module) is None:
+            raise ExtraMissing(needed_for=f"the format {format}", extra="tables")
+    if path is None:
+        if format in _BINARY:
+            raise _file_needed(format)
+    else:
+        check_path(path)
+    if format == "sdmx-csv":
+        from discreet.present.formats.sdmx import require_codes
+
+        require_codes(headings)
+    if format == "xlsx" and figures:
+        from discreet.present.formats.xlsx import check_size
+
+        keys = len(sizes)
+        check_size(figures=figures, columns=sizes[-1] + keys if keys > 1 else keys + 1)
+
+
+def save(release: Release, path: Path, *, format: str | None = None, language: str = "en") -> Path:
+    """Write the whole file, or leave what was there."""
+    chosen = infer_format(path) if format is None else format
+    check_output(path, format=chosen, headings=release.headings)
+    if chosen == "xlsx":
+        from discreet.present.formats.xlsx import to_xlsx
+
+        replace_file(path, to_xlsx(release, language))
+    elif chosen == "parquet":
+        from discreet.present.formats.arrow import to_parquet
+
+        replace_file(path, to_parquet(release, language))
+    else:
+        # A card may hold what no encoding has: half of a surrogate pair.
+        parts = text_parts(release, chosen, language)
+        replace_file(path, (part.encode("utf-8", errors="replace") for part in parts))
+    return path
+
+
+def render_text(release: Release, format: str, language: str) -> str:
+    """The release as text, for the formats that are text."""
+    return "".join(text_parts(release, format, language))
+
+
+def text_parts(release: Release, format: str, language: str) -> Iterator[str]:
+    """The same in parts, so that a million rows are never held as one text."""
+    _check_format(format)
+    if format in _BINARY:
+        raise _file_needed(format)
+    if format == "json":
+        from discreet.present.formats.json import json_parts
+
+        yield from json_parts(release, language)
+    elif format == "csv":
+        from discreet.present.formats.csv import csv_parts
+
+        yield from csv_parts(release, language)
+    elif format == "sdmx-csv":
+        from discreet.present.formats.sdmx import to_sdmx_csv
+
+        yield to_sdmx_csv(release, language)
+    elif format == "html":
+        from discreet.present.formats.html import write_release_page
+
+        yield write_release_page(release, language)
+    elif format == "svg":
+        from discreet.present.charts.pictures import picture_file, plot
+
+        yield picture_file(plot(release, language))
+    else:
+        from discreet.present.formats.plain_text import to_plain
+
+        yield to_plain(release, language)
+
+
+def _check_format(format: str) -> None:
+    if format not in FORMATS:
+        raise ParameterInvalid(parameter="format", rule=f"must be one of {', '.join(FORMATS)}", came=f"'{format}'")
+
+
+def _file_needed(format: str) -> ParameterInvalid:
+    return ParameterInvalid(parameter="the format", rule="is no text and needs a file to be written to", came=format)

@@ -1,0 +1,161 @@
+"""From words to a question: a statement read against one version of each dataset, its parameters checked.
+
+Explanations and plans of workloads say no where the question itself would: unknown analysts, changed terms, suspended
+datasets. That a budget is too small is theirs to tell, not to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from discreet.errors import UsageError
+from discreet.guarantees import LARGEST, CentralGuarantee, ExactLike, exact
+from discreet.ledger import Ledger, StoredAnswer, name_request
+from discreet.release.ask import Ask
+from discreet.release.forecast.accuracy import read_amounts
+from discreet.release.pipeline import check_terms, require_active
+from discreet.release.pricing import require_bounds
+from discreet.release.question import find_stored
+from discreet.release.stored_answer import interval_level
+from discreet.sql import Statement, read_statement
+from discreet.workspace import Dataset, PublicTable, Workspace, read_public_table
+
+if TYPE_CHECKING:
+    from discreet.release.forecast.apportionment import Apportionment
+    from discreet.release.forecast.explanation import Explanation
+    from discreet.release.workload import Workload
+
+__all__ = ["Shelf", "explain_ask", "plan_workload", "read_ask", "refuse_widths"]
+
+
+class Shelf:
+    """Names of a statement, each read once: a version added meanwhile must not lend its rows to a plan made from the
+    card before it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.datasets: dict[str, Dataset] = {}
+        self._public: dict[str, PublicTable] = {}
+
+    def find(self, name: str) -> Dataset | PublicTable:
+        if name in self._public:
+            return self._public[name]
+        if name not in self.datasets and name in self._workspace.public_names():
+            return self._public.setdefault(name, read_public_table(self._workspace, name))
+        if name not in self.datasets:
+            self.datasets[name] = self._workspace.dataset(name)
+        return self.datasets[name]
+
+    def read(self, sql: str, *, admit: frozenset[str] = frozenset()) -> tuple[Statement, dict[str, Dataset]]:
+        statement, cards = read_statement(sql, self, admit=admit)
+        return statement, {name: self.datasets[name] for name in cards}
+
+
+def read_ask(
+    sql: str,
+    workspace: Workspace,
+    ledger: Ledger,
+    *,
+    analyst: str,
+    epsilon: ExactLike | None,
+    delta: ExactLike = 0,
+    within: Mapping[str, ExactLike] | str | None = None,
+    assume: Mapping[str, ExactLike] | str | int | None = None,
+    level: ExactLike = "0.95",
+    request_id: str | None = None,
+    fresh: bool = False,
+) -> Ask:
+    """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
+    if (epsilon is None) == (within is None):
+        raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
+    statement, datasets = Shelf(workspace).read(sql)
+    asked = Ask(
+        statement=statement,
+        datasets=datasets,
+        analyst=analyst,
+        request_id=name_request(request_id),
+        fresh=fresh,
+        epsilon=exact(epsilon, parameter="epsilon") if epsilon is not None else Decimal(0),
+        delta=exact(delta, parameter="delta", zero=True, below=1),
+        level=interval_level(level),
+        assumed=read_amounts(assume, option="assume"),
+        widths=None if within is None else read_amounts(within, option="within"),
+    )
+    if asked.widths is None:
+        return asked
+    require_bounds(statement)
+    solved = replace(asked, epsilon=_solved(asked, most=Decimal(LARGEST)))
+    # Held against the caps, not against what remains: a stored answer may meet the widths and cost nothing.
+    budget = ledger.terms(asked.population).budget
+    if solved.epsilon > min(budget.epsilon, budget.per_analyst):
+        refuse_widths(solved, ledger)
+    return solved
+
+
+def refuse_widths(asked: Ask, ledger: Ledger) -> None:
+    """Where the budget does not suffice for the widths asked, say what all that remains of it would reach."""
+    standing = ledger.standing(asked.population)
+    left = [standing.balance(), standing.analyst_balance(asked.analyst)]
+    if asked.widths is not None:
+        _solved(asked, most=min(holder.epsilon_remaining for holder in left))
+
+
+def _solved(asked: Ask, *, most: Decimal) -> Decimal:
+    from discreet.release.forecast.accuracy_targets import epsilon_within
+
+    assert asked.widths is not None, "only widths are solved for"
+    return epsilon_within(
+        asked.statement,
+        asked.cards,
+        asked.widths,
+        delta=asked.delta,
+        level=asked.level,
+        assumed=asked.assumed,
+        most=most,
+    )
+
+
+def explain_ask(asked: Ask, ledger: Ledger) -> Explanation:
+    """What asking would do; refused where asking would be, but for a budget that is too small."""
+    from discreet.release.forecast.explainer import explain
+
+    def stored(charged: CentralGuarantee) -> StoredAnswer | None:
+        found = None if asked.fresh else find_stored(asked, ledger, charged=charged)
+        if found is None:
+            require_active(asked.datasets, ledger)
+        return found
+
+    _check(asked.datasets, asked.analyst, ledger)
+    return explain(
+        asked.statement,
+        asked.cards,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        level=asked.level,
+        standing=ledger.standing(asked.population),
+        analyst=asked.analyst,
+        assumed=asked.assumed,
+        stored=stored,
+    )
+
+
+def plan_workload(workload: Workload, workspace: Workspace, ledger: Ledger, *, analyst: str) -> Apportionment:
+    """The split of a workload over the datasets as they are now; nothing is charged and no row is looked at."""
+    from discreet.release.forecast.apportionment import Reading, apportion
+
+    interval_level(workload.level)
+    shelf = Shelf(workspace)
+    readings = [Reading(task, *shelf.read(task.sql)) for task in workload.tasks]
+    for reading in readings:
+        _check(reading.datasets, analyst, ledger)
+        require_active(reading.datasets, ledger)
+    standing = ledger.standing(readings[0].dataset.card.population)
+    return apportion(workload, readings, standing=standing, analyst=analyst)
+
+
+def _check(datasets: Mapping[str, Dataset], analyst: str, ledger: Ledger) -> None:
+    check_terms([dataset.card for dataset in datasets.values()], ledger)
+    ledger.require_analyst(analyst)

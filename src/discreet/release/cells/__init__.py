@@ -1,0 +1,1 @@
+"""The cells of an answer: outputs worked out of noisy measures, with intervals, in the order that was asked for."""

@@ -1,0 +1,116 @@
+"""Parquet files as Arrow batches in the file's own flat types; what is nested is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from discreet.sources.source import DataSource, FileLimits, clean_name
+
+__all__ = ["ParquetSource", "flatten_column"]
+
+_BATCH_ROWS: Final = 1 << 16
+_BATCH_BYTES: Final = 1 << 30
+_BUFFER_BYTES: Final = 1 << 20
+
+
+class ParquetSource(DataSource):
+    """A Parquet file, read row group by row group."""
+
+    sort: ClassVar[str] = "parquet"
+
+    def __init__(self, file: Path, limits: FileLimits) -> None:
+        super().__init__(file, limits)
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            with parquet.ParquetFile(file) as opened:
+                metadata, self.schema = opened.metadata, opened.schema_arrow
+                groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+                expanded = sum(group.total_byte_size for group in groups)
+        except (pa.ArrowException, OSError):
+            raise self.refusal("cannot be read as Parquet") from None
+        self._raw_names = list(self.schema.names)
+        self._names = tuple(clean_name(name) for name in self._raw_names)
+        if metadata.num_rows > limits.rows:
+            raise self.refusal(f"has {metadata.num_rows:,} rows; the limit is {limits.rows:,}")
+        if expanded > limits.expanded_bytes:
+            raise self.refusal(f"unpacks to {expanded:,} bytes; the limit is {limits.expanded_bytes:,}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    def batches(self, names: Sequence[str]) -> Iterator[Any]:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        raw = [self._raw_names[self._names.index(name)] for name in names]
+        rows = unpacked = 0
+        texts = [name for name in raw if pa.types.is_string(self.schema.field(name).type)]
+        try:
+            # A dictionary says a long text once for very many rows: it is measured before it is written out. Without
+            # a buffer of its own size Arrow keeps all that it has read of the file until the end.
+            with parquet.ParquetFile(
+                self.file, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER_BYTES
+            ) as opened:
+                for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=raw, use_threads=False):
+                    rows += batch.num_rows
+                    if rows > self.limits.rows:
+                        raise self.refusal(f"has more than {self.limits.rows:,} rows")
+                    wide = sum(map(_written_bytes, batch.columns))
+                    unpacked += wide
+                    if unpacked > self.limits.expanded_bytes or wide > _BATCH_BYTES:
+                        raise self.refusal("unpacks to far more than its size allows")
+                    arrays = [flatten_column(batch.column(name), name, self) for name in raw]
+                    yield pa.RecordBatch.from_arrays(arrays, names=list(names))
+        except (pa.ArrowException, OSError):
+            raise self.refusal("cannot be read as Parquet: it is damaged or cut short") from None
+
+
+def _written_bytes(array: Any) -> int:
+    """How many bytes a column takes once its dictionary is written out; without doing so."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(array.type) or not types.is_string(array.type.value_type):
+        return int(array.nbytes)
+    lengths = compute.cast(compute.binary_length(array.dictionary), "int64")
+    return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
+
+
+def flatten_column(array: Any, name: str, source: DataSource) -> Any:
+    """The column as numbers or as valid text; Arrow leaves the text of files unchecked."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    kind = array.type
+    if types.is_dictionary(kind):
+        array = array.dictionary_decode()
+        kind = array.type
+    if types.is_nested(kind):
+        raise source.refusal(f"holds a nested column, '{clean_name(name)}'; flatten it first")
+    if types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
+        return array.cast(pa.string()) if types.is_null(kind) else array
+    if types.is_floating(kind):
+        return array.cast(pa.float32()) if types.is_float16(kind) else array
+    try:
+        text = _plain_decimals(array) if types.is_decimal(kind) else array.cast(pa.string())
+        text.validate(full=True)
+    except pa.ArrowException:
+        raise source.refusal(f"holds a column that is no number or UTF-8 text, '{clean_name(name)}'") from None
+    return text
+
+
+def _plain_decimals(array: Any) -> Any:
+    """Decimals as text without exponent: Arrow writes a zero with nine places as 0E-9, which no code or id is."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    text = array.cast(pa.string())
+    shortened = compute.fill_null(compute.match_substring(text, "E"), False)
+    if not compute.any(shortened).as_py():
+        return text
+    plain = [None if value is None else format(value, "f") for value in array.to_pylist()]
+    return pa.array(plain, pa.string())

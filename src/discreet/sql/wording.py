@@ -1,0 +1,340 @@
+"""Plans in the words of the card: column names, codes and real units instead of positions and whole steps.
+
+A value of the plan is a whole number; what is written for it is a text and the step that makes the two equal, so
+`Within(3·x, 21, None)` over a column in steps of 0.01 reads `x >= 0.07`. What is said is what the plan does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from discreet.cards import Card, Column, ColumnKind
+from discreet.sql.algebra import (
+    Absolute,
+    And,
+    Case,
+    Clamp,
+    Coalesce,
+    Condition,
+    Derive,
+    Field,
+    Filter,
+    Greatest,
+    Identity,
+    IsNull,
+    Join,
+    KeyJoin,
+    Least,
+    Lookup,
+    Not,
+    Nothing,
+    OneOf,
+    Or,
+    PerUnit,
+    Plus,
+    Relation,
+    Scan,
+    Smallest,
+    Tally,
+    TextIn,
+    Times,
+    UnitAggregate,
+    UnitTotal,
+    Value,
+    Whole,
+    Within,
+    scans,
+)
+from discreet.sql.statement import KeyFace, Statement
+
+__all__ = ["Face", "faces_of", "plural", "word_condition", "word_number", "word_relation", "word_statement"]
+
+_MOST_LISTED: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """A text and the size of one whole step of what it stands for; `codes` for a category."""
+
+    text: str
+    step: Fraction = Fraction(1)
+    codes: tuple[str, ...] = ()
+    simple: bool = True
+
+
+Faces = Mapping[Identity, Face]
+Names = Mapping[Identity, str]
+
+
+def word_number(number: Fraction) -> str:
+    """Exact where a number has at most 9 decimals, else a quotient."""
+    if 10**9 % number.denominator:
+        return f"{number.numerator}/{number.denominator}"
+    whole, part = divmod(abs(number.numerator) * (10**9 // number.denominator), 10**9)
+    return f"{'-' if number < 0 else ''}{whole:,}" + (f".{part:09d}".rstrip("0") if part else "")
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- statements and relations ---------------------------------------------------------------------------------------
+
+
+def word_statement(statement: Statement, cards: Mapping[str, Card]) -> tuple[str, ...]:
+    """What is measured, from the rows outwards: one line per step."""
+    plan = statement.plan
+    lines = list(word_relation(plan.source, cards, statement.names))
+    if plan.keys:
+        keys = [_key(face, key.cells) for face, key in zip(statement.keys, plan.keys, strict=True)]
+        cells = "" if plan.open else f": {plural(plan.cell_count, 'cell')}"
+        lines.append(f"group by {', '.join(keys)}{cells}")
+    lines += [f"measure {face.text}" for face in statement.measures]
+    return tuple(lines)
+
+
+def _key(face: KeyFace, cells: Sequence[int | None] | None) -> str:
+    if cells is None:
+        return f"{face.name} (keys from the rows, above a threshold)"
+    return f"{face.name} ({plural(len(cells), 'value')}{', NULL last' if None in cells else ''})"
+
+
+def word_relation(relation: Relation, cards: Mapping[str, Card], names: Names) -> Iterator[str]:
+    """One line per operator, the innermost first; the two sides of a join are indented.
+
+    `names` are those that the statement gave to the columns it made.
+    """
+    match relation:
+        case Scan(dataset, rows):
+            bound = min(rows, cards[dataset].unit.rows)
+            yield f"rows of {dataset}, at most {bound:,} of each {cards[dataset].unit.column}"
+        case Filter(source, where):
+            yield from word_relation(source, cards, names)
+            why = " (complete by the card)" if relation.by_card else ""
+            yield f"where {word_condition(where, faces_of(source, cards, names))}{why}"
+        case Derive(source, columns):
+            yield from word_relation(source, cards, names)
+            below = faces_of(source, cards, names)
+            made = [(_name(one, names), _word(value, below).text) for one, value in columns if value != Field(one)]
+            told = [f"{text} AS {name}" for name, text in made if text != name]
+            if told:
+                yield f"with {', '.join(told)}"
+        case PerUnit(source, columns):
+            yield from word_relation(source, cards, names)
+            below = faces_of(source, cards, names)
+            told = [f"{_aggregate(aggregate, below).text} AS {_name(one, names)}" for one, aggregate in columns]
+            yield f"one row per unit: {', '.join(told) or 'its presence'}"
+        case Join(left, right):
+            yield "joined on the unit:"
+            yield from _word_sides(left, right, cards, names)
+        case Lookup(source, key, columns, entries):
+            yield from word_relation(source, cards, names)
+            key_text = _word(key, faces_of(source, cards, names)).text
+            given = f", giving {', '.join(_name(one, names) for one in columns)}" if columns else ""
+            yield f"joined with a public table of {plural(len(entries), 'key')} by {key_text}{given}"
+        case KeyJoin(left, right, left_key, right_key):
+            faces = faces_of(relation, cards, names)
+            yield f"joined where {faces[left_key.column].text} = {faces[right_key.column].text}, across units:"
+            yield from _word_sides(left, right, cards, names)
+
+
+def _word_sides(left: Relation, right: Relation, cards: Mapping[str, Card], names: Names) -> Iterator[str]:
+    yield from (f"  {line}" for line in word_relation(left, cards, names))
+    yield "and"
+    yield from (f"  {line}" for line in word_relation(right, cards, names))
+
+
+def faces_of(relation: Relation, cards: Mapping[str, Card], names: Names) -> Faces:
+    """How the columns of a relation are written."""
+    match relation:
+        case Scan(dataset, _, columns):
+            return {one: _card_face(cards[dataset].column(name)) for one, name in columns}
+        case Filter(source, _):
+            return faces_of(source, cards, names)
+        case Derive(source, columns):
+            below = faces_of(source, cards, names)
+            return {
+                one: below[one] if value == Field(one) else _named(_name(one, names), _word(value, below))
+                for one, value in columns
+            }
+        case PerUnit(source, columns):
+            below = faces_of(source, cards, names)
+            return {one: _named(_name(one, names), _aggregate(aggregate, below)) for one, aggregate in columns}
+        case Join(left, right) | KeyJoin(left, right):
+            ours, theirs = faces_of(left, cards, names), faces_of(right, cards, names)
+            shared = {face.text for face in ours.values()} & {face.text for face in theirs.values()}
+            return {**_of_side(ours, left, shared), **_of_side(theirs, right, shared)}
+        case Lookup(source, _, columns, _):
+            return {**faces_of(source, cards, names), **{one: Face(_name(one, names)) for one in columns}}
+
+
+def _card_face(column: Column) -> Face:
+    codes = tuple(category.code for category in column.categories) if column.kind is ColumnKind.CATEGORY else ()
+    return Face(column.name, Fraction(column.step or 1), codes)
+
+
+def _of_side(faces: Faces, side: Relation, shared: set[str]) -> Faces:
+    """The columns of one side of a join; where the other side has the same name, with the dataset's before it."""
+    dataset = next(scans(side)).dataset
+    return {one: _named(f"{dataset}.{face.text}", face) if face.text in shared else face for one, face in faces.items()}
+
+
+def _name(column: Identity, names: Names) -> str:
+    return names.get(column, f"column {column}")
+
+
+def _named(name: str, face: Face) -> Face:
+    return Face(name, face.step, face.codes)
+
+
+def _aggregate(aggregate: UnitAggregate, below: Faces) -> Face:
+    match aggregate:
+        case Tally(None):
+            return Face("COUNT(*)")
+        case Tally(value):
+            assert value is not None
+            return Face(f"COUNT({_word(value, below).text})")
+    face = _word(aggregate.value, below)
+    function = {UnitTotal: "SUM", Smallest: "MIN"}.get(type(aggregate), "MAX")
+    return Face(f"{function}({face.text})", face.step)
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+def _word(value: Value, faces: Faces) -> Face:
+    match value:
+        case Field(column):
+            return faces[column]
+        case Whole(number):
+            return Face(word_number(Fraction(number)))
+        case Nothing():
+            return Face("NULL")
+        case Times(Whole(factor), inner) if factor > 0:
+            # A factor only says that the product is kept in finer steps than the value.
+            face = _word(inner, faces)
+            return Face(face.text, face.step / factor, simple=face.simple)
+        case Times(Whole(factor), inner) if factor < 0:
+            face = _word(inner, faces)
+            return Face(f"-{_bracketed(face)}", face.step / -factor)
+        case Times(left, right):
+            one, two = _word(left, faces), _word(right, faces)
+            return Face(f"{_bracketed(one)} * {_bracketed(two)}", one.step * two.step)
+        case Absolute(inner):
+            face = _word(inner, faces)
+            return Face(f"ABS({face.text})", face.step)
+        case Clamp(inner, low, high):
+            face = _word(inner, faces)
+            ends = f"{word_number(low * face.step)}, {word_number(high * face.step)}"
+            return Face(f"CLAMP({face.text}, {ends})", face.step)
+    return _several(value, faces)
+
+
+def _several(value: Plus | Least | Greatest | Coalesce | Case, faces: Faces) -> Face:
+    match value:
+        case Plus(terms):
+            texts, step = _alike(terms, faces)
+            return Face(_added(texts), step, simple=False)
+        case Least(values):
+            texts, step = _alike(values, faces)
+            return Face(f"LEAST({', '.join(texts)})", step)
+        case Greatest(values):
+            texts, step = _alike(values, faces)
+            return Face(f"GREATEST({', '.join(texts)})", step)
+        case Coalesce(values):
+            texts, step = _alike(values, faces)
+            return Face(f"COALESCE({', '.join(texts)})", step)
+        case Case(branches, otherwise):
+            texts, step = _alike([*(then for _, then in branches), otherwise], faces)
+            whens = [
+                f"WHEN {word_condition(condition, faces)} THEN {text}"
+                for (condition, _), text in zip(branches, texts, strict=False)
+            ]
+            return Face(f"CASE {' '.join(whens)} ELSE {texts[-1]} END", step)
+
+
+def _alike(values: Sequence[Value], faces: Faces) -> tuple[list[str], Fraction]:
+    """The texts of values that are compared or added, all in one step: the coarsest that one of them has."""
+    moving = [_word(value, faces) for value in values if not isinstance(value, Whole | Nothing)]
+    step = max((face.step for face in moving), default=Fraction(1))
+    texts = []
+    for value in values:
+        if isinstance(value, Whole):
+            texts.append(word_number(value.value * step))
+            continue
+        face = _word(value, faces)
+        factor = step / face.step
+        plain = isinstance(value, Nothing) or factor == 1
+        texts.append(face.text if plain else f"{word_number(factor)} * {_bracketed(face)}")
+    return texts, step
+
+
+def _added(texts: Sequence[str]) -> str:
+    signed = [f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text in texts[1:]]
+    return texts[0] + "".join(signed)
+
+
+def _bracketed(face: Face) -> str:
+    return face.text if face.simple else f"({face.text})"
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+def word_condition(condition: Condition, faces: Faces) -> str:
+    """A condition as one would write it in WHERE."""
+    match condition:
+        case And(operands):
+            return " AND ".join(_operand(operand, faces, And) for operand in operands)
+        case Or(operands):
+            return " OR ".join(_operand(operand, faces, Or) for operand in operands)
+        case Not(IsNull(value)):
+            return f"{_bracketed(_word(value, faces))} IS NOT NULL"
+        case Not(operand):
+            return f"NOT ({word_condition(operand, faces)})"
+        case IsNull(value):
+            return f"{_bracketed(_word(value, faces))} IS NULL"
+        case TextIn(field, values):
+            return _among(faces[field.column].text, [_quoted(text) for text in values])
+        case OneOf(value, places):
+            face = _word(value, faces)
+            return _among(_bracketed(face), [_shown(face, place) for place in places])
+        case Within(value, low, high):
+            return _between(_word(value, faces), low, high)
+
+
+def _operand(condition: Condition, faces: Faces, around: type[And] | type[Or]) -> str:
+    text = word_condition(condition, faces)
+    mixed = isinstance(condition, And | Or) and not isinstance(condition, around)
+    return f"({text})" if mixed else text
+
+
+def _among(name: str, shown: Sequence[str]) -> str:
+    if len(shown) == 1:
+        return f"{name} = {shown[0]}"
+    listed = [*shown[:_MOST_LISTED], f"… {len(shown) - _MOST_LISTED:,} more"] if len(shown) > _MOST_LISTED else shown
+    return f"{name} IN ({', '.join(listed)})"
+
+
+def _between(face: Face, low: int | None, high: int | None) -> str:
+    name = _bracketed(face)
+    if low is None or high is None:
+        bound = low if low is not None else high
+        assert bound is not None
+        return f"{name} {'>=' if low is not None else '<='} {_shown(face, bound)}"
+    if low == high:
+        return f"{name} = {_shown(face, low)}"
+    return f"{name} BETWEEN {_shown(face, low)} AND {_shown(face, high)}"
+
+
+def _shown(face: Face, place: int) -> str:
+    if face.codes:
+        return _quoted(face.codes[place]) if 0 <= place < len(face.codes) else str(place)
+    return word_number(place * face.step)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

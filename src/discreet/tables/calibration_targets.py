@@ -1,0 +1,107 @@
+"""Which public totals a table is brought to: the card's, those of stored public tables, or none.
+
+Decided from the request, the card and public tables; the figures of the table play no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from discreet.cards import PublicTotals, canonical_code
+from discreet.errors import ParameterInvalid, QueryRefused
+from discreet.tables.calibration import Target, read_totals
+from discreet.tables.formation import Formed, may_be_negative
+from discreet.workspace import Workspace, read_public_table
+
+__all__ = ["CARD", "NONE", "card_targets", "choose_targets"]
+
+CARD: Final = "card"
+NONE: Final = "none"
+
+
+def card_targets(formed: Formed) -> tuple[Target, ...]:
+    """The card's totals where they are those of the table, else none: what is taken by default."""
+    return _of_card(formed) if _why_not(formed) is None else ()
+
+
+def choose_targets(calibrate: Sequence[str], formed: Formed, workspace: Workspace) -> tuple[Target, ...]:
+    """The targets of `--calibrate`."""
+    if not calibrate:
+        return card_targets(formed)
+    if {CARD, NONE} & set(calibrate):
+        if len(calibrate) > 1:
+            raise ParameterInvalid(
+                parameter="calibrate",
+                rule=f"must be {CARD}, {NONE}, or public tables",
+                came=f"{' and '.join(calibrate)}",
+            )
+        if calibrate[0] == NONE:
+            return ()
+        if reason := _why_not(formed):
+            raise QueryRefused(f"this table cannot be calibrated to the card's totals: {reason}.", part="calibrate")
+        return _of_card(formed)
+    return tuple(_of_public_table(name, formed, workspace) for name in calibrate)
+
+
+def _why_not(formed: Formed) -> str | None:
+    """Why the card's totals are not those of this table; None where they are."""
+    request = formed.request
+    if not formed.card.totals:
+        return "its card declares none"
+    if not request.weighted or request.value is not None:
+        return "they are totals of weights, and this is no weighted count"
+    if request.of_some(formed.card):
+        return "they are totals of everybody, and this table is of some"
+    return None
+
+
+def _of_card(formed: Formed) -> tuple[Target, ...]:
+    """Totals by keys of the table; where no key has any, the grand total."""
+    card, by = formed.card, formed.request.by
+    shown = [one for one in card.totals if one.by in by]
+    if not shown:
+        whole = next((one for one in card.totals if one.by is None), card.totals[0])
+        return (Target((), np.array(float(whole.total)), _name(formed, whole), whole.source),)
+    return tuple(_by_key(one, formed) for one in shown)
+
+
+def _by_key(totals: PublicTotals, formed: Formed) -> Target:
+    place = formed.request.by.index(totals.by or "")
+    known = {canonical_code(code): float(total) for code, total in totals.values}
+    codes = [formed.headings[place].code(cell) for cell in formed.plan.keys[place].cells or ()]
+    figures = [np.nan if code is None else known[canonical_code(str(code))] for code in codes]
+    return Target((place,), np.array(figures), _name(formed, totals), totals.source)
+
+
+def _name(formed: Formed, totals: PublicTotals) -> str:
+    of = "" if totals.by is None else f".{totals.by}"
+    return f"{formed.card.dataset}.totals{of}"
+
+
+def _of_public_table(name: str, formed: Formed, workspace: Workspace) -> Target:
+    """`TABLE.COLUMN`: a stored public table whose key is one of the table's keys, and its column of totals."""
+    table, dot, column = name.partition(".")
+    if not dot or not table or not column:
+        raise ParameterInvalid(
+            parameter="calibrate",
+            rule=f"must be {CARD}, {NONE} or TABLE.COLUMN, a stored public table and its totals",
+            came=f"'{name}'",
+        )
+    if formed.step is None or may_be_negative(formed):
+        raise QueryRefused(
+            "only counts, and totals of a value that cannot be negative, are calibrated to public totals.",
+            part="calibrate",
+        )
+    found = read_public_table(workspace, table)
+    if found.key not in formed.request.by:
+        raise ParameterInvalid(
+            parameter="calibrate",
+            rule="needs a public table whose key is a column of the table",
+            came=f"'{table}', whose key is '{found.key}'",
+        )
+    place = formed.request.by.index(found.key)
+    totals = read_totals(found, column, formed.headings[place], formed.plan.keys[place].cells or ())
+    return Target((place,), totals, name)

@@ -1,0 +1,244 @@
+"""What a table would cost and how far off it would be, told before it is asked. No row is looked at.
+
+Every strategy is shown with its expected error for each published margin, so that the choice can be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from discreet.guarantees import text
+from discreet.ledger import PopulationStanding, StoredAnswer
+from discreet.present import Listed, cover_of, say_strategy
+from discreet.release import NoisyMeasure, Outlook, Pricing, about, foresee, percent
+from discreet.results import Coverage
+from discreet.sql import plan_hash, word_statement
+from discreet.tables.calibration import Target
+from discreet.tables.linear.layout import Margin
+from discreet.tables.table_design import Component, Design
+from discreet.tables.table_figures import EstimatedMeasure
+from discreet.tables.table_notes import describe_design, name_margin, note_strategy, strategy_rows
+
+__all__ = ["TableExplanation", "estimate_unseen", "explain_table"]
+
+
+@dataclass(frozen=True, repr=False)
+class TableExplanation(Listed):
+    """What asking would do. It depends on the request, the cards and the ledger alone.
+
+    `half_widths` are those of the chosen strategy, for every measure and margin: the least and the largest. `errors`
+    are how far off its figures are on average, one for each of the laws that the noise of a margin has.
+    `other` is where the other kind of noise would lead, where both were offered.
+    """
+
+    design: Design
+    plan: tuple[str, ...]
+    level: Decimal
+    half_widths: tuple[Mapping[Margin, tuple[float, float]], ...]
+    errors: tuple[Mapping[Margin, tuple[float, ...]], ...]
+    outlook: Outlook
+    other: Outlook | None
+    targets: tuple[Target, ...] = ()
+
+    @property
+    def rows(self) -> list[dict[str, str | int | float]]:
+        """The chosen strategy's half-widths, for every measure and margin: the least and the largest."""
+        formed = self.design.formed
+        return [
+            {
+                "measure": component.face.text,
+                "margin": name_margin(formed, margin),
+                "figures": component.layout.count(margin),
+                "least_half_width": low * float(component.face.step),
+                "largest_half_width": high * float(component.face.step),
+            }
+            for component, widths in zip(self.design.components, self.half_widths, strict=True)
+            for margin, (low, high) in widths.items()
+        ]
+
+    def _heading(self) -> str:
+        return f"Explanation of a table, {self.design.formed.title.en}: {self.outlook.guarantee}"
+
+    def _lines(self) -> list[str]:
+        return self.outlook.lines()
+
+    def to_dict(self) -> dict[str, object]:
+        formed = self.design.formed
+        return {
+            "plan": list(self.plan),
+            "plan_hash": plan_hash(self.design.statement.plan),
+            "sql": formed.request.to_sql(formed.card),
+            "table": describe_design(self.design, None),
+            "cells": int(np.prod(formed.sizes)),
+            "level": text(self.level),
+            "interval_meaning": cover_of([Coverage("raw")], "en"),
+            "expected_error_is": "the mean over published margins, the cells among them, of the variance of a figure",
+            "measures": [
+                {
+                    "measure": component.face.text,
+                    "part": float(component.part),
+                    "chosen": component.chosen.name,
+                    "noise": component.chosen.noise,
+                    "strategies": strategy_rows(formed, component),
+                    "half_widths": [
+                        {
+                            "keeps": [formed.request.by[place] for place in margin],
+                            "least": low * float(component.face.step),
+                            "largest": high * float(component.face.step),
+                        }
+                        for margin, (low, high) in widths.items()
+                    ],
+                    "expected_errors": [
+                        {
+                            "keeps": [formed.request.by[place] for place in margin],
+                            "least": min(each) * float(component.face.step),
+                            "largest": max(each) * float(component.face.step),
+                        }
+                        for margin, each in errors.items()
+                    ],
+                }
+                for component, widths, errors in zip(self.design.components, self.half_widths, self.errors, strict=True)
+            ],
+            "charge": self.outlook.cost(),
+            "guarantee": str(self.outlook.guarantee),
+            **self.outlook.to_dict(),
+            "notes": [
+                *self._calibration(),
+                *self._notes(),
+                *([] if self.outlook.refusal is None else [self.outlook.refusal]),
+            ],
+        }
+
+    def _calibration(self) -> list[str]:
+        """That figures will be calibrated, which changes errors in a way that depends on the noisy figures."""
+        if not self.targets:
+            return []
+        formed = self.design.formed
+        names = ", ".join(f"{target.name} ({name_margin(formed, target.kept)})" for target in self.targets)
+        said = [f"Figures will meet {names}; the errors above are those before calibration (--calibrate none)."]
+        several = {place for place, size in enumerate(formed.sizes) if size > 1}
+        if any(several <= set(target.kept) for target in self.targets):
+            said.append("Every figure of this table is a public total: asking buys nothing. Add a column to --by.")
+        return said
+
+    def _notes(self) -> list[str]:
+        if self.other is None or self.outlook.refusal is not None or self.other.refusal is not None:
+            return []
+        now, then = text(self.outlook.epsilon_left), text(self.other.epsilon_left)
+        if self.design.rho is not None:
+            return [
+                f"Gaussian noise is charged in rho: after it the largest single question is epsilon {now}; after "
+                f"Laplace noise, which errs more, it would be {then}."
+            ]
+        return [
+            f"Gaussian noise would err less, and leave epsilon {then} for the largest single question instead of "
+            f"{now}: --noise gaussian takes it, and auto where the card says accounting: rho."
+        ]
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """For people, one screen for a usual table."""
+        card = self.design.formed.card
+        sections = [
+            ("Plan", list(self.plan)),
+            ("Protects", [f"{card.unit}; neighbours: {card.neighbours}; population '{card.population}'"]),
+        ]
+        for component, widths in zip(self.design.components, self.half_widths, strict=True):
+            title = f"Strategies for {component.face.text}: expected standard error of a figure, by margin"
+            sections.append((title, [*self._strategies(component), *self._chosen(component, widths)]))
+        sections += [
+            *([("Calibration", calibration)] if (calibration := self._calibration()) else []),
+            ("Budget", [*self.outlook.lines(), *self._notes()]),
+            ("Plan hash", [plan_hash(self.design.statement.plan)]),
+        ]
+        return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections)
+
+    def _strategies(self, component: Component) -> list[str]:
+        """A small table: one line for each margin, one column for each strategy, the chosen one marked."""
+        formed, step = self.design.formed, float(component.face.step)
+        offered = component.strategies
+        marks = ["→ " if strategy == component.chosen else "" for strategy in offered]
+        lines = [
+            ["", *(strategy.noise for strategy in offered)],
+            ["margin", *(f"{mark}{strategy.name}" for mark, strategy in zip(marks, offered, strict=True))],
+        ]
+        for margin in component.layout.margins:
+            errors = [about(strategy.expected[margin] ** 0.5 * step) for strategy in offered]
+            lines.append([name_margin(formed, margin), *errors])
+        lines.append(["mean variance", *(about(strategy.mean * step**2) for strategy in offered)])
+        widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+        return [
+            "  ".join(
+                cell.rjust(width) if column else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in lines
+        ]
+
+    def _chosen(self, component: Component, widths: Mapping[Margin, tuple[float, float]]) -> list[str]:
+        formed, step = self.design.formed, float(component.face.step)
+        spans = "; ".join(
+            f"{name_margin(formed, margin)} ± {_span(low * step, high * step)}"
+            for margin, (low, high) in widths.items()
+        )
+        return [say_strategy(note_strategy(formed, component)).en, f"{percent(self.level)} intervals: {spans}"]
+
+
+def _span(low: float, high: float) -> str:
+    return about(low) if about(low) == about(high) else f"{about(low)} to {about(high)}"
+
+
+def explain_table(
+    design: Design,
+    *,
+    level: Decimal,
+    standing: PopulationStanding,
+    analyst: str,
+    other: Design | None = None,
+    stored: StoredAnswer | None = None,
+    targets: Sequence[Target] = (),
+) -> TableExplanation:
+    """What asking for the table would do; that the budget would be exceeded is a note, not a refusal."""
+    pricing = design.price()
+    unseen = estimate_unseen(design, pricing)
+    beside = None if other is None or stored is not None else other.price().guarantee
+    return TableExplanation(
+        design=design,
+        plan=word_statement(design.formed.statement, design.formed.cards),
+        level=level,
+        half_widths=tuple(_half_widths(one, level) for one in unseen),
+        errors=tuple(
+            {margin: tuple(one.mean_errors(margin).tolist()) for margin in one.layout.margins} for one in unseen
+        ),
+        outlook=foresee(pricing.guarantee, standing, analyst, stored),
+        other=None if beside is None else foresee(beside, standing, analyst),
+        targets=tuple(targets),
+    )
+
+
+def estimate_unseen(design: Design, pricing: Pricing) -> list[EstimatedMeasure]:
+    """The measures of a table as they will be estimated, without values: their errors follow from mechanisms alone."""
+    priced = iter(pricing.measures)
+    return [
+        EstimatedMeasure(
+            component.layout,
+            component.chosen.measured,
+            [
+                NoisyMeasure("", one.epsilon, one.sensitivities.key, one.mechanisms, (), one.rho)
+                for one in (next(priced) for _ in component.chosen.measured)
+            ],
+        )
+        for component in design.components
+    ]
+
+
+def _half_widths(estimated: EstimatedMeasure, level: Decimal) -> Mapping[Margin, tuple[float, float]]:
+    """The least and the largest of every margin."""
+    reach = {margin: estimated.half_widths(margin, level) for margin in estimated.layout.margins}
+    return {margin: (float(one.min()), float(one.max())) for margin, one in reach.items()}

@@ -1,0 +1,384 @@
+"""The workspace: one folder that holds prepared datasets, their cards and what it takes to find the ledger.
+
+    workspace.json                   id, schema, ledger settings, key and anchor paths, salt, allowed roots
+    datasets/NAME/current.json       which version answers questions; replaced in one step
+    datasets/NAME/vN/                card.yaml, data.parquet, report.json; never changed once there
+                                     (card.yaml and source.json when the rows stay in their own engine)
+    public/NAME/vN.json              a public table to join with; the highest version holds
+    models/DATASET/NAME/             a trained generator: current.json and vN/, where only the current one is kept
+    staging/                         what is being added; swept when the next file is added
+
+Whoever can read the folder is the custodian, so it is closed to everyone else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shlex
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.cards import Card, read_card
+from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
+from discreet.files import sync, write_whole
+from discreet.paths import read_regular
+from discreet.workspace.row_source import RowSource, read_row_source
+
+__all__ = [
+    "SCHEMA",
+    "Dataset",
+    "GiveVersion",
+    "LedgerSettings",
+    "Workspace",
+    "WorkspaceSettings",
+    "count_on",
+    "find_workspace",
+]
+
+SCHEMA: Final = 1
+_SETTINGS: Final = "workspace.json"
+_VERSION: Final = re.compile(r"v([1-9]\d{0,8})", re.ASCII)
+_PUBLIC_VERSION: Final = re.compile(r"v([1-9]\d{0,8})\.json", re.ASCII)
+# Says the number of a new version, given the highest that is in the folder; called once the version is complete.
+GiveVersion = Callable[[int], int]
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSettings:
+    """Where the ledger lives: SQLite in the workspace, or PostgreSQL by a DSN in an environment variable."""
+
+    store: str = "sqlite"
+    dsn_env: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.store not in {"sqlite", "postgres"}:
+            raise UsageError(f"ledger store must be sqlite or postgres; '{self.store}' came.", store=self.store)
+        if (self.store == "postgres") != (self.dsn_env is not None):
+            raise UsageError(
+                "a PostgreSQL ledger, and only that, names the environment variable that holds its DSN.",
+                store=self.store,
+            )
+        # The DSN may hold a password: only the name of a variable is ever stored.
+        if self.dsn_env is not None and not _VARIABLE.fullmatch(self.dsn_env):
+            raise UsageError("the DSN is given by the name of an environment variable, such as DISCREET_DSN.")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """What `init` may set. Paths left out get their place under the user's state folder."""
+
+    ledger: LedgerSettings = field(default_factory=LedgerSettings)
+    key: Path | None = None
+    anchor: Path | None = None
+    roots: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """One version of a dataset: prepared rows in the workspace, or a table that stays in its engine (`source`)."""
+
+    name: str
+    version: int
+    card: Card
+    data: Path
+    report: Path
+    source: RowSource
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """An open workspace. `key` and `anchor` are paths only; the ledger makes and checks the files."""
+
+    path: Path
+    id: str
+    ledger: LedgerSettings
+    key: Path
+    anchor: Path
+    salt: str
+    roots: tuple[Path, ...] = ()
+
+    @classmethod
+    def create(cls, path: Path, *, settings: WorkspaceSettings | None = None) -> Workspace:
+        """Make a workspace in an absent or empty folder."""
+        settings = settings or WorkspaceSettings()
+        if (path / _SETTINGS).exists():
+            raise Refused(f"'{path}' is a workspace already; nothing was changed.", path=str(path))
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise PathInvalid(f"'{path}' is not an empty folder. Choose a new one.", path=str(path))
+        identity = str(uuid.uuid4())
+        keys = _key_folder()
+        workspace = cls(
+            path=path.resolve(),
+            id=identity,
+            ledger=settings.ledger,
+            key=(settings.key or keys / f"{identity}.key").absolute(),
+            anchor=(settings.anchor or keys / f"{identity}.anchor").absolute(),
+            salt=secrets.token_hex(16),
+            roots=tuple(root.resolve() for root in settings.roots),
+        )
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            path.chmod(0o700)
+            for folder in (workspace._datasets, workspace._staging):
+                folder.mkdir(mode=0o700)
+            write_whole(workspace.path / _SETTINGS, workspace._to_json())
+        except OSError as error:
+            raise PathInvalid(f"'{path}' cannot be made: {error.strerror}.", path=str(path)) from None
+        return workspace
+
+    @classmethod
+    def open(cls, path: Path) -> Workspace:
+        """The workspace in a folder, or WorkspaceMissing."""
+        try:
+            found = json.loads(read_regular(path / _SETTINGS))
+        except (FileNotFoundError, NotADirectoryError):
+            raise WorkspaceMissing(
+                f"'{path}' is not a workspace. Make one with: discreet init {shlex.quote(str(path))}", path=str(path)
+            ) from None
+        except (OSError, ValueError):
+            raise Refused(
+                f"'{_SETTINGS}' in '{path}' cannot be read; restore it from a copy.", path=str(path)
+            ) from None
+        return cls._from_json(path.resolve(), found)
+
+    def settle_anchor(self, path: Path) -> None:
+        """From now on the ledger's anchor is in `path`."""
+        write_whole(self.path / _SETTINGS, replace(self, anchor=path)._to_json())
+
+    def datasets(self) -> tuple[Dataset, ...]:
+        """Every dataset in its current version, by name."""
+        return tuple(self.dataset(name) for name in self.names())
+
+    def names(self) -> tuple[str, ...]:
+        """The datasets that have a current version, without opening their cards."""
+        return _current_names(self._datasets)
+
+    def dataset(self, name: str) -> Dataset:
+        """A dataset in its current version, or UnknownName with the nearest one."""
+        version = self.current_version(name)
+        if version is None:
+            raise UnknownName(sort="Dataset", name=name, where="the workspace", known=self.names())
+        return self._version(name, version)
+
+    def current_version(self, name: str) -> int | None:
+        """The number of the version that answers questions, or None when there is no such dataset."""
+        if name not in self.names():
+            return None
+        version = _current_version(self._datasets / name)
+        if version is None:
+            raise Refused(f"the current version of '{name}' cannot be read; add the file again with --replace.")
+        return version
+
+    @contextmanager
+    def stage(self) -> Iterator[Path]:
+        """A private folder for work in progress, gone at the end unless it was published."""
+        self._staging.mkdir(mode=0o700, exist_ok=True)
+        self._sweep()
+        folder = self._staging / secrets.token_hex(8)
+        mark = folder.with_suffix(".lock")
+        with _locked(mark):
+            folder.mkdir(mode=0o700)
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+                mark.unlink(missing_ok=True)
+
+    def _sweep(self) -> None:
+        """Remove what a crash left behind: folders whose lock nobody holds."""
+        for folder in [found for found in self._staging.iterdir() if found.is_dir()]:
+            with suppress(BlockingIOError), _locked(folder.with_suffix(".lock"), wait=False):
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.with_suffix(".lock").unlink(missing_ok=True)
+
+    def publish(self, name: str, staged: Path, *, give: GiveVersion) -> Dataset:
+        """Make a staged folder the next version, whose number `give` says. Until the last step the old one stays."""
+        return self._version(name, _advance(self._datasets / name, staged, give=give))
+
+    def models(self, dataset: str) -> tuple[str, ...]:
+        """The names of a dataset's trained generators."""
+        return _current_names(self.path / "models" / dataset)
+
+    def model_folder(self, dataset: str, name: str) -> Path:
+        """Where a trained generator is stored; it must be one of `models`."""
+        home = self.path / "models" / dataset / name
+        version = _current_version(home)
+        if version is None:
+            raise Refused(f"the current version of model '{name}' cannot be read; train it again.", model=name)
+        return home / f"v{version}"
+
+    def publish_model(self, dataset: str, name: str, staged: Path) -> Path:
+        """Make a staged folder the trained generator of that name. Until the last step the old one stays."""
+        home = self.path / "models" / dataset / name
+        for folder in (home.parent.parent, home.parent):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return home / f"v{_advance(home, staged, keep=False)}"
+
+    def public_names(self) -> tuple[str, ...]:
+        """The public tables that may be joined with, by name."""
+        if not self._public.is_dir():
+            return ()
+        return tuple(sorted(f.name for f in self._public.iterdir() if f.is_dir() and self.public_version(f.name)))
+
+    def public_version(self, name: str) -> int | None:
+        """The highest version of a public table, or None when there is no such table."""
+        home = self._public / name
+        found = [_PUBLIC_VERSION.fullmatch(f.name) for f in home.iterdir()] if home.is_dir() else []
+        return max((int(match[1]) for match in found if match), default=None)
+
+    def public_file(self, name: str, version: int) -> Path:
+        """Where a version of a public table is stored."""
+        return self._public / name / f"v{version}.json"
+
+    def publish_public(self, name: str, text: str, *, replace: bool) -> int:
+        """Store a public table as its next version, whole or not at all; versions before it stay."""
+        self._public.mkdir(mode=0o700, exist_ok=True)
+        with _locked(self._public / f".{name}.lock"):
+            present = self.public_version(name)
+            if present is not None and not replace:
+                raise Refused(
+                    f"public table '{name}' is in the workspace already. Use --replace to add a new version of it.",
+                    table=name,
+                )
+            if present is None and replace:
+                raise Refused(f"public table '{name}' is not in the workspace. Leave out --replace to add it.")
+            version = (present or 0) + 1
+            (self._public / name).mkdir(mode=0o700, exist_ok=True)
+            write_whole(self.public_file(name, version), text)
+            sync(self._public)
+            sync(self.path)
+        return version
+
+    def _version(self, name: str, version: int) -> Dataset:
+        folder = self._datasets / name / f"v{version}"
+        return Dataset(
+            name=name,
+            version=version,
+            card=read_card(folder / "card.yaml"),
+            data=folder / "data.parquet",
+            report=folder / "report.json",
+            source=read_row_source(folder),
+        )
+
+    @property
+    def _datasets(self) -> Path:
+        return self.path / "datasets"
+
+    @property
+    def _public(self) -> Path:
+        return self.path / "public"
+
+    @property
+    def _staging(self) -> Path:
+        return self.path / "staging"
+
+    def _to_json(self) -> str:
+        settings = {
+            "schema": SCHEMA,
+            "id": self.id,
+            "ledger": {"store": self.ledger.store, "dsn_env": self.ledger.dsn_env},
+            "key": str(self.key),
+            "anchor": str(self.anchor),
+            "salt": self.salt,
+            "roots": [str(root) for root in self.roots],
+        }
+        return json.dumps(settings, indent=2) + "\n"
+
+    @classmethod
+    def _from_json(cls, path: Path, found: Any) -> Workspace:
+        try:
+            if found["schema"] != SCHEMA:
+                raise Refused(
+                    f"'{path}' has schema {found['schema']}; this version of Discreet reads schema {SCHEMA}.",
+                    path=str(path),
+                )
+            return cls(
+                path=path,
+                id=str(uuid.UUID(found["id"])),
+                ledger=LedgerSettings(**found["ledger"]),
+                key=Path(found["key"]),
+                anchor=Path(found["anchor"]),
+                salt=bytes.fromhex(found["salt"]).hex(),
+                roots=tuple(Path(root) for root in found["roots"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise Refused(f"'{_SETTINGS}' in '{path}' is damaged; restore it from a copy.", path=str(path)) from None
+
+
+def find_workspace(option: Path | None) -> Path:
+    """The folder meant: the option, else DISCREET_WORKSPACE, else the current folder."""
+    if option is not None:
+        return option
+    named = os.environ.get("DISCREET_WORKSPACE")
+    return Path(named) if named else Path()
+
+
+def _current_names(folder: Path) -> tuple[str, ...]:
+    """What has a current version in a folder."""
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted(f.name for f in folder.iterdir() if (f / "current.json").is_file()))
+
+
+def _current_version(home: Path) -> int | None:
+    try:
+        version = json.loads(read_regular(home / "current.json"))["version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return version if isinstance(version, int) and (home / f"v{version}").is_dir() else None
+
+
+def count_on(present: int) -> int:
+    """The next number after those present in the folder: for what no ledger keeps."""
+    return present + 1
+
+
+def _advance(home: Path, staged: Path, *, give: GiveVersion = count_on, keep: bool = True) -> int:
+    """Make a staged folder the next version of what lives in `home`; without `keep` the ones before it go."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    with _locked(home.parent / f".{home.name}.lock"):
+        numbers = [int(found[1]) for f in home.iterdir() if (found := _VERSION.fullmatch(f.name))]
+        for part in staged.iterdir():
+            sync(part)
+        sync(staged)
+        version = give(max(numbers, default=0))
+        staged.rename(home / f"v{version}")
+        sync(home)
+        write_whole(home / "current.json", json.dumps({"version": version}) + "\n")
+        sync(home.parent)
+        for number in [] if keep else numbers:
+            shutil.rmtree(home / f"v{number}", ignore_errors=True)
+    return version
+
+
+def _key_folder() -> Path:
+    """Keys live outside the workspace, or a copy of the workspace would carry its own seal."""
+    if chosen := os.environ.get("DISCREET_KEYS"):
+        return Path(chosen)
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "discreet" / "keys"
+
+
+@contextmanager
+def _locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold a lock that dies with its process; without `wait`, BlockingIOError when somebody else holds it."""
+    with path.open("a") as stream:
+        try:
+            import fcntl
+        except ImportError:
+            # No such locks here: commands take turns by hand, and nothing is swept that may be in use.
+            if not wait:
+                raise BlockingIOError from None
+            yield
+            return
+        fcntl.flock(stream, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield

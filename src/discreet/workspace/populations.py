@@ -1,0 +1,189 @@
+"""Populations of other workspaces: what those that keep their keys in one folder know of each other.
+
+    KEYS/WORKSPACE-ID.populations    schema, workspace, path, and each population's name, unit, neighbours and budget
+
+The same people under a budget in each of two workspaces lose the sum of both, and neither ledger can know. So each
+workspace leaves a note beside its key, and a population that is new in one of them is looked for in the notes of the
+others. A note outlives its workspace: what was answered there stays answered.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.errors import PathInvalid, PopulationConflict
+from discreet.files import write_whole
+from discreet.guarantees import PopulationTerms
+from discreet.paths import open_regular
+from discreet.workspace.folder import Workspace
+
+__all__ = ["Elsewhere", "NewPopulation", "find_elsewhere", "note_populations"]
+
+SCHEMA: Final = 1
+_SUFFIX: Final = ".populations"
+_MOST_BYTES: Final = 1 << 20
+_LONGEST: Final = 200
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A note that speaks of a population of the same name, or (without a budget) one that cannot be read."""
+
+    place: str
+    budget: str | None = None
+
+    def __str__(self) -> str:
+        if self.budget is None:
+            return (
+                f"'{self.place}' in the folder of the ledger's key cannot be read, so that the populations of another "
+                "workspace are not known."
+            )
+        return f"Workspace '{self.place}' has a population of this name already ({self.budget})."
+
+
+@dataclass(frozen=True, slots=True)
+class NewPopulation:
+    """A population that would get a budget of its own: what a custodian confirms. `first` of its workspace or not."""
+
+    terms: PopulationTerms
+    first: bool
+    elsewhere: tuple[Elsewhere, ...] = ()
+
+    def alone(self) -> bool:
+        """Whether it is the first that anybody knows of: then there is nothing to confirm."""
+        return self.first and not self.elsewhere
+
+    @property
+    def question(self) -> str:
+        """What is asked at a terminal."""
+        begin = f"'{self.terms.population}' is a new population with its own budget ({self.terms.budget}). "
+        return begin + self._told() + "Are its people in no other population whose data you publish?"
+
+    def refusal(self) -> PopulationConflict:
+        """What is said when it is not confirmed."""
+        name = self.terms.population
+        begin = f"'{name}' would be a new population with a budget of its own ({self.terms.budget}). "
+        if any(found.budget is not None for found in self.elsewhere):
+            next_step = "Budgets of the same people add up: if they are the same, add them to that workspace instead. "
+        elif self.elsewhere:
+            next_step = "Budgets of the same people add up: restore that file or, if it is no note, take it away. "
+        else:
+            next_step = (
+                "If these people are already in another population of this workspace, their budgets add up: name that "
+                "population in the card instead. "
+            )
+        return PopulationConflict(
+            begin
+            + self._told()
+            + next_step
+            + "To confirm that they are others, add --yes (in Python: confirm=lambda _: True).",
+            population=name,
+            elsewhere=self.elsewhere[0].place if self.elsewhere else None,
+        )
+
+    def _told(self) -> str:
+        shown = "".join(f"{found} " for found in self.elsewhere[:_SHOWN])
+        more = len(self.elsewhere) - _SHOWN
+        return shown + (f"There are {more} more like these. " if more > 0 else "")
+
+
+def note_populations(workspace: Workspace, populations: Iterable[PopulationTerms]) -> None:
+    """Write down, beside the key, which populations this workspace has; PathInvalid where that cannot be done."""
+    found = sorted(populations, key=lambda terms: terms.population)
+    note = {
+        "schema": SCHEMA,
+        "workspace": workspace.id,
+        "path": str(workspace.path),
+        "populations": [
+            {
+                "population": terms.population,
+                "unit": terms.unit_column,
+                "type": terms.unit_type,
+                "neighbours": terms.neighbours.value,
+                "budget": str(terms.budget),
+            }
+            for terms in found
+        ],
+    }
+    path, text = _note(workspace), json.dumps(note, indent=2) + "\n"
+    try:
+        if _read(path) == text:
+            return
+    except (OSError, ValueError):
+        pass  # absent or damaged: it is written anew
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise PathInvalid(
+            f"'{path}', which tells other workspaces of this one's populations, cannot be written: "
+            f"{error.strerror or 'the system refused'}. Make the folder of the ledger's key writable.",
+            path=str(path),
+        ) from None
+
+
+def find_elsewhere(workspace: Workspace, population: str) -> tuple[Elsewhere, ...]:
+    """The notes of other workspaces that speak of a population of this name, and those that cannot be read."""
+    own = _note(workspace)
+    try:
+        notes = sorted(path for path in own.parent.iterdir() if path.name.endswith(_SUFFIX) and path.name != own.name)
+    except OSError:
+        return (Elsewhere(_printable(str(own.parent))),)
+    found: list[Elsewhere] = []
+    for path in notes:
+        try:
+            known = _parse(_read(path))
+        except FileNotFoundError:
+            continue  # gone since the folder was listed
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            found.append(Elsewhere(_printable(path.name)))
+        else:
+            found.extend(known.get(_folded(population), ()))
+    return tuple(sorted(found, key=lambda one: (one.budget is None, one.place)))
+
+
+def _note(workspace: Workspace) -> Path:
+    return workspace.key.with_name(f"{workspace.id}{_SUFFIX}")
+
+
+def _read(path: Path) -> str:
+    """A small regular file as text. Anything else is a ValueError or an OSError: a pipe would not end."""
+    with open_regular(path) as stream:
+        content = stream.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise ValueError("too large")
+    return content.decode("utf-8")
+
+
+def _parse(text: str) -> dict[str, list[Elsewhere]]:
+    """What a note says, by folded name. Any of the errors that `find_elsewhere` expects when it is none."""
+    note = json.loads(text)
+    if note["schema"] != SCHEMA:
+        raise ValueError("another schema")
+    place = _printable(_text(note["path"]))
+    known: dict[str, list[Elsewhere]] = {}
+    for one in note["populations"]:
+        told = Elsewhere(place, _printable(_text(one["budget"])))
+        known.setdefault(_folded(_text(one["population"])), []).append(told)
+    return known
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name.strip().casefold())
+
+
+def _printable(text: str) -> str:
+    """What another program wrote, fit for a terminal."""
+    shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"

@@ -1,0 +1,104 @@
+"""Where the rows of a dataset are: prepared Parquet in the workspace, or a table that stays in its own engine.
+
+What is stored says how to find a table and never how to open it: a connection string stays in the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.errors import Refused, UsageError
+from discreet.paths import read_regular
+
+__all__ = ["ENGINES", "RowSource", "read_row_source"]
+
+ENGINES: Final = ("duckdb", "postgres", "spark")
+
+_PART: Final = r"[A-Za-z_][A-Za-z0-9_]{0,127}"
+_TABLES: Final = {
+    "postgres": re.compile(rf"{_PART}(\.{_PART})?", re.ASCII),
+    "spark": re.compile(rf"{_PART}(\.{_PART}){{0,2}}|parquet\.`[^`\x00-\x1f\x7f]{{1,1000}}`", re.ASCII),
+}
+_TABLE_RULES: Final = {
+    "postgres": "--table is TABLE or SCHEMA.TABLE, of letters, digits and underscores",
+    "spark": "--table is TABLE, SCHEMA.TABLE or CATALOG.SCHEMA.TABLE, of letters, digits and underscores, "
+    "or parquet.`FOLDER`",
+}
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+_HOSTS: Final = r"[A-Za-z0-9._-]+(:[0-9]{1,5})?(,[A-Za-z0-9._-]+(:[0-9]{1,5})?)*"
+# No user, password or token fits in here: those belong in Spark's own environment and settings.
+_REMOTE: Final = re.compile(
+    rf"sc://[A-Za-z0-9._-]+(:[0-9]{{1,5}})?(/(;use_ssl=(true|false))?)?|(spark|k8s)://{_HOSTS}|k8s://https?://{_HOSTS}"
+    r"|yarn|local(\[([0-9]{1,3}|\*)\])?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RowSource:
+    """An engine and where it finds the rows; `types` gives the engine's own type of every column of the card.
+
+    For duckdb `path` is the prepared file; for postgres and spark `table` is the raw table and `dsn_env` or
+    `remote` leads to it.
+    """
+
+    engine: str
+    path: Path | None = None
+    dsn_env: str | None = None
+    remote: str | None = None
+    table: str | None = None
+    types: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise UsageError(f"--engine must be one of {', '.join(ENGINES)}; '{self.engine}' came.", engine=self.engine)
+        given = {"path": self.path, "dsn_env": self.dsn_env, "remote": self.remote, "table": self.table}
+        wanted = {"duckdb": {"path"}, "postgres": {"dsn_env", "table"}, "spark": {"remote", "table"}}[self.engine]
+        if {key for key, value in given.items() if value is not None} != wanted:
+            words = {"duckdb": "a file", "postgres": "--dsn-env and --table", "spark": "--remote and --table"}
+            raise UsageError(f"--engine {self.engine} takes {words[self.engine]}, and no other source.")
+        if self.table is not None and not _TABLES[self.engine].fullmatch(self.table):
+            raise UsageError(f"{_TABLE_RULES[self.engine]}; another name came.", engine=self.engine)
+        if self.dsn_env is not None and not _VARIABLE.fullmatch(self.dsn_env):
+            raise UsageError("--dsn-env is the name of an environment variable that holds the connection string.")
+        if self.remote is not None and not _REMOTE.fullmatch(self.remote):
+            raise UsageError(
+                "--remote is sc://HOST:PORT (Spark Connect) or a master such as spark://HOST:PORT, yarn or local[2], "
+                "without user, password or token."
+            )
+
+    @property
+    def type_of(self) -> Mapping[str, str]:
+        """The engine's type of each column of the table, by the column's name there."""
+        return dict(self.types)
+
+    @property
+    def where(self) -> str:
+        """The table in words that may be shown."""
+        return f"table '{self.table}'" if self.table is not None else "the file"
+
+    def to_json(self) -> str:
+        """What a version folder keeps."""
+        kept = {"engine": self.engine, "dsn_env": self.dsn_env, "remote": self.remote, "table": self.table}
+        known = {key: value for key, value in kept.items() if value is not None}
+        return json.dumps({**known, "types": dict(self.types)}, indent=2) + "\n"
+
+
+def read_row_source(folder: Path) -> RowSource:
+    """Where the rows of a version are: as its source.json says, else in its prepared file."""
+    file = folder / "source.json"
+    if not file.exists():
+        return RowSource("duckdb", path=folder / "data.parquet")
+    try:
+        found: dict[str, Any] = json.loads(read_regular(file))
+        types = tuple((str(name), str(kind)) for name, kind in found.pop("types").items())
+        return RowSource(**found, types=types)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, UsageError):
+        raise Refused(
+            f"'{file.name}' of '{folder.parent.name}' is damaged; add the table again with --replace."
+        ) from None

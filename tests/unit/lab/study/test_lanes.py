@@ -1,0 +1,43 @@
+"""Lanes keep together what belongs together, and no task is lost or run twice."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import product
+
+from discreet.lab.study.lanes import Queue
+from discreet.lab.study.parts import StudyTask
+
+TASKS = [StudyTask(place, Decimal(epsilon), run) for place, epsilon, run in product(range(2), (1, 2), range(3))]
+
+
+def test_a_lane_stays_with_its_group_and_begins_others_in_order() -> None:
+    queue, last, seen = Queue(TASKS), None, []
+    while (task := queue.take(last)) is not None:
+        seen.append(task)
+        last = task
+    assert seen == TASKS
+
+
+def test_two_lanes_share_no_group_until_all_are_begun() -> None:
+    queue = Queue(TASKS)
+    lanes: list[list[StudyTask]] = [[], []]
+    for turn in range(len(TASKS)):
+        lane = lanes[turn % 2]
+        task = queue.take(lane[-1] if lane else None)
+        assert task is not None
+        lane.append(task)
+    assert sorted([*lanes[0], *lanes[1]], key=TASKS.index) == TASKS
+    groups = [{(task.place, task.epsilon) for task in lane} for lane in lanes]
+    assert not groups[0] & groups[1]
+    assert queue.take(TASKS[0]) is None
+
+
+def test_a_lane_without_a_group_helps_where_most_is_left() -> None:
+    queue = Queue([*TASKS[:2], *TASKS[3:6]])
+    first, second = queue.take(None), queue.take(None)
+    assert (first, second) == (TASKS[0], TASKS[3])
+    assert queue.take(first) == TASKS[1]
+    assert queue.take(TASKS[1]) == TASKS[4]
+    assert queue.take(TASKS[4]) == TASKS[5]
+    assert queue.take(TASKS[5]) is None
