@@ -36,10 +36,10 @@ run query -w demo/office "SELECT province AS p, SUM(weight) AS smokers FROM surv
 run query -w demo/office "SELECT COUNT(*) AS people FROM survey WHERE smoking = 1" --within people=50 --format json
 
 say "8. A weighted table with margins that add up and an interval on every figure; then the same as a workbook and pictures"
-TABLE=(table -w demo/office survey --by smoking,sex --weighted --epsilon 0.3)
-run "${TABLE[@]}" --explain
-run "${TABLE[@]}"
-run "${TABLE[@]}" --out demo/smoking.xlsx --heat-map demo/smoking.svg --bars demo/smoking-bars.svg
+TABLE=(-w demo/office survey --by smoking,sex --weighted --epsilon 0.3)
+run table explain "${TABLE[@]}"
+run table "${TABLE[@]}"
+run table "${TABLE[@]}" --out demo/smoking.xlsx --draw heat-map=demo/smoking.svg --draw bars=demo/smoking-bars.svg
 
 say "9. What is left, and whether the ledger holds"
 run budget -w demo/office

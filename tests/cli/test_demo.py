@@ -31,4 +31,5 @@ def test_it_asks_nothing_and_stays_short(tmp_path: Path, monkeypatch: pytest.Mon
     assert running.returncode == 0, seen
     assert seen.count(b"\n") <= 60
     assert b"QueryRefused" in seen
+    assert b"old spelling" not in seen
     assert {"smoking.xlsx", "smoking.svg"} <= {file.name for file in (tmp_path / "demo").iterdir()}

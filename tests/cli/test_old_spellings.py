@@ -46,7 +46,7 @@ def test_an_old_spelling_is_translated_and_told(old: str) -> None:
     words, remark = translate(shlex.split(old))
     assert words == shlex.split(SPELT[old])
     assert remark is not None
-    assert "old spelling" in remark
+    assert remark.endswith(f" is an old spelling. Today it is: discreet {SPELT[old]}".replace('"', "'"))
 
 
 @pytest.mark.parametrize("words", TODAY)
@@ -56,5 +56,6 @@ def test_what_is_written_as_today_is_left_alone(words: str) -> None:
 
 def test_people_are_told_and_machines_read_json(run: Run, clinic: Path) -> None:
     table = ("table", "-w", "w", "clinic", "--by", "town", "--epsilon", "1", "--no-margins")
-    assert "'discreet table --no-margins' is an old spelling; see: discreet table --help" in run(*table).err
+    today = "discreet table -w w clinic --by town --epsilon 1 --margins none"
+    assert f"'discreet table --no-margins' is an old spelling. Today it is: {today}" in run(*table).err
     assert run(*table, "--format", "json").err == ""

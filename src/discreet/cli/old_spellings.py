@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Final
 
@@ -32,11 +33,7 @@ def translate(words: Sequence[str]) -> tuple[list[str], str | None]:
         return spelt, None
     changed = [word for word in _split(words) if word.startswith("--") and word not in spelt]
     named = f" {changed[0]}" if changed else ""
-    old = f"'discreet {words[0]}{named}' is an old spelling"
-    command = spelt[:2] if spelt[0] == "lab" or spelt[1:2] == ["explain"] else spelt[:1]
-    if command == list(words[: len(command)]):
-        return spelt, f"{old}; see: discreet {' '.join(command)} --help"
-    return spelt, f"{old} of 'discreet {' '.join(command)}'."
+    return spelt, f"'discreet {words[0]}{named}' is an old spelling. Today it is: discreet {shlex.join(spelt)}"
 
 
 def _split(words: Sequence[str]) -> list[str]:

@@ -120,7 +120,7 @@ def require_silent(release: Mapping[str, object]) -> None:
     for path in _telling(release, ""):
         raise Refused(
             f"a bootstrap release never shows its noise, because that tells single rows: field '{path}' is not "
-            "allowed. Leave it out; the custodian sees it with --examine --custodian.",
+            "allowed. Leave it out; the custodian sees it with 'discreet lab examine'.",
             field=path,
         )
 
