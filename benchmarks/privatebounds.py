@@ -25,7 +25,7 @@ from discreet_replications.thesis.data.thesis_queries import QUERIES, ThesisQuer
 from discreet.guarantees import Neighbours
 from discreet.mechanisms import DiscreteLaplace, NoisyMax
 from discreet.noise import laplace_threshold
-from discreet.release.private_bounds import choose_bounds, edges
+from discreet.release.measurement.private_bounds import choose_bounds, edges
 
 RUNS = 40
 EPSILONS = ("0.01", "0.1")

@@ -15,7 +15,7 @@ from discreet.collect.reporting.manifest_reader import parse_manifest
 from discreet.errors import CardInvalid
 from discreet.lab.study.study_reader import parse_study
 from discreet.lab.study.template import sample_template
-from discreet.release.workload import parse_workload
+from discreet.release.workloads.workload import parse_workload
 from discreet.samples.sample_cards import ce_card, survey_card, visits_card
 from tests.places import ROOT
 

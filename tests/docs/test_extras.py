@@ -1,4 +1,4 @@
-"""Every package that is needed and every extra is known to the doctor; the extras are named where installing is told."""
+"""Every package that is needed and every extra is known to the doctor; the extras are named in installing.md."""
 
 from __future__ import annotations
 

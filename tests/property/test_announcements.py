@@ -16,7 +16,7 @@ import pytest
 from discreet.errors import BudgetExceeded
 from discreet.guarantees.types import PureDP
 from discreet.release.forecast.outlook import foresee
-from discreet.release.workload import Workload, WorkloadQuestion
+from discreet.release.workloads.workload import Workload, WorkloadQuestion
 from discreet.session import Session
 from tests.unit.tables.office import CARD, POPULATION, open_office
 

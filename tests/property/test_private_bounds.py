@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.cards.card import Card, parse_card
-from discreet.release.private_bounds import REACH, choose_bounds, edges, search_plan
+from discreet.release.measurement.private_bounds import REACH, choose_bounds, edges, search_plan
 from discreet.sql.algebra import Plan
 from discreet.sql.sensitivity import sensitivities
 from tests.algebra.columns import field, scan

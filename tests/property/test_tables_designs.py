@@ -17,8 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.release.noisy_measures import slices_of
-from discreet.release.pricing import Pricing
+from discreet.release.measurement.noisy_measures import slices_of
+from discreet.release.measurement.pricing import Pricing
 from discreet.session import Session
 from discreet.sql.algebra import reduced
 from discreet.tables.request import table_request

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.engines.cell_order import take_margin
 from discreet.engines.engine import Measured
-from discreet.release.noisy_measures import Noisy, draw
+from discreet.release.measurement.noisy_measures import Noisy, draw
 from discreet.release.stored_answer import Answer
 from discreet.results import Amount, Charged, Figure, Quality, Release
 from discreet.sql.algebra import Marginal, Residual

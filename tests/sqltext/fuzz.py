@@ -20,8 +20,8 @@ from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine import Engine
 from discreet.errors import DiscreetError
-from discreet.release import pricing
-from discreet.release.pricing import Pricing
+from discreet.release.measurement import pricing
+from discreet.release.measurement.pricing import Pricing
 from discreet.sql.reader import questions
 from discreet.sql.statement import Statement
 from tests.conformance.engines.plans import write_prepared

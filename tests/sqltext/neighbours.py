@@ -17,7 +17,7 @@ from random import Random
 from typing import Final
 
 from discreet.cards.card import Card, Column, ColumnKind, SizeRule
-from discreet.release.pricing import MeasurePrice
+from discreet.release.measurement.pricing import MeasurePrice
 from discreet.sql.algebra import Extreme, Quantile
 from discreet.sql.sensitivity import Sensitivities
 from discreet.sql.statement import Statement

@@ -18,7 +18,7 @@ import pytest
 from discreet.lab.audit import AuditResult, audit
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.noise.quantile import laplace_threshold
-from discreet.release.private_bounds import CHANCE, FoundBounds, choose_bounds, edges, find_bounds
+from discreet.release.measurement.private_bounds import CHANCE, FoundBounds, choose_bounds, edges, find_bounds
 
 pytestmark = pytest.mark.statistical
 

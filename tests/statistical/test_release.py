@@ -20,8 +20,8 @@ import pytest
 
 from discreet.engines.engine import Measured
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.noisy_measures import draw
-from discreet.release.pricing import Pricing, price
+from discreet.release.measurement.noisy_measures import draw
+from discreet.release.measurement.pricing import Pricing, price
 from discreet.session import Session
 from discreet.sql.algebra import Key, Plan, Quantile, Units
 from discreet.sql.outputs import Presentation

@@ -23,8 +23,8 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.engines.engine import Measured
-from discreet.release.noisy_measures import Noisy, draw
-from discreet.release.pricing import Pricing
+from discreet.release.measurement.noisy_measures import Noisy, draw
+from discreet.release.measurement.pricing import Pricing
 from discreet.release.stored_answer import Answer
 from discreet.results import Amount, Charged, Figure, Quality, Release
 from discreet.tables.linear.layout import keep_keys

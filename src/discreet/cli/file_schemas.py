@@ -24,7 +24,7 @@ class FileKind(StrEnum):
 # By name, because wings stand above the command line.
 _HOMES: Final = {
     FileKind.CARD: "discreet.cards.card_schema",
-    FileKind.WORKLOAD: "discreet.release.workload_schema",
+    FileKind.WORKLOAD: "discreet.release.workloads.workload_schema",
     FileKind.MANIFEST: "discreet.collect.reporting.manifest_schema",
     FileKind.STUDY: "discreet.lab.study.study_schema",
 }

@@ -13,7 +13,6 @@ from discreet.doors import open_door
 if TYPE_CHECKING:
     from discreet.release.ask import Ask, unproven_reason
     from discreet.release.ask_reader import Shelf, explain_ask, plan_workload, read_ask, refuse_widths
-    from discreet.release.bootstrap_journal import BootstrapEntry, BootstrapLog, Releases, bootstrap_log, list_releases
     from discreet.release.cap_share import cap_share_sql, tell_cap_share
     from discreet.release.cells.noisy_cells import NoisyCells
     from discreet.release.cells.output_columns import show_values
@@ -23,7 +22,25 @@ if TYPE_CHECKING:
     from discreet.release.forecast.explainer import figure_outputs, noise_of
     from discreet.release.forecast.explanation import Explanation, about, percent
     from discreet.release.forecast.outlook import Outlook, foresee
-    from discreet.release.noisy_measures import Noisy, NoisyMeasure, draw, slices_of
+    from discreet.release.journals.bootstrap_journal import (
+        BootstrapEntry,
+        BootstrapLog,
+        Releases,
+        bootstrap_log,
+        list_releases,
+    )
+    from discreet.release.journals.unproven_journal import UnprovenEntry, UnprovenJournal, describe_marker
+    from discreet.release.journals.unproven_terms import check_nominal_epsilon, left_for_analyst, require_permission
+    from discreet.release.measurement.noisy_measures import Noisy, NoisyMeasure, draw, slices_of
+    from discreet.release.measurement.pricing import (
+        Pricing,
+        UsedMechanism,
+        moves_of,
+        price,
+        price_gaussian,
+        split_units,
+    )
+    from discreet.release.measurement.searched_bounds import answer_bounded, ends_of, price_searching
     from discreet.release.pipeline import (
         Charge,
         Mark,
@@ -37,14 +54,10 @@ if TYPE_CHECKING:
         release,
         require_active,
     )
-    from discreet.release.pricing import Pricing, UsedMechanism, moves_of, price, price_gaussian, split_units
     from discreet.release.question import Question, answer, find_stored, settled
-    from discreet.release.searched_bounds import answer_bounded, ends_of, price_searching
     from discreet.release.stored_answer import Answer, interval_level, warn_of
-    from discreet.release.unproven_journal import UnprovenEntry, UnprovenJournal, describe_marker
-    from discreet.release.unproven_terms import check_nominal_epsilon, left_for_analyst, require_permission
-    from discreet.release.workload import Workload, take_workload
-    from discreet.release.workload_run import run_workload
+    from discreet.release.workloads.workload import Workload, take_workload
+    from discreet.release.workloads.workload_run import run_workload
 else:
     __getattr__, __dir__ = open_door(__name__)
 

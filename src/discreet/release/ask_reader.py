@@ -16,8 +16,8 @@ from discreet.guarantees import LARGEST, CentralGuarantee, ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer, name_request
 from discreet.release.ask import Ask
 from discreet.release.forecast.accuracy import read_amounts
+from discreet.release.measurement.pricing import require_bounds
 from discreet.release.pipeline import check_terms, require_active
-from discreet.release.pricing import require_bounds
 from discreet.release.question import find_stored
 from discreet.release.stored_answer import interval_level
 from discreet.sql import Statement, read_statement
@@ -26,7 +26,7 @@ from discreet.workspace import Dataset, PublicTable, Workspace, read_public_tabl
 if TYPE_CHECKING:
     from discreet.release.forecast.apportionment import Apportionment
     from discreet.release.forecast.explanation import Explanation
-    from discreet.release.workload import Workload
+    from discreet.release.workloads.workload import Workload
 
 __all__ = ["Shelf", "explain_ask", "plan_workload", "read_ask", "refuse_widths"]
 

@@ -32,7 +32,7 @@ from discreet.errors import (
 )
 from discreet.guarantees import BootstrapDP, CentralGuarantee, Unproven
 from discreet.ledger import Hold, Ledger, Receipt, SpendRequest
-from discreet.release.journal import Journal, JournalEntry
+from discreet.release.journals.journal import Journal, JournalEntry
 from discreet.sql import Plan
 from discreet.workspace import Dataset
 

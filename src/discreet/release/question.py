@@ -11,9 +11,11 @@ from discreet.errors import Refused
 from discreet.guarantees import CentralGuarantee
 from discreet.ledger import Ledger, Receipt, StoredAnswer
 from discreet.release.ask import Ask
-from discreet.release.descriptions import ledger_mechanisms
 from discreet.release.forecast.outlook import amount_of, left_for
-from discreet.release.noisy_measures import Noisy, draw, load_noise
+from discreet.release.measurement.descriptions import ledger_mechanisms
+from discreet.release.measurement.noisy_measures import Noisy, draw, load_noise
+from discreet.release.measurement.pricing import Pricing, price, price_gaussian
+from discreet.release.measurement.searched_bounds import Searching, answer_bounded, ends_of, price_searching
 from discreet.release.pipeline import (
     Charge,
     OpenEngine,
@@ -23,8 +25,6 @@ from discreet.release.pipeline import (
     release,
     require_active,
 )
-from discreet.release.pricing import Pricing, price, price_gaussian
-from discreet.release.searched_bounds import Searching, answer_bounded, ends_of, price_searching
 from discreet.release.stored_answer import Answer, warn_of
 from discreet.results import Charged
 from discreet.sql import bound_statement

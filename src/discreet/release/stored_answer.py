@@ -19,8 +19,8 @@ from discreet.release.ask import headings_of
 from discreet.release.cells.evaluation import is_whole
 from discreet.release.cells.noisy_cells import NoisyCells
 from discreet.release.cells.presence import note_absent
-from discreet.release.descriptions import cover, describe_mechanisms, has_capped_weights, note_bounds
-from discreet.release.noisy_measures import Noisy
+from discreet.release.measurement.descriptions import cover, describe_mechanisms, has_capped_weights, note_bounds
+from discreet.release.measurement.noisy_measures import Noisy
 from discreet.results import (
     BoundsUsed,
     CappedWeights,

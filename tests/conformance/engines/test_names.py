@@ -17,7 +17,7 @@ import pytest
 from discreet.cards.card import ColumnKind, parse_card
 from discreet.engines.dialects import DUCKDB
 from discreet.errors import QueryRefused
-from discreet.release.pricing import candidates_of
+from discreet.release.measurement.pricing import candidates_of
 from discreet.sql.algebra import Plan
 from discreet.sql.reader.questions import read_statement
 from discreet.sql.sensitivity import sensitivities

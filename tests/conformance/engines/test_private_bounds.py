@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.cards.card import parse_card
-from discreet.release.private_bounds import edges, search_plan
+from discreet.release.measurement.private_bounds import edges, search_plan
 from discreet.sql.algebra import Plus, Whole
 from tests.algebra.columns import field, scan
 from tests.algebra.interpreter import measure

@@ -23,7 +23,7 @@ OTHERS = {
     "engines/spark_tables.py": "the null device while a driver speaks",
     "ledger/trust/anchor.py": "heads are appended",
     "ledger/stores/sqlite_store.py": "SQLite writes its own file; what is set aside keeps its bytes; locks are held",
-    "release/journal.py": "answers are appended",
+    "release/journals/journal.py": "answers are appended",
 }
 
 

@@ -20,7 +20,7 @@ from discreet.release.forecast.accuracy import Assumptions, Depends, ExpectedNoi
 from discreet.release.forecast.accuracy_targets import Targets, epsilon_within
 from discreet.release.forecast.explainer import figure_outputs
 from discreet.release.forecast.explanation import OutputFigures
-from discreet.release.pricing import price
+from discreet.release.measurement.pricing import price
 from discreet.sql.outputs import KeyShown, Mean, Output, Spread
 from discreet.sql.reader.questions import read_statement
 from discreet.sql.statement import Statement

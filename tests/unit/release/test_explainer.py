@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import DatasetSuspended, PopulationConflict, QueryRefused, UnknownName, UsageError
-from discreet.release.pricing import price
+from discreet.release.measurement.pricing import price
 from discreet.session import Session
 from discreet.sql.serialisation import plan_hash
 from tests.unit.release.conftest import CARD, House, make_house, people

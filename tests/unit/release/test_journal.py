@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import Refused
-from discreet.release.journal import Journal
+from discreet.release.journals.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def test_a_line_is_on_the_disk_before_the_release_leaves(
         sync(descriptor)
         on_disk.append(file.read_text())
 
-    monkeypatch.setattr("discreet.release.journal.os.fsync", note)
+    monkeypatch.setattr("discreet.release.journals.journal.os.fsync", note)
     journal.append(SECOND)
     assert on_disk == [FIRST.to_line() + SECOND.to_line()]
 

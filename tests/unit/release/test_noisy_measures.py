@@ -16,8 +16,8 @@ from discreet.engines.engine import Measured
 from discreet.guarantees.types import ApproxDP, PureDP, Unproven
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.release.noisy_measures import Noisy, NoisyMeasure, SearchedBounds, draw, slices_of
-from discreet.release.pricing import Threshold, price
+from discreet.release.measurement.noisy_measures import Noisy, NoisyMeasure, SearchedBounds, draw, slices_of
+from discreet.release.measurement.pricing import Threshold, price
 from discreet.sql.algebra import Extreme, Key, Quantile
 from discreet.sql.first_form import make_first_form
 from discreet.sql.serialisation import Serialisation

@@ -15,7 +15,7 @@ from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees.types import ApproxDP, PureDP
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.release.pricing import MeasurePrice, price
+from discreet.release.measurement.pricing import MeasurePrice, price
 from discreet.sql.algebra import Extreme, Nothing, Quantile, Rows, Total, Value
 from discreet.sql.outputs import Mean, Noted, Output, ShownColumn
 from discreet.sql.reader.centres import TOTAL_OF_MEAN

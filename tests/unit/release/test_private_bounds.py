@@ -12,7 +12,7 @@ import pytest
 from discreet.cards.card import Card, parse_card
 from discreet.errors import ParameterInvalid
 from discreet.noise.quantile import laplace_threshold
-from discreet.release.private_bounds import (
+from discreet.release.measurement.private_bounds import (
     CHANCE,
     REACH,
     FoundBounds,

@@ -21,7 +21,7 @@ from discreet.errors import (
 )
 from discreet.ledger import Ledger
 from discreet.ledger.trust.anchor import Anchor, HeldAnchor
-from discreet.release.noisy_measures import Noisy
+from discreet.release.measurement.noisy_measures import Noisy
 from discreet.release.question import answer
 from tests.unit.release.conftest import CARD, VISITS, Fixed, House, give, make_house, people, stays
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.engines.engine import Histogram, HistogramArrays
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.selection import Choice, Run, RunArrays
-from discreet.release.ranking import choose, depth
+from discreet.release.measurement.ranking import choose, depth
 from discreet.sql.algebra import Extreme, Quantile
 from tests.algebra.columns import field
 

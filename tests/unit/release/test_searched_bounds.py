@@ -19,12 +19,12 @@ from discreet.errors import ChargedNotAnswered, ParameterInvalid, QueryRefused
 from discreet.ledger import Ledger
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.present.messages import say_message
-from discreet.release import pricing
-from discreet.release.noisy_measures import Noisy, SearchedBounds
-from discreet.release.pricing import price
-from discreet.release.private_bounds import rows_needed
-from discreet.release.searched_bounds import price_searching
-from discreet.release.workload import Workload, WorkloadQuestion
+from discreet.release.measurement import pricing
+from discreet.release.measurement.noisy_measures import Noisy, SearchedBounds
+from discreet.release.measurement.pricing import price
+from discreet.release.measurement.private_bounds import rows_needed
+from discreet.release.measurement.searched_bounds import price_searching
+from discreet.release.workloads.workload import Workload, WorkloadQuestion
 from discreet.results.notes import BoundsUsed
 from discreet.session import Session
 from discreet.sql.algebra import Clamp, Field, Plan, Rows, Total, walk

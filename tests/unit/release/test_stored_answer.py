@@ -21,8 +21,8 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.present.pages.csv_text import neutralise
 from discreet.release.forecast.outlook import left_for
-from discreet.release.noisy_measures import Noisy, NoisyMeasure
-from discreet.release.pricing import Threshold, UsedMechanism
+from discreet.release.measurement.noisy_measures import Noisy, NoisyMeasure
+from discreet.release.measurement.pricing import Threshold, UsedMechanism
 from discreet.release.stored_answer import Answer, interval_level
 from discreet.results import Amount, Charged
 from discreet.sql.algebra import Extreme, Key, Quantile

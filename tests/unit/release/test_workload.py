@@ -22,8 +22,8 @@ from discreet.errors import (
 )
 from discreet.guarantees.numbers import to_units
 from discreet.guarantees.types import ZCDP, ApproxDP, PureDP
-from discreet.release.workload import Workload, WorkloadQuestion, parse_workload
-from discreet.release.workload_run import run_workload
+from discreet.release.workloads.workload import Workload, WorkloadQuestion, parse_workload
+from discreet.release.workloads.workload_run import run_workload
 from discreet.session import Session
 from discreet.sql.algebra import Plan
 from tests.unit.release.conftest import CARD, VISITS, House, make_house, people, stays

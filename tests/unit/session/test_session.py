@@ -9,7 +9,7 @@ import pytest
 
 import discreet
 from discreet.errors import CustodianOnly, QueryRefused, Refused, UsageError
-from discreet.release.workload import Workload, WorkloadQuestion
+from discreet.release.workloads.workload import Workload, WorkloadQuestion
 from discreet.session import Session
 
 CARD = """

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.cards.card import Membership, parse_card
 from discreet.errors import CardInvalid, QueryRefused
-from discreet.release.pricing import price
+from discreet.release.measurement.pricing import price
 from discreet.sql.reader.questions import read_statement
 from discreet.sql.sensitivity import sensitivities
 from tests.unit.sql.catalogue import Shelf, shelf

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from discreet.release.noisy_measures import Noisy, draw
+from discreet.release.measurement.noisy_measures import Noisy, draw
 from discreet.results import Release
 from discreet.session import Session, open_session
 from discreet.sql.algebra import Plan

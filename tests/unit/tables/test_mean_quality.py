@@ -12,7 +12,7 @@ import pytest
 
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.present.messages import say_message
-from discreet.release.noisy_measures import Noisy, NoisyMeasure, draw
+from discreet.release.measurement.noisy_measures import Noisy, NoisyMeasure, draw
 from discreet.results import Quality
 from discreet.session import Session
 from discreet.sql.serialisation import Serialisation

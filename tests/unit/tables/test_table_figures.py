@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.noisy_measures import NoisyMeasure
+from discreet.release.measurement.noisy_measures import NoisyMeasure
 from discreet.tables.linear.layout import Layout
 from discreet.tables.linear.margin_strategies import MeasuredShare
 from discreet.tables.table_figures import EstimatedMeasure

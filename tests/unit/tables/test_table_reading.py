@@ -16,7 +16,7 @@ import pytest
 
 from discreet.errors import ParameterInvalid
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
-from discreet.release.noisy_measures import NoisyMeasure
+from discreet.release.measurement.noisy_measures import NoisyMeasure
 from discreet.results import Basis, Figure, Quality, Release
 from discreet.results.notes import LeftOut
 from discreet.tables.linear.layout import Layout

@@ -17,7 +17,7 @@ from typing import Final
 
 from discreet.guarantees import ceil_to_grid
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
-from discreet.release.pricing import UsedMechanism
+from discreet.release.measurement.pricing import UsedMechanism
 from discreet.sql import Arithmetic, Constant, Magnitude, Mean, Noted, Output, Pick, Spread, walk
 
 __all__ = [

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.intervals import Floats, MeanLaw, NoisePart, mean_law
 from discreet.release.cells.output_columns import Number
-from discreet.release.noisy_measures import NoisyMeasure
+from discreet.release.measurement.noisy_measures import NoisyMeasure
 from discreet.results import PairedColumns
 from discreet.sql import Mean
 

@@ -19,8 +19,8 @@ from discreet.release.cells.arrangement import arrange
 from discreet.release.cells.evaluation import half_width, joint_level, measures_with_noise, reach
 from discreet.release.cells.output_columns import NoiseReach, Number, show_intervals, show_values
 from discreet.release.cells.presence import find_thin, presence_level, sizes_in
-from discreet.release.noisy_measures import NoisyMeasure, slices_of
-from discreet.release.pricing import candidates_of
+from discreet.release.measurement.noisy_measures import NoisyMeasure, slices_of
+from discreet.release.measurement.pricing import candidates_of
 from discreet.sql import KeyShown, Mean, Output, Statement, measures_used
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from discreet.release.cells.evaluation import joint_level, reach
 from discreet.release.forecast.accuracy import Amounts, Assumptions, Depends, ExpectedNoise, assume, is_ranked, reach_of
 from discreet.release.forecast.explainer import figure_outputs
 from discreet.release.forecast.explanation import about
-from discreet.release.pricing import price, split_units
+from discreet.release.measurement.pricing import price, split_units
 from discreet.sql import KeyShown, Output, Sensitivities, Statement, measures_used, sensitivities, word_number
 
 __all__ = ["Targets", "epsilon_within"]

@@ -21,8 +21,8 @@ from discreet.release.forecast.accuracy_targets import Targets
 from discreet.release.forecast.explainer import figure_outputs
 from discreet.release.forecast.explanation import OutputFigures, about
 from discreet.release.forecast.outlook import Outlook, foresee
-from discreet.release.pricing import Pricing, price
-from discreet.release.workload import Workload, WorkloadQuestion
+from discreet.release.measurement.pricing import Pricing, price
+from discreet.release.workloads.workload import Workload, WorkloadQuestion
 from discreet.sql import Statement, digest, first_hash, plan_hash
 from discreet.workspace import Dataset
 

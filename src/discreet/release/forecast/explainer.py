@@ -26,10 +26,10 @@ from discreet.release.forecast.accuracy import (
 )
 from discreet.release.forecast.explanation import Explanation, MeasureFigures, OutputFigures, Slice
 from discreet.release.forecast.outlook import foresee
-from discreet.release.pricing import MeasurePrice, Pricing, UsedMechanism, price
-from discreet.release.private_bounds import rows_needed
-from discreet.release.ranking import depth
-from discreet.release.searched_bounds import Searching, price_searching
+from discreet.release.measurement.pricing import MeasurePrice, Pricing, UsedMechanism, price
+from discreet.release.measurement.private_bounds import rows_needed
+from discreet.release.measurement.ranking import depth
+from discreet.release.measurement.searched_bounds import Searching, price_searching
 from discreet.sql import (
     Extreme,
     KeyShown,

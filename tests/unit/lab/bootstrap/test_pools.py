@@ -11,7 +11,7 @@ from discreet.errors import FileRefused, PathInvalid
 from discreet.lab.bootstrap.bootstrap_sensitivity import CellSummary, count_summary, table_sensitivity
 from discreet.lab.bootstrap.observed_cells import Observed, outline
 from discreet.lab.bootstrap.pools import Pool, PoolKind, read_pool
-from discreet.release.bootstrap_journal import bootstrap_log
+from discreet.release.journals.bootstrap_journal import bootstrap_log
 
 Build = Callable[..., Any]
 

@@ -27,7 +27,7 @@ from discreet.lab.bootstrap.bootstrap_sensitivity import CellSummary, PublicBoun
 from discreet.lab.bootstrap.observed_cells import observe, outline
 from discreet.lab.laboratory import Laboratory
 from discreet.present.messages import say_message
-from discreet.release.bootstrap_journal import LOG_FILE, BootstrapLog, bootstrap_log, list_releases
+from discreet.release.journals.bootstrap_journal import LOG_FILE, BootstrapLog, bootstrap_log, list_releases
 from discreet.results import Quality
 from discreet.sql.algebra import Plan
 from discreet.tables.request import TableRequest

@@ -41,7 +41,7 @@ from discreet.lab.study.study_rows import prepare_rows
 from discreet.lab.study.variants import build_models
 from discreet.lab.study.worker import Assignment
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.release.pricing import MeasurePrice
+from discreet.release.measurement.pricing import MeasurePrice
 from tests.unit.lab.study.conftest import WEIGHTED
 from tests.unit.lab.study.honest import CARD, PEOPLE, STUDY, write
 

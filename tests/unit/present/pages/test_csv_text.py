@@ -114,7 +114,7 @@ def write_table(bad: str, folder: Path) -> str:
 def write_answer(bad: str, folder: Path) -> str:
     from decimal import Decimal
 
-    from discreet.release.pricing import Threshold
+    from discreet.release.measurement.pricing import Threshold
     from tests.unit.release.statements import BY_TOWN, UNITS, make_statement
     from tests.unit.release.test_stored_answer import answer
 

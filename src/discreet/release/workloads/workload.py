@@ -14,7 +14,7 @@ from discreet.cards import Record, SchemaReader, parse_yaml, read_yaml_text
 from discreet.errors import ParameterInvalid, WorkloadInvalid
 from discreet.guarantees import came
 from discreet.release.forecast.accuracy import Amounts
-from discreet.release.workload_schema import MOST_QUESTIONS, WORKLOAD
+from discreet.release.workloads.workload_schema import MOST_QUESTIONS, WORKLOAD
 
 __all__ = [
     "Workload",

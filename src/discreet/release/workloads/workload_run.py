@@ -14,9 +14,9 @@ from functools import cached_property
 from discreet.errors import QueryRefused
 from discreet.ledger import Ledger, Receipt
 from discreet.release.ask import Ask
-from discreet.release.descriptions import ledger_mechanisms
 from discreet.release.forecast.apportionment import Apportionment
-from discreet.release.noisy_measures import Noisy
+from discreet.release.measurement.descriptions import ledger_mechanisms
+from discreet.release.measurement.noisy_measures import Noisy
 from discreet.release.pipeline import Charge, OpenEngine, Passage, Request, check_terms, release, require_active
 from discreet.release.question import dress, open_for, settled
 from discreet.results import Amount, Charged, Claim, Labels, Release, ReleaseKind, Source

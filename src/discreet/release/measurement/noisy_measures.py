@@ -18,8 +18,8 @@ from typing import Any, Final, cast
 from discreet.engines import Cell, Histogram, Measured
 from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, Guarantee, PureDP, Unproven, text
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, NoisyMax
-from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
-from discreet.release.ranking import choose
+from discreet.release.measurement.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
+from discreet.release.measurement.ranking import choose
 from discreet.sql import (
     Extreme,
     FirstForm,

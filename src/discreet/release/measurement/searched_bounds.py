@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, cast
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees import CentralGuarantee, PureDP, from_units, text, to_units
 from discreet.mechanisms import DiscreteLaplace
-from discreet.release.noisy_measures import Noisy, SearchedBounds, draw
-from discreet.release.pricing import Pricing, price, require_drawable
-from discreet.release.private_bounds import REACH, calibrate_search, find_bounds, search_plan, split
+from discreet.release.measurement.noisy_measures import Noisy, SearchedBounds, draw
+from discreet.release.measurement.pricing import Pricing, price, require_drawable
+from discreet.release.measurement.private_bounds import REACH, calibrate_search, find_bounds, search_plan, split
 from discreet.sql import (
     Field,
     Identity,

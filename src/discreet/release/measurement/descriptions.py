@@ -13,9 +13,16 @@ from typing import Final
 from discreet.cards import Card
 from discreet.guarantees import text
 from discreet.mechanisms import DiscreteGaussian, NoisyMax
-from discreet.release.noisy_measures import NoisyMeasure, SearchedBounds
-from discreet.release.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism, candidates_of, moves_of
-from discreet.release.ranking import depth
+from discreet.release.measurement.noisy_measures import NoisyMeasure, SearchedBounds
+from discreet.release.measurement.pricing import (
+    MeasurePrice,
+    Pricing,
+    Threshold,
+    UsedMechanism,
+    candidates_of,
+    moves_of,
+)
+from discreet.release.measurement.ranking import depth
 from discreet.results import BoundsUsed, Coverage, MeasureNoise, Noise, RankAim
 from discreet.sql import (
     Extreme,

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from discreet.errors import DiscreetError
 from discreet.guarantees import exact, text
-from discreet.release.journal import Journal
+from discreet.release.journals.journal import Journal
 from discreet.workspace import Workspace
 
 __all__ = ["LOG_FILE", "BootstrapEntry", "BootstrapLog", "Releases", "bootstrap_log", "list_releases"]

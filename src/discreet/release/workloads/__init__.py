@@ -1,0 +1,1 @@
+"""Many questions under one charge: the file that lists them, their shares, and the run."""
