@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.errors import DiscreetError
-from discreet.lab.generator.private_training import PrivateEpoch
+from discreet.lab.generator.protected.private_training import PrivateEpoch
 from discreet.lab.lab_commands import training_progress as progress
 from discreet.lab.lab_commands.generator_commands import gan
 from discreet.ledger import BudgetState

@@ -13,8 +13,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from discreet.guarantees.types import Neighbours
-from discreet.lab.generator.contribution import LONGEST, WHOLE, average_by_unit, clip_to_bound, count_slots
-from discreet.lab.generator.private_plan import _squared_marginals, _squared_step
+from discreet.lab.generator.protected.contribution import LONGEST, WHOLE, average_by_unit, clip_to_bound, count_slots
+from discreet.lab.generator.protected.private_plan import _squared_marginals, _squared_step
 
 BOUND = 200
 Clip = Callable[..., NDArray[np.int64]]

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from discreet.engines.dialects import DUCKDB
-from discreet.sql import key_cells as keycells
-from discreet.sql import sensitivity
+from discreet.sql import key_cells, sensitivity
 from discreet.sql.algebra import Field
 from tests.conformance.engines.plans import NullBecomesBound, planted
 from tests.sqltext.fuzz import Engines, embedded, read_only, run
@@ -98,11 +97,11 @@ def test_a_wrong_template_of_an_engine_is_found(tmp_path: Path) -> None:
 
 def test_keys_that_lose_people_are_found(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every NULL key filtered out, as if all that a key can be made of were complete."""
-    absent = keycells._absent
+    absent = key_cells._absent
 
     def trusted(*given: Any, trusting: bool) -> list[Field]:
         return [] if trusting else absent(*given, trusting=False)
 
-    monkeypatch.setattr(keycells, "_absent", trusted)
+    monkeypatch.setattr(key_cells, "_absent", trusted)
     result = run(seeds(0), engines, wild=0, until=3)
     assert [found.what.startswith("rows are left out") for found in result.violations] == [True] * 3, str(result)

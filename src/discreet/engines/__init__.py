@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from discreet.engines.embedded import EmbeddedEngine
     from discreet.engines.engine import Cell, Engine, Histogram, HistogramArrays, Measured, Prepared
     from discreet.engines.engine_choice import engine_for
-    from discreet.engines.incomplete_rows import count_incomplete
-    from discreet.engines.tables_in_place import add_table, open_rows
+    from discreet.engines.in_place.incomplete_rows import count_incomplete
+    from discreet.engines.in_place.tables_in_place import add_table, open_rows
 else:
     __getattr__, __dir__ = open_door(__name__)
 

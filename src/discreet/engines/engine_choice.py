@@ -11,7 +11,7 @@ from discreet.workspace import Dataset, RowSource
 
 if TYPE_CHECKING:
     from discreet.engines.embedded import EmbeddedEngine
-    from discreet.engines.tabular_engine import TabularEngine
+    from discreet.engines.in_place.tabular_engine import TabularEngine
 
 __all__ = ["engine_for"]
 
@@ -27,8 +27,8 @@ def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> EmbeddedEngine 
         from discreet.engines.embedded import EmbeddedEngine
 
         return EmbeddedEngine({name: (dataset.data, dataset.card) for name, dataset in datasets.items()})
-    from discreet.engines.tables_in_place import open_rows, rows_sql
-    from discreet.engines.tabular_engine import TabularEngine
+    from discreet.engines.in_place.tables_in_place import open_rows, rows_sql
+    from discreet.engines.in_place.tabular_engine import TabularEngine
 
     return TabularEngine(
         {name: (rows_sql(one.source, one.card, salt=salt), one.card) for name, one in datasets.items()},

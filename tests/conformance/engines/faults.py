@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.engines.postgres_rows import PostgresTemplates
-from discreet.engines.prepared_rows import RowTemplates
-from discreet.engines.spark_rows import SparkTemplates
+from discreet.engines.in_place.postgres_rows import PostgresTemplates
+from discreet.engines.in_place.prepared_rows import RowTemplates
+from discreet.engines.in_place.spark_rows import SparkTemplates
 from discreet.workspace.preparation_sql import Form
 
 

@@ -19,7 +19,7 @@ from discreet.engines.dialects import DUCKDB, Dialect, DuckDB, Postgres, Spark
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine import Engine, Measured
 from discreet.engines.exact_values import Row, exact_row
-from discreet.engines.tabular_engine import TabularEngine
+from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sql.algebra import Plan
 
 Tables = Mapping[str, list[dict[str, Any]]]

@@ -47,7 +47,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
 
 @pytest.fixture(scope="session")
 def spark_session(spark_master: str) -> Any:
-    from discreet.engines.spark_tables import _open
+    from discreet.engines.in_place.spark_tables import _open
 
     return _open(spark_master)
 

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from discreet.cards.card import Card, parse_card
-from discreet.engines.postgres_rows import PostgresTemplates
-from discreet.engines.postgres_tables import PostgresRows
-from discreet.engines.prepared_rows import RowTemplates, prepared_rows
+from discreet.engines.in_place.postgres_rows import PostgresTemplates
+from discreet.engines.in_place.postgres_tables import PostgresRows
+from discreet.engines.in_place.prepared_rows import RowTemplates, prepared_rows
 from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
 from tests.conformance.engines.faults import POSTGRES_FAULTS, SHOWS, USUAL

@@ -16,8 +16,8 @@ import pytest
 from discreet.engines.dialects import POSTGRES, SPARK
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine import Measured
-from discreet.engines.tables_in_place import open_rows, rows_sql
-from discreet.engines.tabular_engine import TabularEngine
+from discreet.engines.in_place.tables_in_place import open_rows, rows_sql
+from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sources.source import open_source
 from discreet.sql.algebra import Plan
 from discreet.sql.reader.questions import read_statement

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from discreet.cards.card import Card
-from discreet.engines.prepared_rows import RowTemplates, prepared_rows
-from discreet.engines.spark_rows import SparkTemplates
-from discreet.engines.spark_tables import SparkRows
+from discreet.engines.in_place.prepared_rows import RowTemplates, prepared_rows
+from discreet.engines.in_place.spark_rows import SparkTemplates
+from discreet.engines.in_place.spark_tables import SparkRows
 from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
 from tests.conformance.engines.faults import SHOWS, SPARK_FAULTS, USUAL

@@ -10,7 +10,7 @@ import pytest
 from discreet.engines.dialects import POSTGRES
 from discreet.engines.engine import Engine
 from discreet.engines.exact_values import Row, exact_row
-from discreet.engines.tabular_engine import TabularEngine
+from discreet.engines.in_place.tabular_engine import TabularEngine
 from tests.conformance.engines.plans import POSTGRES_TYPES, Reader
 from tests.sqltext.fuzz import Engines, run
 from tests.sqltext.populations import Population

@@ -10,7 +10,7 @@ import pytest
 from discreet.engines.dialects import POSTGRES as DIALECT
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine_choice import engine_for
-from discreet.engines.tabular_engine import TabularEngine
+from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import Clamp, Plan, Plus, Rows, Total, Value, Whole
 from discreet.workspace.folder import Dataset

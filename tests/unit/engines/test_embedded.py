@@ -12,8 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.engines import cell_arrays as cellarrays
-from discreet.engines import embedded
+from discreet.engines import cell_arrays, embedded
 from discreet.engines.embedded import EmbeddedEngine, open_database
 from discreet.sql.algebra import Key, Least, Plan, Quantile, Rows, Times, Total, Units, Whole
 from tests.algebra.columns import field, scan
@@ -49,7 +48,7 @@ def test_many_cells_are_arranged_as_few(
     question: Question, engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "_MANY_CELLS", 0)
-    monkeypatch.setattr(cellarrays, "_LONG", 0)
+    monkeypatch.setattr(cell_arrays, "_LONG", 0)
     assert plain(engine.measure(question.plan)) == ([list(column) for column in question.columns], None)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from discreet.cards.card import parse_card
-from discreet.engines import postgres_rows, spark_rows
 from discreet.engines.exact_values import exact_row
-from discreet.engines.prepared_rows import RowTemplates
+from discreet.engines.in_place import postgres_rows, spark_rows
+from discreet.engines.in_place.prepared_rows import RowTemplates
 from discreet.errors import Refused, UsageError
 from discreet.workspace.row_source import RowSource, read_row_source
 from tests.places import GOLDEN as _GOLDEN

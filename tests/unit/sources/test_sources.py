@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import ExtraMissing, FileRefused, UsageError
-from discreet.sources import csv_source as csvsource
+from discreet.sources import csv_source
 from discreet.sources.source import DataSource, FileLimits, choose_columns, open_source
 
 
@@ -133,16 +133,16 @@ def test_what_was_read_ahead_is_not_used_once_the_limit_is_passed(
     text = b"a,b\n" + b"".join(b"%d,%d\n" % (row, row * 7919) for row in range(3_000_000))
     opened = source(tmp_path, text, "x.csv", limits=FileLimits(expanded_bytes=len(text) - 1))
     passed = threading.Event()
-    inner = csvsource._Utf8Stream.read
+    inner = csv_source._Utf8Stream.read
 
-    def read(self: csvsource._Utf8Stream, size: int) -> bytes:
+    def read(self: csv_source._Utf8Stream, size: int) -> bytes:
         try:
             return inner(self, size)
         finally:
             if self.refused is not None:
                 passed.set()
 
-    monkeypatch.setattr(csvsource._Utf8Stream, "read", read)
+    monkeypatch.setattr(csv_source._Utf8Stream, "read", read)
 
     def use(batches: Iterator[Any]) -> None:
         while not passed.wait(0.3):  # Arrow reads only so far ahead

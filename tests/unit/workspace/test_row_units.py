@@ -10,7 +10,7 @@ import pytest
 
 from discreet.cards.card import Card, parse_card
 from discreet.cards.draft import draft_card
-from discreet.engines.tables_in_place import add_table
+from discreet.engines.in_place.tables_in_place import add_table
 from discreet.errors import CardInvalid, CardUndecided, FileRefused, PopulationConflict, QueryRefused
 from discreet.guarantees.budget import PopulationTerms
 from discreet.ledger.events import decode_terms, encode_terms
@@ -126,7 +126,7 @@ def test_a_table_of_a_server_has_no_order_to_number(
         def close(self) -> None:
             """Nothing is open."""
 
-    monkeypatch.setattr("discreet.engines.tables_in_place.open_rows", lambda _: Reader())
+    monkeypatch.setattr("discreet.engines.in_place.tables_in_place.open_rows", lambda _: Reader())
     source = RowSource("postgres", dsn_env="DATABASE", table="flowers")
     with pytest.raises(FileRefused, match="no order of rows"):
         add_table(workspace, source, card, replace=False)

@@ -28,7 +28,7 @@ from discreet.errors import UsageError
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
     from discreet.lab.generator.inspection import ColumnFacts, Inspection
-    from discreet.lab.generator.private_generation import PrivatelyTrained
+    from discreet.lab.generator.protected.private_generation import PrivatelyTrained
     from discreet.lab.generator.shelf import Shelved
 
 __all__ = ["register"]
@@ -96,8 +96,8 @@ def train(
     session = open_session(workspace)
     who = default_analyst() if analyst is None else analyst
     if private:
-        from discreet.lab.generator.private_generation import choose_rho, train_privately
-        from discreet.lab.generator.private_plan import PrivateSettings
+        from discreet.lab.generator.protected.private_generation import choose_rho, train_privately
+        from discreet.lab.generator.protected.private_plan import PrivateSettings
 
         charged = choose_rho(session.workspace.dataset(dataset).card, rho=rho, epsilon=epsilon, delta=delta)
         with show_training() as told:

@@ -12,7 +12,7 @@ from discreet.cli import SECONDS_APART, reach_tenth, show_note, show_progress
 from discreet.lab.generator.training_settings import Epoch
 
 if TYPE_CHECKING:
-    from discreet.lab.generator.private_training import PrivateEpoch
+    from discreet.lab.generator.protected.private_training import PrivateEpoch
 
 __all__ = ["show_training"]
 

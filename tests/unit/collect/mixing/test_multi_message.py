@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.collect.mixing import multi_message as multimessage
+from discreet.collect.mixing import multi_message
 from discreet.collect.mixing.multi_message import MultiMessageSum, count_shares
 from discreet.collect.mixing.permutation import Shuffler
 from discreet.errors import ParameterInvalid
@@ -38,7 +38,7 @@ def without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(entropy: Entropy, *, shape: Fraction, scale: Fraction) -> int:
         return 0
 
-    monkeypatch.setattr(multimessage, "polya", nothing)
+    monkeypatch.setattr(multi_message, "polya", nothing)
 
 
 def run(protocol: MultiMessageSum, values: NDArray[np.int64]) -> list[int]:
@@ -234,7 +234,7 @@ def test_half_widths_of_several_shares_cover_their_level(scale: int, shape: floa
     law /= law.sum()
     spectrum = np.fft.rfft(law, n=2 * size)
     difference = np.fft.irfft(spectrum * np.conj(spectrum), n=2 * size)
-    reach = multimessage._polya_half_width(shape=shape, scale=float(scale), missing=0.05)
+    reach = multi_message._polya_half_width(shape=shape, scale=float(scale), missing=0.05)
     inside = difference[: reach + 1].sum() + difference[-reach:].sum()
     assert 0.95 - 1e-9 <= inside < 0.953 + 0.5 / scale
 
@@ -260,7 +260,7 @@ def test_the_noise_shares_use_the_permitted_crowd(monkeypatch: pytest.MonkeyPatc
         shapes.append((shape, scale))
         return polya(entropy, shape=shape, scale=scale)
 
-    monkeypatch.setattr(multimessage, "polya", watch)
+    monkeypatch.setattr(multi_message, "polya", watch)
     sums(survivors="0.75").encode(ENTROPY, histogram(1, 3, 90))
     assert set(shapes) == {(Fraction(1, 30), Fraction(90))}
     assert len(shapes) == 6

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.guarantees.types import Neighbours
-from discreet.lab.generator import private_training as private
 from discreet.lab.generator.generator_rows import GeneratorRows, Shape
-from discreet.lab.generator.private_plan import PrivateSettings, plan_for
+from discreet.lab.generator.protected import private_training as private
+from discreet.lab.generator.protected.private_plan import PrivateSettings, plan_for
 
 SEX = Shape("sex", "category", categories=("f", "m"))
 

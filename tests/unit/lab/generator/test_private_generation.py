@@ -28,12 +28,12 @@ from discreet.errors import (
 )
 from discreet.guarantees.numbers import text
 from discreet.guarantees.types import ZCDP, Guarantee
-from discreet.lab.generator import private_generation as privategeneration
 from discreet.lab.generator.generation import sample_model
 from discreet.lab.generator.generator_rows import read_rows
 from discreet.lab.generator.inspection import draw_independently
-from discreet.lab.generator.private_generation import PrivatelyTrained, choose_rho, train_privately
-from discreet.lab.generator.private_plan import PrivateSettings
+from discreet.lab.generator.protected import private_generation
+from discreet.lab.generator.protected.private_generation import PrivatelyTrained, choose_rho, train_privately
+from discreet.lab.generator.protected.private_plan import PrivateSettings
 from discreet.lab.generator.shelf import Shelved
 from discreet.present.formats.json import charge_fields
 from discreet.workspace.row_source import RowSource
@@ -80,8 +80,8 @@ def office(tmp_path: Path) -> Iterator[Office]:
 @pytest.fixture
 def trainer(office: Office, monkeypatch: pytest.MonkeyPatch) -> Trainer:
     trainer = Trainer(office)
-    monkeypatch.setattr("discreet.lab.generator.private_training.train_private", trainer)
-    monkeypatch.setattr(privategeneration, "find_spec", lambda _: True)
+    monkeypatch.setattr("discreet.lab.generator.protected.private_training.train_private", trainer)
+    monkeypatch.setattr(private_generation, "find_spec", lambda _: True)
     return trainer
 
 
@@ -229,7 +229,7 @@ def test_what_is_refused_is_not_charged(office: Office, trainer: Trainer, monkey
         _train(office, analyst="nobody")
     with pytest.raises(ParameterInvalid, match="request id"):
         _train(office, request_id="a b")
-    monkeypatch.setattr(privategeneration, "find_spec", lambda _: None)
+    monkeypatch.setattr(private_generation, "find_spec", lambda _: None)
     with pytest.raises(ExtraMissing, match="gan"):
         _train(office)
     assert (office.head, trainer.calls) == (before, 0)
@@ -239,7 +239,7 @@ def test_what_is_refused_is_not_charged(office: Office, trainer: Trainer, monkey
 def test_a_card_that_does_not_say_enough_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, card: str, told: str
 ) -> None:
-    monkeypatch.setattr(privategeneration, "find_spec", lambda _: True)
+    monkeypatch.setattr(private_generation, "find_spec", lambda _: True)
     with open_office(tmp_path / "other", card) as office:
         before = office.head
         with pytest.raises(Refused, match=told):

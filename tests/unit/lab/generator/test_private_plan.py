@@ -12,10 +12,16 @@ import pytest
 
 from discreet.errors import ParameterInvalid, Refused
 from discreet.guarantees.types import ZCDP, Neighbours
-from discreet.lab.generator.contribution import WHOLE, average_by_unit, clip_to_bound, count_slots, number_units
 from discreet.lab.generator.generator_rows import GeneratorRows, Shape
-from discreet.lab.generator.private_plan import PrivatePlan, PrivateSettings, plan_for
-from discreet.lab.generator.public_coding import encode_public, public_coding
+from discreet.lab.generator.protected.contribution import (
+    WHOLE,
+    average_by_unit,
+    clip_to_bound,
+    count_slots,
+    number_units,
+)
+from discreet.lab.generator.protected.private_plan import PrivatePlan, PrivateSettings, plan_for
+from discreet.lab.generator.protected.public_coding import encode_public, public_coding
 
 SEX = Shape("sex", "category", categories=("f", "m"))
 AGE = Shape("age", "integer", low=0, high=119)

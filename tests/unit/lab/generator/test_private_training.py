@@ -12,14 +12,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from discreet.guarantees.types import ZCDP, Neighbours  # noqa: E402
-from discreet.lab.generator import critic as critics  # noqa: E402
-from discreet.lab.generator import private_training as private  # noqa: E402
-from discreet.lab.generator.critic import FINENESS, Critic  # noqa: E402
 from discreet.lab.generator.generator_model import GeneratorModel, load_model  # noqa: E402
 from discreet.lab.generator.generator_rows import GeneratorRows, Shape  # noqa: E402
 from discreet.lab.generator.network import Generator  # noqa: E402
-from discreet.lab.generator.private_plan import PrivatePlan, PrivateSettings, plan_for  # noqa: E402
-from discreet.lab.generator.private_training import PrivateEpoch, train_private  # noqa: E402
+from discreet.lab.generator.protected import critic as critics  # noqa: E402
+from discreet.lab.generator.protected import private_training as private  # noqa: E402
+from discreet.lab.generator.protected.critic import FINENESS, Critic  # noqa: E402
+from discreet.lab.generator.protected.private_plan import PrivatePlan, PrivateSettings, plan_for  # noqa: E402
+from discreet.lab.generator.protected.private_training import PrivateEpoch, train_private  # noqa: E402
 from discreet.lab.generator.similarity import tv_complement  # noqa: E402
 from discreet.lab.generator.training_settings import Settings  # noqa: E402
 

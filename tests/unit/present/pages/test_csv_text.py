@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.guarantees.types import BootstrapDP, Guarantee, LocalDP, PureDP, Unproven
-from discreet.lab.generator import generated_files as generatedfiles
+from discreet.lab.generator import generated_files
 from discreet.lab.study.findings import averages
 from discreet.present.pages.csv_text import cell, csv_columns, csv_text, is_formula, neutralise
 from discreet.present.release_files import render_text
@@ -167,7 +167,7 @@ def write_bootstrap(bad: str, folder: Path) -> str:
 
 
 def write_generated(bad: str, folder: Path) -> str:
-    return "".join(generatedfiles._csv_parts(pa.table({"a": [bad, "x"], "number": [-3, 4]})))
+    return "".join(generated_files._csv_parts(pa.table({"a": [bad, "x"], "number": [-3, 4]})))
 
 
 WRITERS = [

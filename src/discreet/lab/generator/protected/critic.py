@@ -20,7 +20,7 @@ try:
 except ImportError:
     raise ExtraMissing(needed_for="private training of the tabular generator", extra="gan") from None
 
-from discreet.lab.generator.contribution import LONGEST, STEPS, WIDEST
+from discreet.lab.generator.protected.contribution import LONGEST, STEPS, WIDEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from discreet.cards import ColumnKind
 from discreet.errors import ParameterInvalid, Refused
 from discreet.guarantees import ZCDP, ExactLike, Neighbours, exact, floor_to_grid, text
-from discreet.lab.generator.contribution import MOST_ENTRIES, WHOLE, WIDEST
 from discreet.lab.generator.generator_rows import Shape, shape_of
-from discreet.lab.generator.public_coding import public_coding
+from discreet.lab.generator.protected.contribution import MOST_ENTRIES, WHOLE, WIDEST
+from discreet.lab.generator.protected.public_coding import public_coding
 from discreet.mechanisms import DiscreteGaussian
 
 if TYPE_CHECKING:

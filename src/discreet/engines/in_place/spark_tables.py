@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from discreet.engines.exact_values import Row, exact_row
-from discreet.engines.spark_rows import COMPOSER, WRITERS, SparkTemplates
+from discreet.engines.in_place.spark_rows import COMPOSER, WRITERS, SparkTemplates
 from discreet.errors import EngineUnavailable, ExtraMissing
 from discreet.workspace import RowSource
 

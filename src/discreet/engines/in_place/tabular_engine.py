@@ -9,8 +9,8 @@ from discreet.cards import Card
 from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import Dialect
 from discreet.engines.engine import Measured
+from discreet.engines.in_place.tables_in_place import RowReader
 from discreet.engines.rendering import RenderedTable, render
-from discreet.engines.tables_in_place import RowReader
 from discreet.sql import Plan
 
 __all__ = ["TabularEngine"]

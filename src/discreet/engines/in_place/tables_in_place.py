@@ -7,7 +7,7 @@ from typing import Protocol
 
 from discreet.cards import Card
 from discreet.engines.exact_values import Row
-from discreet.engines.prepared_rows import RowTemplates, prepared_rows, unit_check
+from discreet.engines.in_place.prepared_rows import RowTemplates, prepared_rows, unit_check
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
 from discreet.files import write_whole
 from discreet.workspace import Dataset, GiveVersion, RowSource, Workspace, check_presence, count_on
@@ -28,10 +28,10 @@ class RowReader(Protocol):
 def open_rows(source: RowSource) -> RowReader:
     """The engine that holds a table, open and read-only; EngineUnavailable when it cannot be reached."""
     if source.engine == "postgres":
-        from discreet.engines.postgres_tables import PostgresRows
+        from discreet.engines.in_place.postgres_tables import PostgresRows
 
         return PostgresRows(source)
-    from discreet.engines.spark_tables import SparkRows
+    from discreet.engines.in_place.spark_tables import SparkRows
 
     return SparkRows(source)
 
@@ -78,10 +78,10 @@ def add_table(
 
 def _templates(engine: str) -> RowTemplates:
     if engine == "postgres":
-        from discreet.engines.postgres_rows import PostgresTemplates
+        from discreet.engines.in_place.postgres_rows import PostgresTemplates
 
         return PostgresTemplates()
-    from discreet.engines.spark_rows import SparkTemplates
+    from discreet.engines.in_place.spark_rows import SparkTemplates
 
     return SparkTemplates()
 
@@ -111,7 +111,7 @@ def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
 def _refuse_unfit(source: RowSource, card: Card, reader: RowReader) -> None:
     assert source.table is not None
     if source.engine == "spark":
-        from discreet.engines.spark_tables import SparkRows
+        from discreet.engines.in_place.spark_tables import SparkRows
 
         assert isinstance(reader, SparkRows)
         reader.check_libraries()

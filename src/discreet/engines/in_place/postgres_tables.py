@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.engines.exact_values import Row, exact_row
-from discreet.engines.postgres_rows import schema_and_table
+from discreet.engines.in_place.postgres_rows import schema_and_table
 from discreet.errors import EngineUnavailable, ExtraMissing
 from discreet.workspace import RowSource
 

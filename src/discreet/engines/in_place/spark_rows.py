@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from discreet.cards import Card
-from discreet.engines import prepared_rows as rows
+from discreet.engines.in_place import prepared_rows as rows
 from discreet.workspace import Form
 
 __all__ = ["COMPOSER", "WRITERS", "SparkTemplates", "prepared_rows"]

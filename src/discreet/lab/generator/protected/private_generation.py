@@ -1,7 +1,7 @@
 """Private training of a workspace's generators: charged first, then trained, committed, and only then kept.
 
 Guarantee: zCDP, as `PrivatePlan.guarantee` says, for the model and for everything generated from it.
-Requires:  an (epsilon, delta) budget; what discreet.lab.generator.private_training requires of the card.
+Requires:  an (epsilon, delta) budget; what discreet.lab.generator.protected.private_training requires of the card.
 Proof:     docs/proofs/private-training.md
 Refs:      [ACGMMTZ16]; post-processing [DR14] Proposition 2.1.
 
@@ -24,7 +24,7 @@ from discreet.errors import ExtraMissing, QueryRefused, Refused, RequestConflict
 from discreet.guarantees import Guarantee, exact, zcdp_within
 from discreet.lab.generator.generation import check_replacing, check_rows_here, hash_facts, word_answer
 from discreet.lab.generator.generator_rows import read_rows, read_units
-from discreet.lab.generator.private_plan import PrivatePlan, PrivateSettings, plan_private
+from discreet.lab.generator.protected.private_plan import PrivatePlan, PrivateSettings, plan_private
 from discreet.lab.generator.shelf import DEFAULT_NAME, Shelved, check_model_name, find_model, shelve
 from discreet.ledger import Ledger, Receipt, name_request
 from discreet.release import Charge, Passage, Request, check_terms, release, settled
@@ -33,7 +33,7 @@ from discreet.workspace import Dataset, Workspace
 
 if TYPE_CHECKING:
     from discreet.lab.generator.generator_model import GeneratorModel
-    from discreet.lab.generator.private_training import PrivateEpoch
+    from discreet.lab.generator.protected.private_training import PrivateEpoch
 
 __all__ = ["PrivatelyTrained", "choose_rho", "train_privately"]
 
@@ -115,7 +115,7 @@ class _Training(Passage[Receipt, "GeneratorModel", bytes, PrivatelyTrained]):
         return found if word_answer(found.origin.model_sha256) == answer else None
 
     def prepare(self, ledger: Ledger) -> Callable[[], GeneratorModel]:
-        from discreet.lab.generator.private_training import train_private
+        from discreet.lab.generator.protected.private_training import train_private
 
         dataset = self.dataset
         if ledger.requested(analyst=self.analyst, request_id=self.request_id) in (None, self.request.plan_hash):

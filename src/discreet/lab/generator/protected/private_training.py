@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.lab.generator.contribution import (
+from discreet.lab.generator.generator_model import GeneratorModel
+from discreet.lab.generator.protected.contribution import (
     STEPS,
     WHOLE,
     average_by_unit,
@@ -29,9 +30,8 @@ from discreet.lab.generator.contribution import (
     count_slots,
     number_units,
 )
-from discreet.lab.generator.generator_model import GeneratorModel
-from discreet.lab.generator.private_plan import PrivatePlan, PrivateSettings, plan_private
-from discreet.lab.generator.public_coding import encode_public
+from discreet.lab.generator.protected.private_plan import PrivatePlan, PrivateSettings, plan_private
+from discreet.lab.generator.protected.public_coding import encode_public
 from discreet.lab.generator.training_settings import Settings
 from discreet.noise import SystemEntropy, discrete_gaussian_array, uniform_array_below
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from discreet.lab.generator.coding import Coding
-    from discreet.lab.generator.critic import Critic
     from discreet.lab.generator.generator_rows import GeneratorRows
     from discreet.lab.generator.network import Generator
+    from discreet.lab.generator.protected.critic import Critic
 
 __all__ = ["PrivateEpoch", "PrivatePlan", "PrivateSettings", "plan_private", "train_private"]
 
@@ -156,8 +156,8 @@ class _Contest:
     """The two networks. Neither sees a row: the critic learns from noisy sums, the generator from the critic."""
 
     def __init__(self, plan: PrivatePlan, shares: list[NDArray[float64]]) -> None:
-        from discreet.lab.generator.critic import Critic
         from discreet.lab.generator.network import Generator, torch
+        from discreet.lab.generator.protected.critic import Critic
 
         settings = plan.settings
         self._plan, self._coding, self._settings = plan, plan.coding, settings
@@ -223,8 +223,8 @@ def _begin_with(generator: Generator, coding: Coding, shares: list[NDArray[float
 
 def _vectors(coding: Coding, scalars: NDArray[Any], slots: NDArray[int64]) -> Tensor:
     """Scalars rounded to the critic's fineness, and a 1 in the slot of each block."""
-    from discreet.lab.generator.critic import FINENESS
     from discreet.lab.generator.network import torch
+    from discreet.lab.generator.protected.critic import FINENESS
 
     vectors = torch.zeros(len(slots), coding.width, dtype=torch.float64)
     vectors[:, : coding.scalars] = torch.as_tensor(np.rint(scalars * 2.0**FINENESS) / 2.0**FINENESS)
