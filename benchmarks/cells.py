@@ -68,8 +68,8 @@ def run() -> dict[str, float]:
 def _call(*words: str) -> list[tuple[str, float, float]]:
     command = [sys.executable, "-m", "benchmarks.cells", *words]
     done = subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    told = [line.split("\t") for line in done.stderr.splitlines() if line.count("\t") == 2]
-    return [(step, float(seconds), float(megabytes)) for step, seconds, megabytes in told]
+    lines = [line.split("\t") for line in done.stderr.splitlines() if line.count("\t") == 2]
+    return [(step, float(seconds), float(megabytes)) for step, seconds, megabytes in lines]
 
 
 def _make(folder: Path) -> None:
@@ -89,10 +89,10 @@ def _make(folder: Path) -> None:
 
 def _tell(step: str, work: Callable[[], object]) -> object:
     start = time.perf_counter()
-    found = work()
+    result = work()
     seconds = time.perf_counter() - start
     print(f"{step}\t{seconds}\t{peak_mb()}", file=sys.stderr)
-    return found
+    return result
 
 
 def _ask(folder: Path, what: str) -> None:

@@ -57,16 +57,16 @@ def run(
         house = build_residents(Path(folder), rows=rows)
         found = {case.title: _take_turns(case, house, rounds or case.rounds) for case in cases}
     write_block(page, "cube", _page(found, rows))
-    told: dict[str, float] = {}
+    text: dict[str, float] = {}
     for title, both in found.items():
         ours, plain = both["discreet"], both["plain"]
-        told[f"{title}: plain (s)"] = plain.whole
-        told |= {f"{title}: {part} (s)": seconds for part, seconds in ours.seconds.items()}
-        told[f"{title}: ratio"] = ours.whole / plain.whole
-        told[f"{title}: ratio with every figure"] = ours.seconds["with every figure put together"] / plain.whole
-        told[f"{title}: ratio without the ledger"] = ours.seconds["without the ledger"] / plain.whole
-        told[f"{title}: peak memory (MB)"] = ours.peak_mb
-    return told
+        text[f"{title}: plain (s)"] = plain.whole
+        text |= {f"{title}: {part} (s)": seconds for part, seconds in ours.seconds.items()}
+        text[f"{title}: ratio"] = ours.whole / plain.whole
+        text[f"{title}: ratio with every figure"] = ours.seconds["with every figure put together"] / plain.whole
+        text[f"{title}: ratio without the ledger"] = ours.seconds["without the ledger"] / plain.whole
+        text[f"{title}: peak memory (MB)"] = ours.peak_mb
+    return text
 
 
 def _take_turns(case: Case, house: House, rounds: int) -> dict[str, Figures]:

@@ -99,16 +99,16 @@ class Tally:
 
 def run(*, tables: int = TABLES) -> dict[str, float]:
     """Every sort at every epsilon."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     with hidden_people() as session:
         for kind in KINDS:
             for epsilon in EPSILONS:
                 tally = measure_kind(session, kind, epsilon=epsilon, tables=tables)
-                found |= {f"{kind}, epsilon {epsilon}: {what}": figure for what, figure in tally.told().items()}
+                result |= {f"{kind}, epsilon {epsilon}: {what}": figure for what, figure in tally.told().items()}
         for epsilon in EPSILONS:
             tally = measure_calibrated(session, epsilon=epsilon, tables=tables)
-            found |= {f"{CALIBRATED}, epsilon {epsilon}: {what}": figure for what, figure in tally.told().items()}
-    return found
+            result |= {f"{CALIBRATED}, epsilon {epsilon}: {what}": figure for what, figure in tally.told().items()}
+    return result
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def hidden_people(setenv: Callable[[str, str], None] = os.environ.setdefault, se
         setenv("DISCREET_KEYS", str(folder / "keys"))
         setenv("DISCREET_ANALYST", "bench")
         (folder / "hidden.csv").write_text(_rows(np.random.default_rng(seed)), encoding="utf-8")
-        regions = ", ".join(str(place + 1) for place in range(len(SIZES)))
+        regions = ", ".join(str(index + 1) for index in range(len(SIZES)))
         (folder / "hidden.yaml").write_text(_CARD.format(regions=regions), encoding="utf-8")
         with Session.create(folder / "w") as session:
             session.add(folder / "hidden.csv", confirm=lambda _: True)
@@ -128,7 +128,7 @@ def hidden_people(setenv: Callable[[str, str], None] = os.environ.setdefault, se
 
 def _rows(random: np.random.Generator) -> str:
     """Some people have no region, some no income; incomes are log-normal, other in each region, and heights normal."""
-    regions = np.concatenate([np.full(size, place + 1) for place, size in enumerate(SIZES)])
+    regions = np.concatenate([np.full(size, index + 1) for index, size in enumerate(SIZES)])
     regions = np.concatenate([regions, np.zeros(PEOPLE - len(regions), dtype=np.int64)])
     sex = random.integers(1, 3, PEOPLE)
     income = np.exp(random.normal(9.6 + 0.06 * regions, 0.9)).astype(np.int64)
@@ -180,7 +180,7 @@ def measure_calibrated(session: Session, *, epsilon: str, tables: int, fault: in
 
 
 def _count_figures(tally: Tally, found: MarginFigures, shown: np.ndarray, wanted: np.ndarray) -> None:
-    values, low, high = (np.array(one, dtype=np.float64)[shown] for one in (found.values, found.low, found.high))
+    values, low, high = (np.array(item, dtype=np.float64)[shown] for item in (found.values, found.low, found.high))
     good = np.array([quality is Quality.GOOD for quality in found.grades()])[shown]
     tally.figures += len(wanted)
     tally.covered += int(((low - 1e-6 <= wanted) & (wanted <= high + 1e-6)).sum())
@@ -194,9 +194,9 @@ def _exact(design: Design, drawn: Noisy, measured: Measured) -> tuple[dict[Any, 
     """The exact figures by margin, and whether there is anybody in them: the same reading of values without noise."""
     still = _spoilt(drawn, measured, 0)
     found = figure_margins(design, still, level=LEVEL)
-    truth = {margin: np.array(one.raw, dtype=np.float64) for margin, one in found.items()}
+    truth = {margin: np.array(item.raw, dtype=np.float64) for margin, item in found.items()}
     if design.formed.mean is None:
-        return truth, {margin: np.ones(len(one), dtype=np.bool_) for margin, one in truth.items()}
+        return truth, {margin: np.ones(len(item), dtype=np.bool_) for margin, item in truth.items()}
     return truth, _inhabited(design, still)
 
 
@@ -205,9 +205,10 @@ def _spoilt(drawn: Noisy, measured: Measured, fault: int) -> Noisy:
     columns = cast("list[list[int]]", measured.columns)
     measures = tuple(
         replace(
-            one, values=tuple(exact + fault * (value - exact) for value, exact in zip(one.values, column, strict=True))
+            item,
+            values=tuple(exact + fault * (value - exact) for value, exact in zip(item.values, column, strict=True)),
         )
-        for one, column in zip(drawn.measures, columns, strict=True)
+        for item, column in zip(drawn.measures, columns, strict=True)
     )
     return replace(drawn, measures=measures)
 
@@ -224,9 +225,9 @@ def _count(
     tally: Tally, drawn: Mapping[Any, MarginFigures], truth: Mapping[Any, Any], people: Mapping[Any, Any]
 ) -> None:
     nobody = 0
-    for margin, one in drawn.items():
-        low, high, exact, there = np.array(one.low), np.array(one.high), truth[margin], people[margin]
-        shown = np.ones(len(low), dtype=np.bool_) if one.too_small is None else ~one.too_small
+    for margin, item in drawn.items():
+        low, high, exact, there = np.array(item.low), np.array(item.high), truth[margin], people[margin]
+        shown = np.ones(len(low), dtype=np.bool_) if item.too_small is None else ~item.too_small
         slack = 1e-9 * max(float(np.abs(exact).max()), 1)  # what an exact figure loses when it is estimated
         held = (low - slack <= exact) & (exact <= high + slack)
         tally.figures += int(there.sum())
@@ -234,8 +235,8 @@ def _count(
         nobody += int((shown & ~there).sum())
         tally.without_width += int((high <= low).sum())
         tally.widths.append(float(np.mean((high - low)[there])))
-        good = shown & np.array([quality is Quality.GOOD for quality in one.grades()])
-        off = np.abs(np.array(one.values, dtype=np.float64) - exact) > WRONG * np.abs(exact)
+        good = shown & np.array([quality is Quality.GOOD for quality in item.grades()])
+        off = np.abs(np.array(item.values, dtype=np.float64) - exact) > WRONG * np.abs(exact)
         tally.good += int(good.sum())
         tally.good_but_wrong += int((good & (off | ~there)).sum())
     tally.tables += 1

@@ -53,12 +53,12 @@ class Stand:
         (folder / "model.json").write_text("{}", encoding="utf-8")
 
     def sample(self, count: int) -> GeneratorRows:
-        places = np.arange(count) % len(self._rows)
-        return GeneratorRows(self._rows.shapes, {name: values[places] for name, values in self._rows.values.items()})
+        indices = np.arange(count) % len(self._rows)
+        return GeneratorRows(self._rows.shapes, {name: values[indices] for name, values in self._rows.values.items()})
 
 
 def run(rows: int = ROWS, *, rounds: int = ROUNDS) -> dict[str, float]:
-    told = {}
+    text = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DISCREET_KEYS"] = str(Path(folder) / "keys")
         os.environ["DISCREET_ANALYST"] = "bench"
@@ -69,16 +69,16 @@ def run(rows: int = ROWS, *, rounds: int = ROUNDS) -> dict[str, float]:
             with patch.object(Shelved, "load", return_value=stand):
                 for column in ("number", "c1"):
                     ours, plain = _take_turns(session, str(dataset.data), column, rounds)
-                    told[f"AVG({column}), {rows:,} rows: plain DuckDB (ms)"] = plain
-                    told[f"AVG({column}), {rows:,} rows: generated, at most {LIMIT_MS} (ms)"] = ours
-                    told[f"AVG({column}), {rows:,} rows: ratio"] = ours / plain
-    return told
+                    text[f"AVG({column}), {rows:,} rows: plain DuckDB (ms)"] = plain
+                    text[f"AVG({column}), {rows:,} rows: generated, at most {LIMIT_MS} (ms)"] = ours
+                    text[f"AVG({column}), {rows:,} rows: ratio"] = ours / plain
+    return text
 
 
 def _open(folder: Path, rows: int) -> Session:
     """A workspace with the rows; every number but one is small."""
     rng = np.random.default_rng(1)
-    names = [f"c{place}" for place in range(1, COLUMNS)]
+    names = [f"c{index}" for index in range(1, COLUMNS)]
     values = np.column_stack([rng.permutation(rows) * 4_000, rng.integers(0, 100, (rows, len(names)))])
     header = ",".join(["number", *names])
     np.savetxt(folder / "stays.csv", values, fmt="%d", delimiter=",", header=header, comments="")

@@ -55,9 +55,9 @@ def _clock(figures: dict[str, float], what: str, share: int = 1) -> Iterator[Non
 def _rows(table: ThesisTable) -> GeneratorRows:
     """Columns that have a range are numbers, all others categories, and so are diagnoses: some 700 codes each."""
     steps = {
-        one.column: float(one.step)
-        for one in COLUMNS[table.dataset]
-        if isinstance(one, Range) and one.column not in CODED
+        item.column: float(item.step)
+        for item in COLUMNS[table.dataset]
+        if isinstance(item, Range) and item.column not in CODED
     }
     shapes, values = [], {}
     for name in table.arrow.column_names:

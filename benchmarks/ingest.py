@@ -48,13 +48,13 @@ def run(rows: int = 10_000_000) -> dict[str, float]:
             here = Path(folder)
             (here / "bench.yaml").write_text(_CARD)
             for file in _generate(here, rows, people):
-                told = subprocess.run(
+                text = subprocess.run(
                     [sys.executable, "-c", _ADD, folder, str(file)],
                     check=True,
                     capture_output=True,
                     text=True,
                 )
-                for name, figure in json.loads(told.stdout).items():
+                for name, figure in json.loads(text.stdout).items():
                     figures[f"{file.suffix[1:]}{ending}_{name}"] = round(figure, 1)
     return figures
 

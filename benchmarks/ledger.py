@@ -34,9 +34,9 @@ def run() -> dict[str, float]:
         for store in ("sqlite", "postgres"):
             if store == "postgres":
                 os.environ[DSN_ENV] = stack.enter_context(_server_module().postgres_server())
-            place = Path(folder) / store
-            place.mkdir()
-            figures |= _measure(_configure(store, place), place)
+            index = Path(folder) / store
+            index.mkdir()
+            figures |= _measure(_configure(store, index), index)
     return figures
 
 

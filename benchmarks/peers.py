@@ -46,17 +46,17 @@ def run(
     with tempfile.TemporaryDirectory() as folder:
         house = build_house(Path(folder), rows=rows)
         found = [_hold(contest, house, python) for contest in contests]
-    lines, told = [], {}
+    lines, parts = [], {}
     for contest, (figures, missing) in zip(contests, found, strict=True):
         plain = figures["plain"].whole
         for name in ("plain", "discreet", *PEERS):
             lines.append([contest.case.title, name, *_shown(figures, name, missing), str(contest.rounds)])
             if name in figures:
-                told[f"{contest.case.title}: {name} to plain"] = figures[name].whole / plain
+                parts[f"{contest.case.title}: {name} to plain"] = figures[name].whole / plain
     head = ["question", "by", "seconds", "to plain", "MB", "rounds"]
     machine = [f"{rows:,} rows, medians of the rounds told, after one that is not counted.", describe_machine()]
     write_block(page, "peers", [*machine, "", *table(head, lines)])
-    return told
+    return parts
 
 
 def _hold(contest: Contest, house: House, python: Path) -> tuple[dict[str, Figures], dict[str, str]]:
@@ -90,5 +90,5 @@ def _hold(contest: Contest, house: House, python: Path) -> tuple[dict[str, Figur
 def _shown(figures: Mapping[str, Figures], name: str, missing: Mapping[str, str]) -> list[str]:
     if name not in figures:
         return [missing[name], "", ""]
-    one = figures[name]
-    return [f"{one.whole:.2f}", f"{one.whole / figures['plain'].whole:.1f}×", f"{one.peak_mb:.0f}"]
+    item = figures[name]
+    return [f"{item.whole:.2f}", f"{item.whole / figures['plain'].whole:.1f}×", f"{item.peak_mb:.0f}"]

@@ -97,7 +97,7 @@ def _by_group(errors: list[tuple[ThesisQuery, float]]) -> Iterator[tuple[str, fl
 
 def _case(query: ThesisQuery, table: ThesisTable) -> Case:
     [step] = [
-        Decimal(one.step) for one in COLUMNS[query.dataset] if isinstance(one, Range) and one.column == query.column
+        Decimal(item.step) for item in COLUMNS[query.dataset] if isinstance(item, Range) and item.column == query.column
     ]
     return Case(query, tuple((round(value / step), count) for value, count in table.histogram(query.column)))
 
@@ -147,7 +147,7 @@ def _one_threshold(chance: Fraction) -> Rule:
     def found(counts: Sequence[int], epsilon: Fraction, moved: int) -> Bounds:
         mechanism = DiscreteLaplace.calibrate(sensitivity=moved, epsilon=epsilon)
         least = _threshold(mechanism.scale, chance / len(counts))
-        return _hull([place for place, count in enumerate(mechanism.release(counts)) if count >= least])
+        return _hull([index for index, count in enumerate(mechanism.release(counts)) if count >= least])
 
     return found
 
@@ -167,10 +167,10 @@ def _by_rank(counts: Sequence[int], epsilon: Fraction, moved: int) -> Bounds:
     return _hull(ends)
 
 
-def _hull(places: list[int]) -> Bounds:
-    if not places:
+def _hull(indices: list[int]) -> Bounds:
+    if not indices:
         return 0, 1
-    low, high = EDGES[min(places)], -EDGES[len(EDGES) - 1 - max(places)]
+    low, high = EDGES[min(indices)], -EDGES[len(EDGES) - 1 - max(indices)]
     return (low, high) if low < high else (min(low, 0), max(high, low + 1))
 
 

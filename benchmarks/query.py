@@ -109,7 +109,7 @@ def run(
     page: Path = PAGE,
 ) -> dict[str, float]:
     """Measure, and write what was found into `page`."""
-    told = {"cores": float(os.cpu_count() or 1)}
+    text = {"cores": float(os.cpu_count() or 1)}
     with tempfile.TemporaryDirectory() as folder:
         house = build_house(Path(folder), rows=rows)
         found = {case.title: _take_turns(case, house, rounds) for case in cases}
@@ -119,10 +119,10 @@ def run(
     write_block(page, "query", _page_of_cases(cases, found, rows, rounds))
     write_block(page, "scalar", _page_of_parts(scalar, survey_rows, scalar_rounds, median, rows, rounds))
     for case in cases:
-        told |= _figures(case, found[case.title])
+        text |= _figures(case, found[case.title])
     for question, figures in (("scalar COUNT", scalar), ("median", median)):
-        told |= {f"{question}, {part} (ms)": 1000 * seconds for part, seconds in figures.seconds.items()}
-    return told
+        text |= {f"{question}, {part} (ms)": 1000 * seconds for part, seconds in figures.seconds.items()}
+    return text
 
 
 def _take_turns(case: Case, house: House, rounds: int) -> dict[str, Figures]:
@@ -163,7 +163,7 @@ def _discreet(*words: str) -> None:
 
 def _figures(case: Case, found: Mapping[str, Figures]) -> dict[str, float]:
     ours, plain = found["discreet"], found["plain"]
-    told = {
+    text = {
         f"{case.title}: plain (s)": plain.whole,
         f"{case.title}: Discreet (s)": ours.whole,
         f"{case.title}: ratio, at most {case.limit:g}": ours.whole / plain.whole,
@@ -172,8 +172,8 @@ def _figures(case: Case, found: Mapping[str, Figures]) -> dict[str, float]:
         f"{case.title}: peak memory (MB)": ours.peak_mb,
     }
     for name in case.others:
-        told[f"{case.title}: ratio to {name}"] = ours.whole / found[name].whole
-    return told
+        text[f"{case.title}: ratio to {name}"] = ours.whole / found[name].whole
+    return text
 
 
 def _with(figures: Figures, *parts: str) -> float:

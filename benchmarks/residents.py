@@ -42,7 +42,7 @@ def _write(folder: Path, *, rows: int) -> None:
     sizes = KEYS | WIDE_KEYS
     columns = [
         "1 + range AS id",
-        *(f"1 + {SPREAD.format(seed=7 * place, size=sizes[name])} AS {name}" for place, name in enumerate(sizes)),
+        *(f"1 + {SPREAD.format(seed=7 * index, size=sizes[name])} AS {name}" for index, name in enumerate(sizes)),
         f"{SPREAD.format(seed=1, size=60_000)} / 100.0 AS weight",
     ]
     with duckdb.connect(config={"threads": 2, "memory_limit": "1GB"}) as connection:

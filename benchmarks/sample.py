@@ -29,8 +29,8 @@ print(json.dumps([time.perf_counter() - start, peak_mb()]))
 def run(seeds: int = 25) -> dict[str, float]:
     """Seconds and megabytes for the default size; the worst deviations over `seeds` seeds."""
     with tempfile.TemporaryDirectory() as folder:
-        told = subprocess.run([sys.executable, "-c", _WRITE, folder], check=True, capture_output=True, text=True)
-    seconds, peak = json.loads(told.stdout)
+        text = subprocess.run([sys.executable, "-c", _WRITE, folder], check=True, capture_output=True, text=True)
+    seconds, peak = json.loads(text.stdout)
     worst: dict[str, float] = {}
     for seed in range(1, seeds + 1):
         for name, figure in _deviations(draw_people(rows=load_figures().rows, seed=seed)).items():
@@ -41,12 +41,12 @@ def run(seeds: int = 25) -> dict[str, float]:
 def _deviations(survey: Mapping[str, Any]) -> dict[str, float]:
     figures, weight = load_figures(), survey["weight"]
     provinces = figures.variables["province"].codes
-    found = {"unweighted share of any code, worst (points)": 0.0}
+    result = {"unweighted share of any code, worst (points)": 0.0}
     for name, variable in figures.variables.items():
         counts = np.array([(survey[name] == code).sum() for code in variable.codes])
         apart = 100 * np.abs(counts - variable.counts).max() / figures.rows
         share = "unweighted share of any code, worst (points)"
-        found[share] = max(found[share], float(apart))
+        result[share] = max(result[share], float(apart))
     for variable in figures.by_province:
         cells = [
             abs(weight[(survey["province"] == province) & (survey[variable.name] == category.code)].sum() / total - 1)
@@ -54,5 +54,5 @@ def _deviations(survey: Mapping[str, Any]) -> dict[str, float]:
             for province, total in zip(provinces, category.by_province, strict=True)
             if total > _LARGE_CELL
         ]
-        found[f"province × {variable.name}, weighted cells above 20,000, worst (%)"] = 100 * float(max(cells))
-    return found
+        result[f"province × {variable.name}, weighted cells above 20,000, worst (%)"] = 100 * float(max(cells))
+    return result

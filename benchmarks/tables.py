@@ -51,13 +51,13 @@ def run(*, releases: int = RELEASES, large: tuple[int, ...] = LARGE, page: Path 
     speed = _time(large)
     write_block(page, "bias", _page_of_bias(truth, errors, releases))
     write_block(page, "speed", _page_of_speed(speed, large))
-    told = {
+    text = {
         f"epsilon {epsilon}, {figures}: bias, {way}": float(found.bias[way])
         for epsilon, lines in errors.items()
         for figures, found in lines.items()
         for way in found.bias
     }
-    return told | {f"{prod(large):,} cells made consistent: {what}": figure for what, figure in speed.items()}
+    return text | {f"{prod(large):,} cells made consistent: {what}": figure for what, figure in speed.items()}
 
 
 # --- bias -----------------------------------------------------------------------------------------------------------
@@ -109,13 +109,13 @@ def _estimate(
     truth: Counts, layout: Layout, strategy: MarginStrategy, epsilon: float, random: np.random.Generator
 ) -> Array:
     values, observations = [], []
-    for one in strategy.measured:
-        over = tuple(place for place in range(truth.ndim) if place not in one.kept)
-        share = float(one.share) * epsilon
+    for item in strategy.measured:
+        over = tuple(index for index in range(truth.ndim) if index not in item.kept)
+        share = float(item.share) * epsilon
         chance = -np.expm1(-share)
-        drawn = [random.geometric(chance, size=layout.shape(one.kept)) for _ in range(2)]
+        drawn = [random.geometric(chance, size=layout.shape(item.kept)) for _ in range(2)]
         values.append(truth.sum(axis=over) + drawn[0] - drawn[1])
-        observations.append(Observation(one.kept, one.residual, (2 * (1 - chance) / chance**2,)))
+        observations.append(Observation(item.kept, item.residual, (2 * (1 - chance) / chance**2,)))
     return LinearEstimator(layout, observations).estimate(values)
 
 
@@ -129,8 +129,8 @@ def _figures(layout: Layout, truth: Counts) -> dict[str, Pick]:
     picks: dict[str, Pick] = {name: partial(_masked, mask) for name, mask in sorts.items()}
     for margin in layout.margins:
         if margin != layout.cells:
-            over = tuple(place - truth.ndim for place in range(truth.ndim) if place not in margin)
-            name = " × ".join(NAMES[place] for place in margin) or "grand total"
+            over = tuple(index - truth.ndim for index in range(truth.ndim) if index not in margin)
+            name = " × ".join(NAMES[index] for index in margin) or "grand total"
             picks[name] = partial(np.sum, axis=over)
     return picks
 
@@ -185,11 +185,11 @@ def _page_of_bias(truth: Counts, errors: Mapping[str, Mapping[str, Found]], rele
         rows = [
             [
                 name,
-                f"{one.mean:.1f}",
-                *map(_signed, one.bias.values()),
-                *(f"{error:,.1f}" for error in one.error.values()),
+                f"{item.mean:.1f}",
+                *map(_signed, item.bias.values()),
+                *(f"{error:,.1f}" for error in item.error.values()),
             ]
-            for name, one in found.items()
+            for name, item in found.items()
         ]
         lines += ["", *table(head, rows)]
     return lines

@@ -58,18 +58,18 @@ def take_turns(commands: Mapping[str, Sequence[str]], *, rounds: int) -> dict[st
     try:
         for name, command in commands.items():
             workers[name] = _Worker(name, command)
-        told: dict[str, list[Mapping[str, float]]] = {name: [] for name in workers}
+        text: dict[str, list[Mapping[str, float]]] = {name: [] for name in workers}
         for _ in range(rounds):
             for name, worker in workers.items():
-                told[name].append(worker.go())
-        return {name: Figures(_medians(told[name]), worker.finish()) for name, worker in workers.items()}
+                text[name].append(worker.go())
+        return {name: Figures(_medians(text[name]), worker.finish()) for name, worker in workers.items()}
     finally:
         for worker in workers.values():
             worker.stop()
 
 
 def _medians(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {part: statistics.median(one[part] for one in rounds) for part in rounds[0]}
+    return {part: statistics.median(item[part] for item in rounds) for part in rounds[0]}
 
 
 class _Worker:

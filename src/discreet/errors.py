@@ -27,10 +27,10 @@
     │   └── LedgerDamaged        the ledger's chain, head or anchor does not hold
     └── ChargedNotAnswered       exit 3: the charge stands, no answer left the house
 
-Messages name the thing, the rule, what came and the next step. They echo public parameters and schema only: never a
-cell, a row, a key or an exact aggregate; and whether an error occurs never depends on confidential rows (errors met
-while a custodian adds a file are the exception, and are shown to the custodian alone). Whatever came is made `legible`
-here, once for all of them: it steers no terminal, and its middle is cut out where it is long.
+Messages name the thing, the rule, what was given and the next step. They echo public parameters and schema only: never
+a cell, a row, a key or an exact aggregate; and whether an error occurs never depends on confidential rows (errors met
+while a custodian adds a file are the exception, and are shown to the custodian alone). Whatever was given is made
+`legible` here, once for all of them: it steers no terminal, and its middle is cut out where it is long.
 """
 
 from __future__ import annotations
@@ -140,8 +140,10 @@ class ChargedNotAnswered(DiscreetError):
 class ParameterInvalid(UsageError):
     """A privacy parameter is not an exact, finite, positive decimal on the grid."""
 
-    def __init__(self, *, parameter: str, rule: str, came: str) -> None:
-        super().__init__(f"{parameter} {rule}; {came} came.", parameter=parameter, rule=rule, came=came)
+    def __init__(self, *, parameter: str, rule: str, given: str) -> None:
+        message = f"{parameter} {rule}; received {given}."
+        # `came` is what earlier releases called `given`; scripts may read it.
+        super().__init__(message, parameter=parameter, rule=rule, given=given, came=given)
 
 
 class PathInvalid(UsageError):

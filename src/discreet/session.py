@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Self
 
 from discreet.cards import Card, read_card
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
-from discreet.guarantees import ExactLike, PopulationTerms, came, checked, exact
+from discreet.guarantees import ExactLike, PopulationTerms, as_given, checked, exact
 from discreet.ledger import (
     BudgetState,
     Hold,
@@ -128,7 +128,7 @@ class Session:
         """A new workspace with an empty ledger, and the default analyst registered."""
         analyst = check_name(default_analyst(), parameter="analyst name")
         store = "postgres" if ledger_dsn_env is not None else "sqlite"
-        own_key, own_anchor = (None if one is None else Path(one) for one in (key, anchor))
+        own_key, own_anchor = (None if item is None else Path(item) for item in (key, anchor))
         settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=own_key, anchor=own_anchor)
         workspace = Workspace.create(Path(path), settings=settings)
         try:
@@ -167,10 +167,10 @@ class Session:
             from discreet.sources import FrameSource
 
             if card is None:
-                raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", came="None")
+                raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", given="None")
             for name, option in (("encoding", encoding), ("delimiter", delimiter)):
                 if option is not None:
-                    raise ParameterInvalid(parameter=name, rule="is for files of text", came="a table in memory")
+                    raise ParameterInvalid(parameter=name, rule="is for files of text", given="a table in memory")
             read = read_card(Path(card))
             store = partial(add_rows, self.workspace, FrameSource(file), read)
         return self._enter(read, confirm, lambda give: store(replace=replace, give=give, progress=progress))
@@ -188,7 +188,7 @@ class Session:
         from discreet.engines import add_table
 
         if not isinstance(source, RowSource):
-            raise ParameterInvalid(parameter="source", rule="must be a RowSource", came=came(source))
+            raise ParameterInvalid(parameter="source", rule="must be a RowSource", given=as_given(source))
         read = read_card(Path(card))
         return self._enter(
             read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
@@ -348,7 +348,7 @@ class Session:
         if not custodian:
             raise CustodianOnly(view="holding a part of the budget")
         if expires is not None and not isinstance(expires, datetime):
-            raise ParameterInvalid(parameter="expires", rule="must be a time", came=came(expires))
+            raise ParameterInvalid(parameter="expires", rule="must be a time", given=as_given(expires))
         from discreet.release import Question, hold, read_ask
 
         asked = read_ask(

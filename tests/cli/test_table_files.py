@@ -35,7 +35,7 @@ def test_codes_that_a_spreadsheet_would_run_are_refused_or_neutralised(run: Run,
     run("init", "w")
     run("add", "-w", "w", "clinic.csv")
     refused = run(*TABLE, "--out", "t.sdmx.csv", code=2).err
-    assert "'=1+1' came" in refused
+    assert "received '=1+1'" in refused
     assert not (tmp_path / "t.sdmx.csv").exists()
     assert run("budget", "-w", "w", "--format", "json").json()["populations"][0]["population"]["epsilon_spent"] == "0"
     listed = run(*TABLE, "--format", "csv").out

@@ -58,8 +58,8 @@ def report(
     from discreet_replications.report.report_reproduction import reproduce_report
 
     try:
-        with show_progress() as told:
-            done = reproduce_report(out, theirs=theirs, rows=rows, runs=runs, jobs=jobs, progress=told)
+        with show_progress() as text:
+            done = reproduce_report(out, theirs=theirs, rows=rows, runs=runs, jobs=jobs, progress=text)
     except KeyboardInterrupt:
         show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
         raise typer.Exit(_INTERRUPTED) from None
@@ -121,8 +121,8 @@ def bootstrap(
     """Repeat bootstrap differential privacy on the rice farms, with the noise it needs and what an outsider loses."""
     from discreet_replications.farms.farms_reproduction import reproduce_bootstrap
 
-    with show_progress() as told:
-        done = reproduce_bootstrap(out, data=data, replicates=replicates, progress=told)
+    with show_progress() as text:
+        done = reproduce_bootstrap(out, data=data, replicates=replicates, progress=text)
     if output is Format.JSON:
         show_json({"files": done.files, **done.to_dict()})
     else:
@@ -163,7 +163,7 @@ def _show_bootstrap(done: "BootstrapReproduction") -> None:
     show_table(
         "What one row loses where ε = 1 is promised, and what samples alone show.",
         [("noise", "left"), ("which row", "left"), ("loss", "right"), ("at least", "right")],
-        [[one.trial.noise, one.trial.farm, tell_loss(one), f"{one.at_least:.2f}"] for one in done.findings],
+        [[item.trial.noise, item.trial.farm, tell_loss(item), f"{item.at_least:.2f}"] for item in done.findings],
         footer=[
             "",
             *done.verdict,

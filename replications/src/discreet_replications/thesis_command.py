@@ -50,8 +50,8 @@ def thesis(
         audit_samples=audit_samples,
     )
     try:
-        with show_progress() as told:
-            done = reproduce_thesis(out, data=data, setting=setting, progress=told, note=show_note)
+        with show_progress() as text:
+            done = reproduce_thesis(out, data=data, setting=setting, progress=text, note=show_note)
     except KeyboardInterrupt:
         show_note(f"Interrupted. Generators that were trained are kept in {out}; run the same command again.")
         raise typer.Exit(_INTERRUPTED) from None
@@ -118,7 +118,7 @@ def _show_shortfalls(done: "ThesisReproduction") -> None:
     show_table(
         f"Sensitivities that come out too low; the thesis allows {ALLOWED:.3%} below its own.",
         [(head.lower(), side) for head, side in zip(LOW_HEADS, sides, strict=True)],
-        [one.cells() for one in done.shortfalls],
+        [item.cells() for item in done.shortfalls],
         footer=[""],
     )
 
@@ -146,30 +146,30 @@ def _show_timings(done: "ThesisReproduction") -> None:
         return
     heads = ("Table 8 printed", "here", "Table 9 printed", "here", "kept")
     rows = []
-    for one in done.timings:
-        figures = (one.printed[0], one.whole, one.printed[1], one.warm, one.kept)
-        rows.append([one.method.name, one.epsilon, *("–" if f is None else tell_figure(f.mean) for f in figures)])
+    for item in done.timings:
+        figures = (item.printed[0], item.whole, item.printed[1], item.warm, item.kept)
+        rows.append([item.method.name, item.epsilon, *("–" if f is None else tell_figure(f.mean) for f in figures)])
     show_table(
         "Tables 8 and 9: mean seconds to an answer; kept: rows are generated once and what is needed of them is kept.",
         [("strategy", "left"), ("ε", "right"), *((head, "right") for head in heads)],
         rows,
-        footer=[*dict.fromkeys(f"Without a figure (–): {one.why}" for one in done.timings if one.why), ""],
+        footer=[*dict.fromkeys(f"Without a figure (–): {item.why}" for item in done.timings if item.why), ""],
     )
 
 
 def _show_clipping(done: "ThesisReproduction") -> None:
-    moved = [one for one in done.foreseen if one.clipped_rows]
+    moved = [item for item in done.foreseen if item.clipped_rows]
     show_table(
         "What the public ranges clip; the other queries lose nothing.",
         [("query", "left"), ("range", "left"), ("rows clipped", "right"), ("bias", "right")],
         [
             [
-                one.query.name,
-                f"{one.range.low} to {one.range.high}",
-                f"{one.clipped_rows:,}",
-                f"{one.bias:.2%}".replace("-", "−"),
+                item.query.name,
+                f"{item.range.low} to {item.range.high}",
+                f"{item.clipped_rows:,}",
+                f"{item.bias:.2%}".replace("-", "−"),
             ]
-            for one in moved
+            for item in moved
         ],
         footer=[""],
     )
@@ -187,13 +187,13 @@ def _show_verdict(done: "ThesisReproduction") -> None:
         scores = [found[method, epsilon] for epsilon in epsilons]
         means = (
             cell
-            for one in scores
-            for cell in (tell_figure(one.mean), "" if one.printed is None else tell_figure(one.printed))
+            for item in scores
+            for cell in (tell_figure(item.mean), "" if item.printed is None else tell_figure(item.printed))
         )
         rows.append([method.name, f"ε, {method.terms}" if scores[0].proven else "none", *means])
     for method, _ in done.records.skipped:
-        told = [printed_for(method, epsilon, done.records.queries) for epsilon in epsilons]
-        cells = (cell for one in told for cell in ("left out", "" if one is None else tell_figure(one)))
+        lines = [printed_for(method, epsilon, done.records.queries) for epsilon in epsilons]
+        cells = (cell for item in lines for cell in ("left out", "" if item is None else tell_figure(item)))
         rows.append([method.name, "none", *cells])
     heads = [(f"{what} ε = {epsilon}", "right") for epsilon in epsilons for what in ("", "printed")]
     show_table(
@@ -213,8 +213,8 @@ def _show_patients(done: "ThesisReproduction") -> None:
         "With the patient as unit, up to 40 stays each: mean relative error.",
         [("strategy", "left"), ("ε", "right"), ("diabetes", "right"), ("all queries", "right"), ("queries", "right")],
         [
-            [one.method.name, one.epsilon, tell_figure(one.diabetes), tell_figure(one.overall), str(one.queries)]
-            for one in done.patient_scores
+            [item.method.name, item.epsilon, tell_figure(item.diabetes), tell_figure(item.overall), str(item.queries)]
+            for item in done.patient_scores
         ],
         footer=[""],
     )
@@ -228,13 +228,13 @@ def _show_audit(done: "ThesisReproduction") -> None:
         [("neighbours", "left"), ("strategy", "left"), ("claimed", "right"), ("at least", "right"), ("", "left")],
         [
             [
-                one.pair.name,
-                one.strategy,
-                f"{one.result.claimed:g}",
-                f"{one.result.lower_bound:.3f}",
-                "refuted" if one.result.refuted else "",
+                item.pair.name,
+                item.strategy,
+                f"{item.result.claimed:g}",
+                f"{item.result.lower_bound:.3f}",
+                "refuted" if item.result.refuted else "",
             ]
-            for one in done.audit
+            for item in done.audit
         ],
         footer=[
             "",

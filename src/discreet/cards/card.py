@@ -113,14 +113,14 @@ class Card(Listed):
         """Its columns: what each is, its label and what it may hold. Never anything from the rows of the data."""
         return [
             {
-                "column": one.name,
-                "kind": str(one.kind),
-                "label": one.label.en,
-                "categories": ", ".join(category.code for category in one.categories) or None,
-                "bounds": None if one.bounds is None else " to ".join(map(plain_text, one.bounds)),
-                "public": one.public,
+                "column": item.name,
+                "kind": str(item.kind),
+                "label": item.label.en,
+                "categories": ", ".join(category.code for category in item.categories) or None,
+                "bounds": None if item.bounds is None else " to ".join(map(plain_text, item.bounds)),
+                "public": item.public,
             }
-            for one in self.columns
+            for item in self.columns
         ]
 
     def _heading(self) -> str:
@@ -132,10 +132,10 @@ class Card(Listed):
 
     def column(self, name: str) -> Column:
         """The column of that name, or UnknownName with the nearest one."""
-        found = self._by_name.get(name)
-        if found is None:
+        result = self._by_name.get(name)
+        if result is None:
             raise UnknownName(sort="Column", name=name, where=f"'{self.dataset}'", known=self._by_name)
-        return found
+        return result
 
     @property
     def unit_type(self) -> str:
@@ -157,7 +157,7 @@ class Card(Listed):
     @property
     def cut_by(self) -> str | None:
         """By whose categories it is told what a cap cuts: the column of the caps, else of the totals."""
-        by = (self.weight.by if self.weight else None, *(one.by for one in self.totals))
+        by = (self.weight.by if self.weight else None, *(item.by for item in self.totals))
         return next((name for name in by if name is not None), None)
 
     @property
@@ -247,21 +247,22 @@ def totals_problems(
     if totals and weight is None:
         yield 0, "totals are what the weights of everybody add up to: declare `weight` too"
     seen: set[str | None] = set()
-    for place, one in enumerate(totals):
-        if one.by in seen:
-            yield place, f"totals by '{one.by}' are given twice" if one.by else "the grand total is given twice"
-        seen.add(one.by)
-        if one.total != totals[0].total:
+    for index, item in enumerate(totals):
+        if item.by in seen:
+            yield index, f"totals by '{item.by}' are given twice" if item.by else "the grand total is given twice"
+        seen.add(item.by)
+        if item.total != totals[0].total:
             yield (
-                place,
-                f"totals must agree on the grand total: {plain_text(totals[0].total)} and {plain_text(one.total)} came",
+                index,
+                "totals must agree on the grand total; "
+                f"received {plain_text(totals[0].total)} and {plain_text(item.total)}",
             )
-        if one.by is not None:
-            codes = [code for code, _ in one.values]
-            for _, text in _public_column_problems("totals", one.by, columns, at=""):
-                yield place, text
-            for _, text in _listing_problems("totals", one.by, codes, columns, at=""):
-                yield place, text
+        if item.by is not None:
+            codes = [code for code, _ in item.values]
+            for _, text in _public_column_problems("totals", item.by, columns, at=""):
+                yield index, text
+            for _, text in _listing_problems("totals", item.by, codes, columns, at=""):
+                yield index, text
 
 
 def _public_column_problems(what: str, by: str, columns: Mapping[str, Column | None], *, at: str) -> Problems:

@@ -19,7 +19,7 @@ def describe_card(card: Card, language: str) -> dict[str, object]:
         "neighbours": str(card.neighbours),
         "size": card.size,
         "weight": _describe_weight(card),
-        **({"totals": [_describe_totals(one, language) for one in card.totals]} if card.totals else {}),
+        **({"totals": [_describe_totals(item, language) for item in card.totals]} if card.totals else {}),
         "columns": [_describe_column(column, language) for column in card.columns],
     }
 

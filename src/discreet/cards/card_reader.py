@@ -123,14 +123,14 @@ def _supply_weight(weight: WeightRule, columns: dict[str, Column | None]) -> Non
     """A weight that is not listed among the columns is a number between 0 and its largest cap."""
     if weight.column.lower() in {name.lower() for name in columns}:
         return
-    places = max(2, *(-int(cap.normalize().as_tuple().exponent) for cap in weight.every_cap))
+    decimals = max(2, *(-int(cap.normalize().as_tuple().exponent) for cap in weight.every_cap))
     with suppress(CardFault):  # a name that cannot be a column is reported as one that is not there
         columns[weight.column] = Column(
             name=weight.column,
             kind=ColumnKind.NUMBER,
             label=Labels(weight.column, weight.column),
             bounds=(Decimal(0), weight.largest),
-            step=Decimal(1).scaleb(-places),
+            step=Decimal(1).scaleb(-decimals),
         )
 
 

@@ -18,14 +18,14 @@ _CODES_NEAR: Final = 0.5  # codes are short: of two signs one may be wrong
 
 def unknown_code(given: str, codes: Sequence[str], labels: Sequence[Labels] = (), *, where: str) -> UnknownName:
     """With the code that has this label, else the nearest code or label, else the first codes."""
-    named = {label.text(lang).casefold(): place for place, label in enumerate(labels) for lang in ("en", "fr")}
-    place = named.get(given.casefold())
-    if place is None and (spelt := nearest_code(given, codes)) is not None:
-        place = codes.index(spelt)
-    if place is None and (label := nearest(given.casefold(), named)) is not None:
-        place = named[label]
+    named = {label.text(lang).casefold(): index for index, label in enumerate(labels) for lang in ("en", "fr")}
+    index = named.get(given.casefold())
+    if index is None and (spelt := nearest_code(given, codes)) is not None:
+        index = codes.index(spelt)
+    if index is None and (label := nearest(given.casefold(), named)) is not None:
+        index = named[label]
     listed = ", ".join(codes[:_CODES_LISTED]) + (", …" if len(codes) > _CODES_LISTED else "")
-    code, called = (None, "") if place is None else (codes[place], labels[place].en if labels else "")
+    code, called = (None, "") if index is None else (codes[index], labels[index].en if labels else "")
     return UnknownName(
         sort="code",
         name=given,

@@ -337,14 +337,14 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
         yield "step", f"number column '{name}' needs bounds, or a step such as step: 0.01"
         return
     if step <= 0:
-        yield "step", f"step of column '{name}' must be positive; {plain_text(step)} came"
+        yield "step", f"step of column '{name}' must be positive; received {plain_text(step)}"
         return
     if column.precision is not None and column.precision <= 0:
-        yield "precision", f"precision of column '{name}' must be positive; {plain_text(column.precision)} came"
+        yield "precision", f"precision of column '{name}' must be positive; received {plain_text(column.precision)}"
     if column.typical is not None and column.bounds is None:
         yield "typical", f"typical of column '{name}' needs bounds to lie in"
     if column.kind is ColumnKind.INTEGER and step % 1:
-        yield "step", f"step of integer column '{name}' must be a whole number; {plain_text(step)} came"
+        yield "step", f"step of integer column '{name}' must be a whole number; received {plain_text(step)}"
     if column.bounds is None:
         if column.public:
             yield "public", f"public integer column '{name}' needs bounds"
@@ -356,13 +356,13 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
         yield (
             "bounds",
             f"bounds of column '{name}' must be [low, high] with low < high; "
-            f"[{plain_text(low)}, {plain_text(high)}] came",
+            f"received [{plain_text(low)}, {plain_text(high)}]",
         )
     if column.typical is not None and not low <= column.typical <= high:
         yield (
             "typical",
             f"typical of column '{name}' must lie within its bounds [{plain_text(low)}, {plain_text(high)}]; "
-            f"{plain_text(column.typical)} came",
+            f"received {plain_text(column.typical)}",
         )
     if column.edges and (fault := edge_fault(column, column.edges)):
         yield "edges", f"edges of column '{name}' {fault}"

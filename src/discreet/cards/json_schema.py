@@ -126,27 +126,27 @@ def _list(kind: ListType, lang: str) -> dict[str, Any]:
 
 
 def _mapping(kind: MappingType, lang: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "object", "additionalProperties": _type(kind.item, lang)}
+    result: dict[str, Any] = {"type": "object", "additionalProperties": _type(kind.item, lang)}
     if isinstance(kind.names, TextType) and kind.names.pattern:
-        found["propertyNames"] = {"pattern": f"^(?:{kind.names.pattern})$"}
+        result["propertyNames"] = {"pattern": f"^(?:{kind.names.pattern})$"}
     if kind.least:
-        found["minProperties"] = kind.least
-    return found
+        result["minProperties"] = kind.least
+    return result
 
 
 def _fields(kind: FieldsType, lang: str) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "type": "object",
         "properties": {name: _property(kind, name, lang) for name in kind.names},
         "additionalProperties": False,
     }
     if required := [key.name for key in kind.keys if key.required]:
-        found["required"] = required
+        result["required"] = required
     if kind.by:
         decisive = kind.named[kind.by][0].type
         assert isinstance(decisive, ChoiceType)
-        found["allOf"] = [_condition(kind, str(value), lang) for value in decisive.names]
-    return found
+        result["allOf"] = [_condition(kind, str(value), lang) for value in decisive.names]
+    return result
 
 
 def _property(kind: FieldsType, name: str, lang: str) -> dict[str, Any]:
@@ -156,12 +156,12 @@ def _property(kind: FieldsType, name: str, lang: str) -> dict[str, Any]:
 
 
 def _key(key: SchemaKey, lang: str) -> dict[str, Any]:
-    found = {"description": key.meaning(lang), **_type(key.type, lang)}
+    result = {"description": key.meaning(lang), **_type(key.type, lang)}
     if key.default:
-        found["default"] = _written(key.default)
+        result["default"] = _written(key.default)
     if key.example:
-        found["examples"] = [_written(key.example), *found.get("examples", ())]
-    return found
+        result["examples"] = [_written(key.example), *result.get("examples", ())]
+    return result
 
 
 def _written(text: str) -> Any:

@@ -169,7 +169,7 @@ class SchemaReader:
     def _flag(self, node: Node, what: str) -> bool | None:
         text = self._text(node, what)
         if text is not None and text not in {"true", "false"}:
-            self.note(node.line, f"{what} must be true or false; '{text[:40]}' came")
+            self.note(node.line, f"{what} must be true or false; received '{text[:40]}'")
             return None
         return None if text is None else text == "true"
 
@@ -185,20 +185,22 @@ class SchemaReader:
             return int(number)
         if (kind.positive and number <= 0) or (not kind.negative and number < 0):
             rule = "must be positive" if kind.positive else "must not be negative"
-            self.note(node.line, f"{what} {rule}; {plain_text(number)} came")
+            self.note(node.line, f"{what} {rule}; received {plain_text(number)}")
             return None
         return number
 
     def _decimal(self, text: str, node: Node, what: str) -> Decimal | None:
         if not _NUMBER.fullmatch(text):
             point = tell_point(text)
-            self.note(node.line, f"{what} must be a plain decimal number{point and f': {point}'}; '{text[:40]}' came")
+            self.note(
+                node.line, f"{what} must be a plain decimal number{point and f': {point}'}; received '{text[:40]}'"
+            )
             return None
         number = Decimal(text)
         exponent = number.normalize().as_tuple().exponent
         if not isinstance(exponent, int) or abs(number) > _LARGEST or exponent < -_DECIMALS:
             rule = f"must lie within 10^15 and have at most {_DECIMALS} decimals"
-            self.note(node.line, f"{what} {rule}; '{text[:40]}' came")
+            self.note(node.line, f"{what} {rule}; received '{text[:40]}'")
             return None
         return number + 0
 
@@ -219,8 +221,8 @@ class SchemaReader:
         if len(kind.names) == 1:
             self.note(node.line, f"{what} can only be {kind.names[0]}")
         else:
-            came = f"'{text[:40]}' came{_hint(text, kind.names)}"
-            self.note(node.line, f"{what} must be {' or '.join(kind.names)}; {came}")
+            received = f"received '{text[:40]}'{_hint(text, kind.names)}"
+            self.note(node.line, f"{what} must be {' or '.join(kind.names)}; {received}")
         return None
 
     # Lists and mappings.

@@ -141,7 +141,7 @@ def _show_answer(release: Release, lang: str) -> None:
 
 def _answer_columns(release: Release, lang: str) -> tuple[list[tuple[str, str]], list[list[str]], set[str]]:
     keys = {heading.name: heading for heading in release.headings}
-    statistics = {one.name: one for one in release.statistics}
+    statistics = {item.name: item for item in release.statistics}
     headings: list[tuple[str, str]] = []
     columns: list[list[str]] = []
     gone: set[str] = set()
@@ -151,8 +151,8 @@ def _answer_columns(release: Release, lang: str) -> tuple[list[tuple[str, str]],
             named = keys[name].labels(lang)
             headings.append((name, "left"))
             texts = {
-                one: NOTHING.text(lang) if one is None else named.get(str(one), legible(str(one)))
-                for one in set(values)
+                item: NOTHING.text(lang) if item is None else named.get(str(item), legible(str(item)))
+                for item in set(values)
             }
             columns.append([texts[value] for value in values])
             continue
@@ -174,7 +174,7 @@ def _answer_footer(release: Release, gone: set[str]) -> list[str]:
     settled = release.settlement
     assert isinstance(settled, Charged)
     left = settled.left
-    aims = [(one.measure, noise.aim) for one in release.mechanisms.value if one.by is None for noise in one.noise]
+    aims = [(item.measure, noise.aim) for item in release.mechanisms.value if item.by is None for noise in item.noise]
     return [
         f"charged {_paid_now(settled)}; epsilon {_epsilon(left.analyst)} remains for you, "
         f"{_epsilon(left.population)} for population '{release.claim.population}'",
@@ -199,8 +199,8 @@ def _paid_now(settled: Charged) -> str:
 
     if settled.replayed:
         return say_replay(settled.analyst)
-    told = f"epsilon {_epsilon(settled.charge)}"
-    return f"{told} and delta {text(settled.charge.delta)}" if settled.charge.delta else told
+    phrase = f"epsilon {_epsilon(settled.charge)}"
+    return f"{phrase} and delta {text(settled.charge.delta)}" if settled.charge.delta else phrase
 
 
 def _say(notes: Sequence[object]) -> list[str]:
@@ -235,8 +235,8 @@ def _show_workload(release: Release, lang: str) -> None:
         _show_answer(answer, lang)
         typer.echo("")
     paid = ", ".join(f"{name} {amount}" for name, amount in settled.charge.to_dict().items() if amount != "0")
-    told = paid or "nothing (stored answers, the same as before)"
-    typer.echo(f"charged together: {told} ({tell_guarantee(release, 'en')})")
+    phrase = paid or "nothing (stored answers, the same as before)"
+    typer.echo(f"charged together: {phrase} ({tell_guarantee(release, 'en')})")
     typer.echo(say_left(settled.left))
 
 
@@ -250,13 +250,13 @@ def _show_figures(release: Release, lang: str) -> None:
     figures = release.statistic.figures
     shown: Sequence[Figure] = figures[:_MOST_LINES]
     rated = any(figure.low is not None or figure.quality is Quality.PUBLIC for figure in shown)
-    places = Writing.of(release.statistic, lang).decimals
+    decimals = Writing.of(release.statistic, lang).decimals
     values, intervals = show_estimates(
-        [figure.value for figure in shown], [(figure.low, figure.high) for figure in shown], decimals=places
+        [figure.value for figure in shown], [(figure.low, figure.high) for figure in shown], decimals=decimals
     )
-    columns = [[release.label(figure, place, lang) for figure in shown] for place in range(len(release.headings))]
+    columns = [[release.label(figure, index, lang) for figure in shown] for index in range(len(release.headings))]
     headings = [(heading.name, "left") for heading in release.headings] + [("value", "right")]
-    intervals = ["–" if one.low is one.high is None else told for one, told in zip(shown, intervals, strict=True)]
+    intervals = ["–" if item.low is item.high is None else lines for item, lines in zip(shown, intervals, strict=True)]
     columns.append(values)
     if rated:
         headings += [(_percent(release.level), "right"), ("quality", "left")]
@@ -277,9 +277,9 @@ def _table_footer(release: Release, lang: str) -> list[str]:
     messages = list_messages(release)
     notes = [f"{heading.text(lang)}: {sentence.text(lang)}" for heading, sentence in messages]
     noted = {sentence.en for _, sentence in messages}
-    told = [line for line in tell_promise(release) if line not in noted]
+    lines = [line for line in tell_promise(release) if line not in noted]
     met = [f"calibrated to {tell_calibration(release, lang)}"] if release.calibration is not None else []
-    return [*told, *notes, *met, f"quality is judged by {say_basis(release.basis)}"]
+    return [*lines, *notes, *met, f"quality is judged by {say_basis(release.basis)}"]
 
 
 # --- collections ----------------------------------------------------------------------------------------------------
@@ -321,10 +321,10 @@ def _survey(release: Release, lang: str) -> str:
 
 def _show_question(part: Release, lang: str, *, sampled: bool) -> None:
     title, interval = f"\n{part.title.text(lang)}", f"{100 * float(part.level or 0):g}% interval"
-    forms = {one.name: one for one in part.statistics}
+    forms = {item.name: item for item in part.statistics}
     keys = [
-        (heading.name, "left", [heading.label(figure.codes[place], lang) for figure in part.statistic.figures])
-        for place, heading in enumerate(part.headings)
+        (heading.name, "left", [heading.label(figure.codes[index], lang) for figure in part.statistic.figures])
+        for index, heading in enumerate(part.headings)
     ]
     opening = [("answer" if name == "category" else name, side, cells) for name, side, cells in keys]
     if "mean" in forms:
@@ -343,17 +343,17 @@ def _form(
 ) -> list[tuple[str, str, list[str]]]:
     """Two columns: figures, and their intervals."""
     figures = [
-        tuple(None if one is None else times * one for one in (figure.value, figure.low, figure.high))
+        tuple(None if item is None else times * item for item in (figure.value, figure.low, figure.high))
         for figure in statistic.figures
     ]
     values, intervals = show_estimates(
         [figure[0] for figure in figures], [figure[1:] for figure in figures], decimals=decimals
     )
-    told = [
+    lines = [
         shown if figure[0] is not None or figure[1] is not None else "–"
         for shown, figure in zip(intervals, figures, strict=True)
     ]
-    return [(name, "right", values), (interval, "right", told)]
+    return [(name, "right", values), (interval, "right", lines)]
 
 
 def _show_forms(title: str, columns: Sequence[tuple[str, str, list[str]]]) -> None:

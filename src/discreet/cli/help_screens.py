@@ -59,14 +59,14 @@ def _is_shared(option: Any) -> bool:
 
 def _write_shared(options: Iterable[Any], formatter: Any) -> None:
     """One paragraph: what is the same in every command need not be read in each."""
-    told = []
+    lines = []
     for option in options:
         names = "/".join(sorted(option.opts, key=len))
         value = "" if option.is_flag else f" {option.metavar or option.name.upper()}"
-        told.append(f"{names}{value}: {option.help}")
-    if told:
+        lines.append(f"{names}{value}: {option.help}")
+    if lines:
         with formatter.section("Shared options"):
-            formatter.write_text("; ".join(told) + ".")
+            formatter.write_text("; ".join(lines) + ".")
 
 
 class _HelpCommand(TyperCommand):
@@ -110,6 +110,6 @@ class _HelpGroup(TyperGroup):
                 for audience in AUDIENCES
             }
         for title, names in sections.items():
-            told = [(name.ljust(width), shown[name].get_short_help_str(formatter.width - width - 6)) for name in names]
+            lines = [(name.ljust(width), shown[name].get_short_help_str(formatter.width - width - 6)) for name in names]
             with formatter.section(title):
-                formatter.write_dl(told)
+                formatter.write_dl(lines)

@@ -61,6 +61,6 @@ def _list_commands() -> frozenset[str]:
 
     def needs_workspace(command: Any) -> bool:
         options = [getattr(option, "help", None) or "" for option in command.params if option.name == "workspace"]
-        return any(told.startswith(NEEDS_WORKSPACE) for told in options)
+        return any(text.startswith(NEEDS_WORKSPACE) for text in options)
 
     return frozenset(name for name, command in walk_commands(root()) if needs_workspace(command))

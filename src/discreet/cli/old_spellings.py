@@ -38,13 +38,13 @@ def translate(words: Sequence[str]) -> tuple[list[str], str | None]:
 
 def _split(words: Sequence[str]) -> list[str]:
     """`--name=value` as two words, up to `--`."""
-    told: list[str] = []
-    for place, word in enumerate(words):
+    lines: list[str] = []
+    for index, word in enumerate(words):
         if word == "--":
-            return [*told, *words[place:]]
+            return [*lines, *words[index:]]
         name, equals, value = word.partition("=")
-        told += [name, value] if equals and name in {*_DRAWINGS, "--method", "--margin", "--strategy"} else [word]
-    return told
+        lines += [name, value] if equals and name in {*_DRAWINGS, "--method", "--margin", "--strategy"} else [word]
+    return lines
 
 
 def _table(words: Sequence[str]) -> list[str]:
@@ -76,7 +76,7 @@ def _query(words: Sequence[str]) -> list[str]:
     given = _split(words)
     if "--strategy" not in given[:-1] or "--" in given[: given.index("--strategy")]:
         return ["query", *words]
-    place = given.index("--strategy")
-    if given[place + 1] == "public":
-        return ["query", *given[:place], *given[place + 2 :]]
+    index = given.index("--strategy")
+    if given[index + 1] == "public":
+        return ["query", *given[:index], *given[index + 2 :]]
     return ["lab", "ask", *given]

@@ -88,8 +88,8 @@ def _mechanisms() -> str:
     from discreet.mechanisms import MECHANISMS
 
     blocks = []
-    for name, place in MECHANISMS.items():
-        module = import_module(place.split(":")[0])
+    for name, index in MECHANISMS.items():
+        module = import_module(index.split(":")[0])
         blocks.append(f"### `{name}`\n\n```text\n{(module.__doc__ or '').strip()}\n```")
     return "\n\n".join(blocks)
 

@@ -181,15 +181,15 @@ def show_error(error: DiscreetError, *, as_json: bool) -> None:
 
 def show_misuse(misuse: TyperException) -> None:
     """What Typer says of words it cannot parse; it repeats them as they came."""
-    told = io.StringIO()
+    text = io.StringIO()
     show = getattr(misuse, "show", None)
     if show is None:
-        told.write(f"Error: {misuse.format_message()}\n")
+        text.write(f"Error: {misuse.format_message()}\n")
     else:
-        show(file=told)
-    for number in _QUOTED_NUMBER.findall(told.getvalue()):
-        told.write(f"{tell_point(number).capitalize()}.\n" if tell_point(number) else "")
-    sys.stderr.write("\n".join(map(legible, told.getvalue().split("\n"))))
+        show(file=text)
+    for number in _QUOTED_NUMBER.findall(text.getvalue()):
+        text.write(f"{tell_point(number).capitalize()}.\n" if tell_point(number) else "")
+    sys.stderr.write("\n".join(map(legible, text.getvalue().split("\n"))))
 
 
 def show_fault(fault: Exception) -> None:

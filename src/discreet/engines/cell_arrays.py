@@ -31,8 +31,8 @@ def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConn
     numbers = _numbers(plan, rendering, cursor)
     histograms = [_histograms(plan, _fetch(cursor, text)) for text in rendering.histograms]
     columns: list[Sequence[int] | Sequence[Histogram]] = [
-        histograms[place] if gives_histogram(measure) else take_margin(plan, measure, numbers[place])
-        for measure, place in zip(plan.measures, rendering.places, strict=True)
+        histograms[index] if gives_histogram(measure) else take_margin(plan, measure, numbers[index])
+        for measure, index in zip(plan.measures, rendering.places, strict=True)
     ]
     return Measured(tuple(columns))
 
@@ -76,12 +76,12 @@ def _places(column: Any, key: Key) -> tuple[Any, Any]:
     null_place = cells.index(None) if None in cells else -1
     missing = _flat(column.is_null().cast(pa.uint8()), np.uint8) == 1
     values = np.where(missing, 0, _flat(column.cast(pa.int64()), np.int64))
-    places, found = _numbered_places(values, cells)
-    return np.where(missing, max(null_place, 0), places), np.where(missing, null_place >= 0, found)
+    indices, found = _numbered_places(values, cells)
+    return np.where(missing, max(null_place, 0), indices), np.where(missing, null_place >= 0, found)
 
 
 def _numbered_places(values: Any, cells: tuple[int | None, ...]) -> tuple[Any, Any]:
-    positions = np.array([place for place, cell in enumerate(cells) if cell is not None], dtype=np.int64)
+    positions = np.array([index for index, cell in enumerate(cells) if cell is not None], dtype=np.int64)
     if len(positions) == 0:
         return np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
     numbers = np.array([cell for cell in cells if cell is not None], dtype=np.int64)
@@ -130,8 +130,8 @@ def _spread_wide(low: Any, high: Any, cells: Any, listed: Any, size: int) -> lis
     whole = [0] * size
     lower = low.view(np.uint64) if low.flags.c_contiguous else low.copy().view(np.uint64)
     kept = zip(cells[listed].tolist(), lower[listed].tolist(), high[listed].tolist(), strict=True)
-    for place, small, large in kept:
-        whole[place] = (large << 64) + small
+    for index, small, large in kept:
+        whole[index] = (large << 64) + small
     return whole
 
 

@@ -24,11 +24,11 @@ def arrange(plan: Plan, rendering: Rendering, numbers: Iterable[Row], histograms
     spread = [collect(rows, width) for rows in histograms]
     cells = sorted(counted, key=_in_order) if plan.open else listed_cells(plan)
     columns: list[Sequence[int] | Sequence[Histogram]] = []
-    for measure, place in zip(plan.measures, rendering.places, strict=True):
+    for measure, index in zip(plan.measures, rendering.places, strict=True):
         if gives_histogram(measure):
-            columns.append([spread[place].get(cell, []) for cell in cells])
+            columns.append([spread[index].get(cell, []) for cell in cells])
         else:
-            column = [_whole(counted[cell][place]) if cell in counted else 0 for cell in cells]
+            column = [_whole(counted[cell][index]) if cell in counted else 0 for cell in cells]
             columns.append(take_margin(plan, measure, column))
     return Measured(tuple(columns), tuple(cells) if plan.open else None)
 
@@ -46,13 +46,13 @@ def take_margin(plan: Plan, measure: Measure, column: list[int]) -> list[int]:
     import numpy as np
 
     sizes = [len(key.cells or ()) for key in plan.keys]
-    most = sum(map(abs, column)) * prod(sizes[place] for place in measure.kept)
+    most = sum(map(abs, column)) * prod(sizes[index] for index in measure.kept)
     table = np.array(column, dtype=np.int64 if most < _INT64 else object).reshape(sizes)
-    table = table.sum(axis=tuple(place for place in range(len(sizes)) if place not in measure.kept))
+    table = table.sum(axis=tuple(index for index in range(len(sizes)) if index not in measure.kept))
     if isinstance(measure, Residual):
-        for axis, place in enumerate(measure.kept):
-            if place not in measure.whole:
-                table = table * sizes[place] - table.sum(axis=axis, keepdims=True)
+        for axis, index in enumerate(measure.kept):
+            if index not in measure.whole:
+                table = table * sizes[index] - table.sum(axis=axis, keepdims=True)
     return [int(value) for value in np.ravel(table)]
 
 
@@ -68,10 +68,10 @@ def listed_cells(plan: Plan) -> list[Cell]:
 
 def collect(rows: Iterable[Row], width: int) -> dict[Cell, list[tuple[int, int]]]:
     """The histogram of each cell; rows come with their values ascending."""
-    found: dict[Cell, list[tuple[int, int]]] = {}
+    result: dict[Cell, list[tuple[int, int]]] = {}
     for row in rows:
-        found.setdefault(row[:width], []).append((_whole(row[width]), _whole(row[width + 1])))
-    return found
+        result.setdefault(row[:width], []).append((_whole(row[width]), _whole(row[width + 1])))
+    return result
 
 
 def _in_order(cell: Cell) -> list[tuple[bool, Value]]:

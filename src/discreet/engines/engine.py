@@ -34,13 +34,13 @@ class HistogramArrays(Sequence[tuple[int, int]]):
         return zip(self.values.tolist(), self.counts.tolist(), strict=True)
 
     @overload
-    def __getitem__(self, place: int) -> tuple[int, int]: ...
+    def __getitem__(self, index: int) -> tuple[int, int]: ...
     @overload
-    def __getitem__(self, place: slice) -> HistogramArrays: ...
-    def __getitem__(self, place: int | slice) -> tuple[int, int] | HistogramArrays:
-        if isinstance(place, slice):
-            return HistogramArrays(self.values[place], self.counts[place])
-        return int(self.values[place]), int(self.counts[place])
+    def __getitem__(self, index: slice) -> HistogramArrays: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, int] | HistogramArrays:
+        if isinstance(index, slice):
+            return HistogramArrays(self.values[index], self.counts[index])
+        return int(self.values[index]), int(self.counts[index])
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> EmbeddedEngine 
     from discreet.engines.in_place.tabular_engine import TabularEngine
 
     return TabularEngine(
-        {name: (rows_sql(one.source, one.card, salt=salt), one.card) for name, one in datasets.items()},
+        {name: (rows_sql(item.source, item.card, salt=salt), item.card) for name, item in datasets.items()},
         dialect=POSTGRES if source.engine == "postgres" else SPARK,
         connect=lambda: open_rows(source),
     )

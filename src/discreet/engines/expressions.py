@@ -99,9 +99,9 @@ class ExpressionWriter:
     def condition(self, condition: Condition) -> str:
         match condition:
             case OneOf(value, numbers):
-                return self._among(self.value(value), [str(one) for one in numbers if one == _held(one)])
+                return self._among(self.value(value), [str(item) for item in numbers if item == _held(item)])
             case TextIn(field, texts):
-                return self._among(self.value(field), [self.dialect.text(one) for one in texts if _storable(one)])
+                return self._among(self.value(field), [self.dialect.text(item) for item in texts if _storable(item)])
             case Within(value, low, high):
                 return _between(self.value(value), low, high)
             case IsNull(value):

@@ -92,18 +92,18 @@ def render(plan: Plan, dialect: Dialect, tables: Mapping[str, RenderedTable]) ->
     writer = _Writer(dialect, tables)
     aggregates: list[str] = []
     values: list[Value] = []
-    places = []
+    indices = []
     for measure in map(measured_of, plan.measures):
         if isinstance(measure, Quantile | Extreme):
-            places.append(_place(_ranked(measure), values))
+            indices.append(_place(_ranked(measure), values))
         else:
-            places.append(_place(writer.aggregate(measure, plan.source), aggregates))
+            indices.append(_place(writer.aggregate(measure, plan.source), aggregates))
     if plan.open and not aggregates:
         aggregates.append("count(*)")  # cells without any value are cells too
     return Rendering(
         numbers=writer.numbers(plan, aggregates) if aggregates else None,
         histograms=tuple(writer.histogram(plan, value) for value in values),
-        places=tuple(places),
+        places=tuple(indices),
     )
 
 
@@ -233,8 +233,8 @@ class _Writer:
     ) -> list[str]:
         """The columns of a relation that passes them on, each under its label."""
         guard = " AND ".join(conditions) if below.guarded else ""
-        texts = [f"CASE WHEN {guard} THEN {column(one)} END" if guard else column(one) for one in below.columns]
-        passed = [f"{text} AS {self._label(one)}" for text, one in zip(texts, below.columns, strict=True)]
+        texts = [f"CASE WHEN {guard} THEN {column(item)} END" if guard else column(item) for item in below.columns]
+        passed = [f"{text} AS {self._label(item)}" for text, item in zip(texts, below.columns, strict=True)]
         return self._with_unit(passed, below, unit or self._unit())
 
     def _with_unit(self, items: list[str], below: _Below, unit: str) -> list[str]:
@@ -242,14 +242,14 @@ class _Writer:
         return owned or [f"1 AS {self.dialect.name('one')}"]
 
     def _derived(self, below: _Below, values: Mapping[Identity, Value]) -> list[str]:
-        items = [f"{self._expressions.value(values[one])} AS {self._label(one)}" for one in below.columns]
+        items = [f"{self._expressions.value(values[item])} AS {self._label(item)}" for item in below.columns]
         return self._with_unit(items, below, self._unit())
 
     def _per_unit(self, source: Relation, columns: Mapping[Identity, UnitAggregate], below: _Below) -> Lines:
         asked = {column: columns[column] for column in below.columns}
         # No condition from above passes through an aggregate.
         inner = self.relation(source, _Below(()).asking(tuple(asked.values()), unit=True))
-        items = [f"{self._unit_aggregate(asked[one])} AS {self._label(one)}" for one in below.columns]
+        items = [f"{self._unit_aggregate(asked[item])} AS {self._label(item)}" for item in below.columns]
         return self._select(self._with_unit(items, below, self._unit()), inner, [f"GROUP BY {self._unit()}"])
 
     def _unit_aggregate(self, aggregate: UnitAggregate) -> str:
@@ -269,26 +269,26 @@ class _Writer:
     def _join(self, left: Relation, right: Relation, below: _Below) -> Lines:
         lefts = frozenset(columns_of(left))
         sides = [
-            replace(below, columns=tuple(one for one in below.columns if (one in lefts) == mine), unit=True)
+            replace(below, columns=tuple(item for item in below.columns if (item in lefts) == mine), unit=True)
             for mine in (True, False)
         ]
-        items = self._items(below, lambda one: self._column(one, "a" if one in lefts else "b"), [])
+        items = self._items(below, lambda item: self._column(item, "a" if item in lefts else "b"), [])
         tail = ["JOIN (", *_indent(self.relation(right, sides[1])), f") AS b ON {self._unit()} = {self._unit('b')}"]
         return self._select(items, self.relation(left, sides[0]), tail)
 
     def _lookup(self, lookup: Lookup, below: _Below) -> Lines:
-        wanted = [place for place, column in enumerate(lookup.columns) if column in below.columns]
+        wanted = [index for index, column in enumerate(lookup.columns) if column in below.columns]
         passed = [column for column in below.columns if column not in lookup.columns]
         inner = self.relation(lookup.source, below.asking(lookup.key, columns=passed, condition=True))
-        names = [self.dialect.name(_ENTRY), *(self._label(lookup.columns[place]) for place in wanted)]
+        names = [self.dialect.name(_ENTRY), *(self._label(lookup.columns[index]) for index in wanted)]
         key = self._expressions.value(lookup.key)
-        entries = [(entry[0], *(entry[1 + place] for place in wanted)) for entry in lookup.entries]
+        entries = [(entry[0], *(entry[1 + index] for index in wanted)) for entry in lookup.entries]
         tail = [
             "JOIN (",
             *_indent(_entries([entry for entry in entries if entry[0] is not None], len(names))),
             f") AS b({', '.join(names)}) ON {key} = b.{names[0]}",
         ]
-        items = self._items(below, lambda one: self._column(one, "b" if one in lookup.columns else "a"), [])
+        items = self._items(below, lambda item: self._column(item, "b" if item in lookup.columns else "a"), [])
         return self._select(items, inner, tail)
 
     def _select(self, items: list[str], source: Lines, tail: Lines | None = None) -> Lines:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         text,
         to_units,
     )
-    from discreet.guarantees.parameters import came, checked
+    from discreet.guarantees.parameters import as_given, checked
     from discreet.guarantees.renyi import ORDERS, allowed_loss, pure_loss
     from discreet.guarantees.types import (
         ZCDP,
@@ -78,7 +78,7 @@ __all__ = [
     "add_remove_to_replace_one",
     "allowed_loss",
     "approx_to_zcdp",
-    "came",
+    "as_given",
     "ceil_to_grid",
     "checked",
     "compose",

@@ -84,7 +84,7 @@ def epsilon_for(*, belief: ExactLike, prior: ExactLike) -> Decimal:
         raise ParameterInvalid(
             parameter="belief",
             rule="must exceed the prior by enough for an epsilon of 1e-9",
-            came=shown(belief),
+            given=shown(belief),
         )
     return epsilon
 
@@ -145,7 +145,7 @@ class _Limit:
 def _limit(belief: ExactLike | None, epsilon: ExactLike | None, prior: Fraction) -> _Limit | None:
     if belief is not None and epsilon is not None:
         raise ParameterInvalid(
-            parameter="belief", rule="must be given without epsilon, which says the same", came="both"
+            parameter="belief", rule="must be given without epsilon, which says the same", given="both"
         )
     if belief is not None:
         wished = _probability(belief, parameter="belief")
@@ -204,7 +204,7 @@ def _odds(belief: Fraction, prior: Fraction) -> Fraction:
         raise ParameterInvalid(
             parameter="belief",
             rule=f"must be above the prior of {text(from_units(int(prior * 10**9)))}",
-            came=text(from_units(int(belief * 10**9))),
+            given=text(from_units(int(belief * 10**9))),
         )
     return belief * (1 - prior) / (prior * (1 - belief))
 
@@ -225,7 +225,7 @@ def _probability(value: ExactLike, *, parameter: str) -> Fraction:
 def _number_of_queries(queries: int) -> int:
     if isinstance(queries, bool) or not isinstance(queries, int) or not 1 <= queries <= MOST:
         raise ParameterInvalid(
-            parameter="queries", rule=f"must be a whole number between 1 and {MOST}", came=shown(queries)
+            parameter="queries", rule=f"must be a whole number between 1 and {MOST}", given=shown(queries)
         )
     return queries
 
@@ -233,9 +233,9 @@ def _number_of_queries(queries: int) -> int:
 def _check_two(**given: bool) -> None:
     names = [name for name, there in given.items() if there]
     if len(names) != 2:
-        came = " and ".join("belief (or epsilon)" if name == "limit" else name for name in names) or "none"
+        received = " and ".join("belief (or epsilon)" if name == "limit" else name for name in names) or "none"
         raise ParameterInvalid(
             parameter="two of belief (or epsilon), scale and queries",
             rule="must be given, and the third left out",
-            came=came,
+            given=received,
         )

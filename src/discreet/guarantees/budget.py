@@ -44,7 +44,7 @@ class Budget:
             raise ParameterInvalid(
                 parameter="per_analyst_delta",
                 rule="must be positive when the population has a delta, and 0 when it has none",
-                came=text(self.per_analyst_delta),
+                given=text(self.per_analyst_delta),
             )
 
     @property

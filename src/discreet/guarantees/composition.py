@@ -83,7 +83,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     """
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST:
         rule = f"must be a whole number of units between 1 and {LARGEST}"
-        raise ParameterInvalid(parameter="size", rule=rule, came=shown(size))
+        raise ParameterInvalid(parameter="size", rule=rule, given=shown(size))
     if size == 1 or isinstance(guarantee, Unproven):
         return guarantee
     match guarantee:
@@ -96,7 +96,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
                 raise ParameterInvalid(
                     parameter="delta",
                     rule="must be 0 for the zCDP of a group; convert to approximate DP first",
-                    came=text(guarantee.delta),
+                    given=text(guarantee.delta),
                 )
             return ZCDP(rho=_times(guarantee.rho, size**2))
         case ApproxDP():
@@ -120,7 +120,7 @@ def post_process(guarantee: AnyGuarantee) -> AnyGuarantee:
 
 def _join(guarantees: Sequence[Guarantee], join: _Join) -> Guarantee:
     if not guarantees:
-        raise ParameterInvalid(parameter="guarantees", rule="must be at least one", came="none")
+        raise ParameterInvalid(parameter="guarantees", rule="must be at least one", given="none")
     if len(guarantees) == 1:
         return guarantees[0]
     outside = [guarantee for guarantee in guarantees if not guarantee.differentially_private]
@@ -200,7 +200,9 @@ def _group_delta(epsilon: Decimal, delta: Decimal, size: int) -> Decimal:
         enlarged = ceil_to_grid(Fraction(delta) * growth)
         if enlarged < 1:
             return enlarged
-    raise ParameterInvalid(parameter="size", rule="must keep the delta of the group below 1", came=f"a group of {size}")
+    raise ParameterInvalid(
+        parameter="size", rule="must keep the delta of the group below 1", given=f"a group of {size}"
+    )
 
 
 def _reasons(guarantee: Guarantee) -> list[str]:

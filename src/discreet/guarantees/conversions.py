@@ -50,7 +50,7 @@ def zcdp_to_approx(guarantee: ZCDP, *, delta: ExactLike) -> ApproxDP:
         raise ParameterInvalid(
             parameter="delta",
             rule=f"must be above the guarantee's own delta of {text(guarantee.delta)}",
-            came=text(total),
+            given=text(total),
         )
     bound = smallest_epsilon(rho=Fraction(guarantee.rho), delta=conversion)
     epsilon = max(ceil_to_grid(bound), from_units(1))
@@ -64,7 +64,7 @@ def zcdp_within(*, epsilon: ExactLike, delta: ExactLike) -> ZCDP:
     rho = floor_to_grid(largest_rho(epsilon=Fraction(allowed), delta=share))
     if not rho:
         raise ParameterInvalid(
-            parameter="epsilon", rule="must leave room for a rho of 1e-9 at this delta", came=text(allowed)
+            parameter="epsilon", rule="must leave room for a rho of 1e-9 at this delta", given=text(allowed)
         )
     return ZCDP(rho=rho)
 
@@ -79,7 +79,7 @@ def to_approx(guarantee: CentralGuarantee, *, delta: ExactLike) -> ApproxDP:
         raise ParameterInvalid(
             parameter="delta",
             rule=f"must be at least the guarantee's own delta of {text(own.delta)}",
-            came=text(total),
+            given=text(total),
         )
     return ApproxDP(epsilon=own.epsilon, delta=total)
 

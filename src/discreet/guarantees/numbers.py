@@ -50,13 +50,13 @@ def exact(
     number = _number(value, parameter)
     if number < 0 or (number == 0 and not zero):
         rule = "must not be negative" if zero else "must be positive"
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     if below is not None and number >= below:
-        raise ParameterInvalid(parameter=parameter, rule=f"must be below {below}", came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=f"must be below {below}", given=shown(value))
     if number > largest:
-        raise ParameterInvalid(parameter=parameter, rule=f"must be at most {largest}", came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=f"must be at most {largest}", given=shown(value))
     if number % GRID != 0:
-        raise ParameterInvalid(parameter=parameter, rule="must be a multiple of 1e-9", came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule="must be a multiple of 1e-9", given=shown(value))
     return from_units(int(number / GRID))
 
 
@@ -103,22 +103,22 @@ def shown(value: object) -> str:
 
 def _number(value: object, parameter: str) -> Fraction:
     if isinstance(value, bool):
-        raise ParameterInvalid(parameter=parameter, rule="must be a number", came="a boolean")
+        raise ParameterInvalid(parameter=parameter, rule="must be a number", given="a boolean")
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ParameterInvalid(parameter=parameter, rule="must be finite", came=repr(value))
+            raise ParameterInvalid(parameter=parameter, rule="must be finite", given=repr(value))
         value = float.__repr__(value)  # a subclass, such as numpy's, may print more than the number
     if isinstance(value, Decimal):
         if not value.is_finite():
-            raise ParameterInvalid(parameter=parameter, rule="must be finite", came=str(value))
+            raise ParameterInvalid(parameter=parameter, rule="must be finite", given=str(value))
         value = str(value)
     if isinstance(value, int | Fraction):
         return Fraction(value)
     if not isinstance(value, str):
-        raise ParameterInvalid(parameter=parameter, rule="must be a decimal number", came=type(value).__name__)
+        raise ParameterInvalid(parameter=parameter, rule="must be a decimal number", given=type(value).__name__)
     negative, digits = value.startswith("-"), value.removeprefix("-")
     if not _DECIMAL.fullmatch(digits):
         point = tell_point(value)
         rule = f"must be a plain finite decimal number{point and f': {point}'}"
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return -Fraction(digits) if negative else Fraction(digits)

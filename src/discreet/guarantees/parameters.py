@@ -15,7 +15,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import shown
 
-__all__ = ["came", "checked"]
+__all__ = ["as_given", "checked"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,7 +24,7 @@ R = TypeVar("R")
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """The function, called only with what its signature promises; a path may also come as text."""
     signature = inspect.signature(function)
-    rules = {name: rule for name, one in signature.parameters.items() if (rule := _rule(str(one.annotation)))}
+    rules = {name: rule for name, item in signature.parameters.items() if (rule := _rule(str(item.annotation)))}
 
     @wraps(function)
     def call(*words: P.args, **named: P.kwargs) -> R:
@@ -40,7 +40,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def came(value: object) -> str:
+def as_given(value: object) -> str:
     """What a caller gave, for a message: None, or its sort and, where that is short, itself."""
     if value is None:
         return "None"
@@ -51,28 +51,28 @@ def came(value: object) -> str:
 
 def _text(value: object, parameter: str) -> str:
     if not isinstance(value, str):
-        raise ParameterInvalid(parameter=parameter, rule="must be text", came=came(value))
+        raise ParameterInvalid(parameter=parameter, rule="must be text", given=as_given(value))
     return value
 
 
 def _truth(value: object, parameter: str) -> bool:
     # Whatever is not empty would count as true, "no" among it.
     if not isinstance(value, bool):
-        raise ParameterInvalid(parameter=parameter, rule="must be True or False", came=came(value))
+        raise ParameterInvalid(parameter=parameter, rule="must be True or False", given=as_given(value))
     return value
 
 
 def _whole(value: object, parameter: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterInvalid(parameter=parameter, rule="must be a whole number", came=came(value))
+        raise ParameterInvalid(parameter=parameter, rule="must be a whole number", given=as_given(value))
     return value
 
 
 def _path(value: object, parameter: str, rule: str = "must be the path of a file or folder") -> Path:
     if not isinstance(value, str | Path) or not str(value):
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=came(value))
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=as_given(value))
     if "\0" in str(value):
-        raise ParameterInvalid(parameter=parameter, rule="holds no NUL character", came=came(str(value)))
+        raise ParameterInvalid(parameter=parameter, rule="holds no NUL character", given=as_given(str(value)))
     return Path(value)
 
 
@@ -84,7 +84,7 @@ def _rows(value: object, parameter: str) -> Any:
 
 def _function(value: object, parameter: str) -> Any:
     if not callable(value):
-        raise ParameterInvalid(parameter=parameter, rule="must be a function", came=came(value))
+        raise ParameterInvalid(parameter=parameter, rule="must be a function", given=as_given(value))
     return value
 
 

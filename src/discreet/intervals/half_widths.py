@@ -182,7 +182,7 @@ def _series(parts: Sequence[NoisePart], period: float, smoothing: float, allowed
     numbers = np.arange(1, terms + 1, dtype=np.float64)
     amplitudes = 2 / (math.pi * numbers) * np.sinc(numbers / (math.pi * corner)) ** _UNIFORMS
     frequencies = numbers * (2 * math.pi / period)
-    for part in sorted(parts, key=lambda one: -one.count * one.coefficient**2 * variance(one.mechanism)):
+    for part in sorted(parts, key=lambda item: -item.count * item.coefficient**2 * variance(item.mechanism)):
         kept = amplitudes > allowed / terms
         frequencies, amplitudes = frequencies[kept], amplitudes[kept]
         logs = log_characteristic(part.mechanism, part.coefficient * frequencies)
@@ -206,7 +206,7 @@ def combined_reaches(
     lattices = sorted({abs(part.coefficient) for part in fixed})
     uniform = math.fsum(lattices) / 2
     allowed = min(missing / 200, 2e-4)
-    rough, far = (np.array(one) for one in zip(*_tails(fixed, moving, distances, missing, allowed), strict=True))
+    rough, far = (np.array(item) for item in zip(*_tails(fixed, moving, distances, missing, allowed), strict=True))
     smoothing = _COARSE * (rough + uniform)
     high = rough + uniform + smoothing
     period = high + uniform + smoothing + far
@@ -253,7 +253,7 @@ def _combined_series(
     ones = np.ones_like(distances)
     factors = [(part, ones) for part in fixed] + [(part, distances) for part in moving]
     factors.sort(
-        key=lambda one: -one[0].count * float(one[1].max() * one[0].coefficient) ** 2 * variance(one[0].mechanism)
+        key=lambda item: -item[0].count * float(item[1].max() * item[0].coefficient) ** 2 * variance(item[0].mechanism)
     )
     for part, scale in factors:
         angles = frequencies * (part.coefficient * scale)[:, None]

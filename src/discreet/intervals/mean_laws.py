@@ -74,17 +74,17 @@ class MeanLaw:
     def estimates(self, totals: Floats, sizes: Floats) -> Floats:
         """The means before they are moved into the bounds."""
         size = np.maximum(sizes * float(self.mean.size_step), float(self.mean.floor))
-        found: Floats = float(self.mean.centre) + totals * float(self.mean.total_step) / size
-        return found
+        result: Floats = float(self.mean.centre) + totals * float(self.mean.total_step) / size
+        return result
 
     def half_widths(self, totals: Floats, sizes: Floats) -> Floats:
         """How far the estimates may be off to first order, bounds or not: the reach at the estimate over the size."""
         size = np.maximum(sizes, float(self.mean.floor / self.mean.size_step))
         distances = np.abs(totals) / size
-        places = np.minimum(np.searchsorted(self.distances, distances), len(self.distances) - 1)
+        indices = np.minimum(np.searchsorted(self.distances, distances), len(self.distances) - 1)
         beyond = np.maximum(distances / self.distances[-1], 1)
-        found: Floats = self.reaches[places] * beyond / size * self._unit
-        return found
+        result: Floats = self.reaches[indices] * beyond / size * self._unit
+        return result
 
     def _hulls(self, totals: Floats, sizes: Floats, low: float, high: float) -> tuple[Floats, Floats]:
         """The least and the largest distance that is not spoken against, with its sign; none where they cross."""
@@ -135,7 +135,7 @@ def _reaches(
 
 
 def _deviation(parts: Sequence[NoisePart]) -> float:
-    return math.sqrt(math.fsum(one.count * one.coefficient**2 * variance(one.mechanism) for one in parts))
+    return math.sqrt(math.fsum(item.count * item.coefficient**2 * variance(item.mechanism) for item in parts))
 
 
 def _distances(total: float, size: float, farthest: float) -> Floats:

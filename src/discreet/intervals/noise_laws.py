@@ -97,13 +97,13 @@ def _log_gaussian(scale: float, angles: Floats) -> Floats:
 
 
 def _log_narrow_gaussian(scale: float, angles: Floats) -> Floats:
-    places = _SUMMED[13:]
-    weights = np.exp(-((places / scale) ** 2) / 2)
+    values = _SUMMED[13:]
+    weights = np.exp(-((values / scale) ** 2) / 2)
     weights /= 1 + 2 * np.sum(weights)
     missing = np.zeros_like(angles)
-    for place, weight in zip(places, weights, strict=True):
+    for value, weight in zip(values, weights, strict=True):
         if weight > 0:
-            missing += 4 * weight * np.sin(place * angles / 2) ** 2
+            missing += 4 * weight * np.sin(value * angles / 2) ** 2
     narrow: Floats = np.log1p(-missing)
     return narrow
 

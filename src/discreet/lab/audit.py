@@ -97,7 +97,7 @@ def audit(
     samples = sides[0].size
     if samples < _FEWEST or sides[1].size != samples or not 0 < alpha < 1 or not 0 <= delta < 1:
         rule = f"must be at least {_FEWEST} of either side, with alpha between 0 and 1"
-        raise ParameterInvalid(parameter="audit samples", rule=rule, came=f"{samples} and {sides[1].size}")
+        raise ParameterInvalid(parameter="audit samples", rule=rule, given=f"{samples} and {sides[1].size}")
     half = samples // 2
     seen = [side[:half] for side in sides]
     # Stricter than below, or a few lucky answers in a tail would choose an event that fresh ones do not show.
@@ -132,7 +132,7 @@ def _events(seen: Sequence[NDArray[float64]]) -> Iterator[AnswerRange]:
         ranges += [(value, value, None) for value in values.tolist()]
     for centre in (None, float(np.median(together))):
         shown = [side if centre is None else np.abs(side - centre) for side in seen]
-        for threshold in np.unique(np.concatenate([np.quantile(one, _SHARES) for one in shown])).tolist():
+        for threshold in np.unique(np.concatenate([np.quantile(item, _SHARES) for item in shown])).tolist():
             ranges += [(threshold, math.inf, centre), (-math.inf, threshold, centre)]
     return (AnswerRange(*each, first) for each, first in product(ranges, (0, 1)))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import CustodianOnly, ParameterInvalid
-from discreet.guarantees import ExactLike, came, checked
+from discreet.guarantees import ExactLike, as_given, checked
 from discreet.ledger import check_name, name_request
 from discreet.session import Session, default_analyst
 from discreet.tables import Formed, TableRequest
@@ -154,7 +154,7 @@ class Laboratory:
         if not custodian:
             raise CustodianOnly(view="a comparison with the exact table")
         if isinstance(epsilons, str) or not isinstance(epsilons, Sequence):
-            raise ParameterInvalid(parameter="epsilons", rule="must be a list", came=came(epsilons))
+            raise ParameterInvalid(parameter="epsilons", rule="must be a list", given=as_given(epsilons))
         from discreet.lab.today.table_comparison import compare_table
 
         return compare_table(
@@ -174,7 +174,7 @@ class Laboratory:
 
         kinds = [str(known) for known in PoolKind]
         if kind not in kinds:
-            raise ParameterInvalid(parameter="pool kind", rule=f"must be {' or '.join(kinds)}", came=f"'{kind[:20]}'")
+            raise ParameterInvalid(parameter="pool kind", rule=f"must be {' or '.join(kinds)}", given=f"'{kind[:20]}'")
         if file is None:
             return None
         plan = outline(formed).plan

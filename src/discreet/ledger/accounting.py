@@ -291,7 +291,7 @@ def how_many(cap: Cap, totals: ChargeTotals, cost: ChargeTotals) -> int:
     if not cap.pure:
         ways.append((rho_cap(cap, earlier=both.losses is None) - totals.rho, cost.rho))
         if totals.losses is not None and cost.losses is not None:
-            ways += [(limit - totals.losses[place], cost.losses[place]) for place, limit in loss_limits(cap)]
+            ways += [(limit - totals.losses[index], cost.losses[index]) for index, limit in loss_limits(cap)]
     most = max((room // each for room, each in ways if room >= 0), default=0)
     return min(most, (cap.delta - 2 * totals.delta) // (2 * cost.delta)) if cost.delta else most
 
@@ -316,13 +316,13 @@ def loss_limits(cap: Cap) -> tuple[tuple[int, int], ...]:
     """
     epsilon, half = Fraction(cap.epsilon, 10**9), Fraction(cap.delta, 2 * 10**9)
 
-    def allowed(place: int, share: Fraction) -> Fraction:
-        return allowed_loss(epsilon=epsilon, delta=share * half, order=ORDERS[place])
+    def allowed(index: int, share: Fraction) -> Fraction:
+        return allowed_loss(epsilon=epsilon, delta=share * half, order=ORDERS[index])
 
-    places = range(len(ORDERS) - len(_LOSS_SHARES) + 1)
-    first = max(places, key=lambda place: allowed(place, Fraction(1)) / ORDERS[place])
+    indices = range(len(ORDERS) - len(_LOSS_SHARES) + 1)
+    first = max(indices, key=lambda index: allowed(index, Fraction(1)) / ORDERS[index])
     return tuple(
-        (place, math.floor(allowed(place, share) / _LOSS_UNIT)) for place, share in enumerate(_LOSS_SHARES, start=first)
+        (index, math.floor(allowed(index, share) / _LOSS_UNIT)) for index, share in enumerate(_LOSS_SHARES, start=first)
     )
 
 
@@ -330,7 +330,7 @@ def _rooms(cap: Cap, totals: ChargeTotals) -> list[tuple[int, int]]:
     """What is left at each order of an (epsilon, delta) cap; below 0 where the filter does not hold."""
     if totals.losses is None:
         return []
-    return [(ORDERS[place], limit - totals.losses[place]) for place, limit in loss_limits(cap)]
+    return [(ORDERS[index], limit - totals.losses[index]) for index, limit in loss_limits(cap)]
 
 
 def _epsilon_spent(cap: Cap, totals: ChargeTotals) -> Decimal:

@@ -86,7 +86,7 @@ def refuse_leased(book: Book, request: SpendRequest) -> None:
 
 def place_hold(book: Book, request: SpendRequest, *, who: str, expires: datetime | None) -> Hold:
     if expires is not None and (expires.tzinfo is None or expires <= datetime.now(UTC)):
-        raise ParameterInvalid(parameter="expires", rule="must be a time to come, with its zone", came=str(expires))
+        raise ParameterInvalid(parameter="expires", rule="must be a time to come, with its zone", given=str(expires))
     hold = Hold(
         sequence=book.head.sequence + 1,
         analyst=request.analyst,
@@ -109,8 +109,8 @@ def end_hold(book: Book, sequence: int, kind: EventKind, *, who: str, reason: st
         if kind is EventKind.HOLD_EXPIRED and (hold.expires is None or hold.expires > now()):
             until = "has no end" if hold.expires is None else f"lasts until {hold.expires}"
             raise Refused(f"Hold {sequence} {until} and has not expired. Release it instead.", hold=sequence)
-        told = {"reason": reason} if reason else {}
-        book.append(kind, who=who, population=name, payload={"hold": sequence, **told})
+        text = {"reason": reason} if reason else {}
+        book.append(kind, who=who, population=name, payload={"hold": sequence, **text})
         return
     raise Refused(
         f"Hold {sequence} is not open: there was none, or it was charged, released or has expired. "

@@ -51,7 +51,7 @@ class LogFilter:
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
-            raise ParameterInvalid(parameter="limit", rule="must be 1 or more", came=str(self.limit))
+            raise ParameterInvalid(parameter="limit", rule="must be 1 or more", given=str(self.limit))
 
     def check_names(self, book: Book) -> None:
         """A name that nothing was ever written about is a slip of the pen, not an empty log."""
@@ -161,8 +161,8 @@ def _tell(event: Event, *, reasons: bool) -> str:
         parts.append(f"an older ledger was put back, {since} is written off")
     hidden = _SHOWN_APART if reasons or event.kind is not EventKind.SUSPENDED else _SHOWN_APART | {"reason"}
     parts += [f"{name} {_short(value)}" for name, value in payload.items() if _plain(name, value, hidden)]
-    told = "; ".join(parts)
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in told)[:_LONGEST]
+    text = "; ".join(parts)
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)[:_LONGEST]
 
 
 def _plain(name: str, value: object, hidden: Iterable[str]) -> bool:
@@ -223,4 +223,4 @@ def read_moment(given: str | None, *, parameter: str, end: bool = False) -> str 
         return read_time(moment)
     except (ValueError, OverflowError):
         rule = "must be a day or a time, such as 2026-11-17 or 2026-11-17T09:30"
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=ascii(given[:40])) from None
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=ascii(given[:40])) from None

@@ -30,8 +30,8 @@ def charge_payload(request: SpendRequest, standing: PopulationStanding, hold: Ho
 
     `standing` no longer counts the `hold` whose place the charge takes.
     """
-    place = {} if hold is None else {"hold": hold.sequence}
-    return request.to_payload() | place | {"before": encode_before(standing, request.analyst)}
+    fields = {} if hold is None else {"hold": hold.sequence}
+    return request.to_payload() | fields | {"before": encode_before(standing, request.analyst)}
 
 
 def replay_payload(
@@ -70,7 +70,7 @@ def make_receipt(
     whole, share = caps(standing.terms.budget)
     before: Mapping[str, Any] = lease.payload["before"]
     totals, own = decode_totals(before["population"]), decode_totals(before["analyst"])
-    held = {name: decode_totals(one) for name, one in before.get("held", {}).items()}
+    held = {name: decode_totals(item) for name, item in before.get("held", {}).items()}
     return Receipt(
         sequence=charge.sequence,
         event_hash=charge.hash,
@@ -103,8 +103,8 @@ def request_conflict(request_id: str) -> RequestConflict:
     )
 
 
-def terms_conflict(known: PopulationTerms, came: PopulationTerms) -> PopulationConflict:
-    old, new = encode_terms(known), encode_terms(came)
+def terms_conflict(known: PopulationTerms, given: PopulationTerms) -> PopulationConflict:
+    old, new = encode_terms(known), encode_terms(given)
     differing = [name for name in old if old[name] != new[name]]
     shown = "; ".join(f"{name} is {old[name]}, the card says {new[name]}" for name in differing)
     return PopulationConflict(

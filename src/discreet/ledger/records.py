@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from discreet.errors import ParameterInvalid, QueryRefused
-from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PopulationTerms, PureDP, came, text
+from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PopulationTerms, PureDP, as_given, text
 from discreet.ledger.accounting import Balance, Cap, ChargeTotals, how_many, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
 from discreet.ledger.holds import Hold, balance_beside
@@ -35,8 +35,8 @@ def check_name(name: str, *, parameter: str) -> str:
     """A name that a person gives to an analyst or a request, or ParameterInvalid."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         rule = "must be letters, digits and . _ @ - (at most 63, no spaces)"
-        told = ascii(name[:40]) if isinstance(name, str) else came(name)
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=told)
+        phrase = ascii(name[:40]) if isinstance(name, str) else as_given(name)
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=phrase)
     return name
 
 
@@ -211,16 +211,16 @@ class BudgetState(Listed):
     @property
     def rows(self) -> list[dict[str, str | int]]:
         """What the population and each analyst may spend, have spent and have left, as exact text."""
-        holders = {"population": self.population, **{f"analyst {name}": one for name, one in self.analysts.items()}}
+        holders = {"population": self.population, **{f"analyst {name}": item for name, item in self.analysts.items()}}
         return [
             {
                 "holder": name,
-                "charges": one.charges,
-                "epsilon_budget": text(one.epsilon_cap),
-                "epsilon_spent": text(one.epsilon_spent),
-                "epsilon_remaining": text(one.epsilon_remaining),
+                "charges": item.charges,
+                "epsilon_budget": text(item.epsilon_cap),
+                "epsilon_spent": text(item.epsilon_spent),
+                "epsilon_remaining": text(item.epsilon_remaining),
             }
-            for name, one in holders.items()
+            for name, item in holders.items()
         ]
 
     def _heading(self) -> str:
@@ -286,7 +286,7 @@ def require_central(guarantee: object) -> None:
     """Only what composes in the population's budget is charged to it."""
     if not isinstance(guarantee, PureDP | ZCDP | ApproxDP):
         raise QueryRefused(
-            f"Only PureDP, ZCDP and ApproxDP can be charged to a budget; {type(guarantee).__name__} came. A "
+            f"Only PureDP, ZCDP and ApproxDP can be charged to a budget; received {type(guarantee).__name__}. A "
             "release that is not differentially private leaves a marker instead.",
             guarantee=type(guarantee).__name__,
         )

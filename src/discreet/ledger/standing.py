@@ -90,7 +90,7 @@ class PopulationStanding:
         """As if `hold` had been released."""
         if hold is None:
             return self
-        kept = {number: one for number, one in self.holds.items() if number != hold.sequence}
+        kept = {number: item for number, item in self.holds.items() if number != hold.sequence}
         return replace(self, holds=OpenHolds(kept))
 
     def balance(self) -> Balance:
@@ -245,22 +245,22 @@ def _check_before(event: Event, before: Mapping[str, object]) -> None:
         raise ValueError("it names other totals than those before it")
 
 
-def _as_told(before: Mapping[str, object], told: Mapping[str, Any]) -> dict[str, object]:
+def _as_told(before: Mapping[str, object], text: Mapping[str, Any]) -> dict[str, object]:
     """The same as an earlier release wrote it, wherever an event says nothing of losses."""
     return {
-        name: _as_told(value, told.get(name, {})) if isinstance(value, Mapping) and name != _LOSSES else value
+        name: _as_told(value, text.get(name, {})) if isinstance(value, Mapping) and name != _LOSSES else value
         for name, value in before.items()
-        if name != _LOSSES or name in told
+        if name != _LOSSES or name in text
     }
 
 
 def _restored(standing: Standing, spent: Mapping[str, Any] | None) -> Standing:
     """What an anchor knew to be spent when an older ledger was put in place; where it knew nothing, all there was."""
     if spent is None:
-        used = {name: _used_up(one, standing.analysts) for name, one in standing.populations.items()}
+        used = {name: _used_up(item, standing.analysts) for name, item in standing.populations.items()}
         return replace(standing, populations=used)
-    told = {name: _decode(fields) for name, fields in spent.items()}
-    written = {name: _written_off(standing.populations.get(name), one) for name, one in told.items()}
+    lines = {name: _decode(fields) for name, fields in spent.items()}
+    written = {name: _written_off(standing.populations.get(name), item) for name, item in lines.items()}
     return replace(standing, populations={**standing.populations, **written})
 
 
@@ -275,18 +275,18 @@ def _used_up(standing: PopulationStanding, analysts: Iterable[str]) -> Populatio
     )
 
 
-def _written_off(known: PopulationStanding | None, told: PopulationStanding) -> PopulationStanding:
+def _written_off(known: PopulationStanding | None, text: PopulationStanding) -> PopulationStanding:
     """What was told stands in the place of what is known, but for open holds, whose events the ledger has."""
     if known is None:
-        return replace(told, holds=OpenHolds(), lost_markers=told.markers)
-    lost = told.markers - (known.markers - known.lost_markers)
-    if lost < known.lost_markers or not _covers(told.totals, known.totals):
+        return replace(text, holds=OpenHolds(), lost_markers=text.markers)
+    lost = text.markers - (known.markers - known.lost_markers)
+    if lost < known.lost_markers or not _covers(text.totals, known.totals):
         raise ValueError("less was written off than had been spent")
     return replace(
-        told,
-        analysts={**known.analysts, **told.analysts},
+        text,
+        analysts={**known.analysts, **text.analysts},
         holds=known.holds,
-        reservations={**known.reservations, **told.reservations},
+        reservations={**known.reservations, **text.reservations},
         lost_markers=lost,
     )
 
@@ -358,7 +358,7 @@ def _encode(standing: PopulationStanding) -> dict[str, object]:
     if standing.holds:
         aside["holds"] = {str(number): hold.to_fields() for number, hold in standing.holds.items()}
     if standing.reservations:
-        aside["reservations"] = {name: one.to_fields() for name, one in standing.reservations.items()}
+        aside["reservations"] = {name: item.to_fields() for name, item in standing.reservations.items()}
     if standing.lost_markers:
         aside["lost_markers"] = standing.lost_markers
     return aside | {
@@ -382,8 +382,8 @@ def _decode(fields: Mapping[str, Any]) -> PopulationStanding:
         totals=decode_totals(fields["totals"]),
         analysts={name: decode_totals(totals) for name, totals in fields["analysts"].items()},
         markers=fields["markers"],
-        holds=OpenHolds({int(number): Hold.from_fields(int(number), one) for number, one in held.items()}),
-        reservations={name: Reservation.from_fields(one) for name, one in fields.get("reservations", {}).items()},
+        holds=OpenHolds({int(number): Hold.from_fields(int(number), item) for number, item in held.items()}),
+        reservations={name: Reservation.from_fields(item) for name, item in fields.get("reservations", {}).items()},
         lost_markers=fields.get("lost_markers", 0),
     )
 

@@ -343,8 +343,8 @@ class Ledger:
         """Record for good that something not differentially private was released about a population: as which event."""
         if not isinstance(guarantee, BootstrapDP | Unproven):
             raise QueryRefused(
-                f"A marker is for releases that are not differentially private; {type(guarantee).__name__} "
-                "came. Spend it instead.",
+                f"A marker is for releases that are not differentially private; "
+                f"received {type(guarantee).__name__}. Spend it instead.",
                 guarantee=type(guarantee).__name__,
             )
         require_plan_hash(plan_hash)
@@ -455,9 +455,9 @@ class Ledger:
         lines = [] if self._anchor is None else self._anchor.lines()
         with self._store.reading() as transaction:
             self._open_book(transaction)
-            found = verify_chain(transaction, self._seal, lines=lines, noted=noted)
+            result = verify_chain(transaction, self._seal, lines=lines, noted=noted)
         self._store.inspect()
-        return found
+        return result
 
     # Transactions
 

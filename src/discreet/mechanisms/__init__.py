@@ -50,5 +50,5 @@ def load_mechanism(name: str) -> type[Mechanism]:
     if name not in MECHANISMS:
         raise UnknownName(sort="mechanism", name=name, where="the list of mechanisms", known=MECHANISMS)
     module, _, member = MECHANISMS[name].partition(":")
-    found: type[Mechanism] = getattr(importlib.import_module(module), member)
-    return found
+    result: type[Mechanism] = getattr(importlib.import_module(module), member)
+    return result

@@ -34,7 +34,7 @@ class NoisyMax(Mechanism):
 
     def __post_init__(self) -> None:
         if not isinstance(self.rate, Fraction) or self.rate <= 0:
-            raise ParameterInvalid(parameter="rate", rule="must be a positive fraction", came=str(self.rate))
+            raise ParameterInvalid(parameter="rate", rule="must be a positive fraction", given=str(self.rate))
 
     @classmethod
     def calibrate(cls, *, sensitivity: int | Fraction, epsilon: ExactLike, monotone: bool = False) -> Self:

@@ -20,22 +20,22 @@ LARGEST_SCALE: Final = 1 << 52
 def check_scale(scale: Fraction) -> None:
     """Refuse a scale that is not positive, too large, or not exactly a float."""
     if not isinstance(scale, Fraction) or scale <= 0:
-        raise ParameterInvalid(parameter="scale", rule="must be a positive fraction", came=str(scale))
+        raise ParameterInvalid(parameter="scale", rule="must be a positive fraction", given=str(scale))
     if scale > LARGEST_SCALE:
         raise ParameterInvalid(
             parameter="scale",
             rule="must be at most 2**52 (ask for less precision per unit, or spend more)",
-            came=f"about 2**{math.ceil(scale).bit_length()}",
+            given=f"about 2**{math.ceil(scale).bit_length()}",
         )
     if Fraction(float(scale)) != scale:
-        raise ParameterInvalid(parameter="scale", rule="must be exact in 64-bit floating point", came=str(scale))
+        raise ParameterInvalid(parameter="scale", rule="must be exact in 64-bit floating point", given=str(scale))
 
 
 def check_sensitivity(sensitivity: int | Fraction, *, parameter: str = "sensitivity") -> Fraction:
     """The sensitivity as a positive fraction. Zero is refused: what nobody can move needs no noise."""
     if isinstance(sensitivity, bool) or not isinstance(sensitivity, int | Fraction) or sensitivity <= 0:
         raise ParameterInvalid(
-            parameter=parameter, rule="must be a positive integer or fraction", came=str(sensitivity)
+            parameter=parameter, rule="must be a positive integer or fraction", given=str(sensitivity)
         )
     return Fraction(sensitivity)
 

@@ -40,12 +40,12 @@ class Chance:
         if self.exponent <= 0 or not shaped:
             raise ValueError("a chance needs exponent > 0, whole >= 1, plus >= 0 and 1 <= times <= whole + plus")
 
-    def digit(self, place: int) -> int:
+    def digit(self, index: int) -> int:
         """The byte at a place of the binary expansion, counted from 0 after the point."""
-        digit = self._digits.get(place)
+        digit = self._digits.get(index)
         if digit is None:
-            digit = self.leading(place // _WORD + 1) >> 8 * (_WORD - 1 - place % _WORD) & 255
-            self._digits[place] = digit
+            digit = self.leading(index // _WORD + 1) >> 8 * (_WORD - 1 - index % _WORD) & 255
+            self._digits[index] = digit
         return digit
 
     def leading(self, words: int) -> int:
@@ -74,10 +74,10 @@ def toss(entropy: Entropy, chance: Chance, *, count: int) -> bytearray:
     digit = chance.digit(0)
     faces = b"\x01" * digit + bytes([_TIE]) + bytes(255 - digit)
     coins = bytearray(entropy.read(count).translate(faces))
-    tied, place = _find_ties(coins), 0
+    tied, index = _find_ties(coins), 0
     while tied:
-        place += 1
-        digit = chance.digit(place)
+        index += 1
+        digit = chance.digit(index)
         drawn = entropy.read(len(tied))
         for position, byte in zip(tied, drawn, strict=True):
             coins[position] = _TIE if byte == digit else byte < digit

@@ -50,23 +50,23 @@ class ChanceTable:
 
     def find(self, entropy: Entropy, bits: NDArray[int64]) -> NDArray[int64]:
         """The K of each uniform real that begins with these 63 bits; further words are read for the undecided."""
-        found = np.searchsorted(self.high, bits)
-        undecided = bits >= self.low.take(found, mode="clip")
-        undecided |= found == self.high.size
+        result = np.searchsorted(self.high, bits)
+        undecided = bits >= self.low.take(result, mode="clip")
+        undecided |= result == self.high.size
         for index in undecided.nonzero()[0]:
-            found[index] = self._settle(entropy, int(bits[index]))
-        return found
+            result[index] = self._settle(entropy, int(bits[index]))
+        return result
 
     def _settle(self, entropy: Entropy, drawn: int) -> int:
         """The K of a uniform real that begins with the 63 bits `drawn`."""
         bits = _FIRST
         while True:
             low, high = _bound_chances(self.variance, self.fold, bits=bits)
-            found = bisect_left(high, drawn)
-            if found == len(high):
-                return gaussian_tail(entropy, variance=self.variance, start=found)
-            if drawn < low[found]:
-                return found
+            result = bisect_left(high, drawn)
+            if result == len(high):
+                return gaussian_tail(entropy, variance=self.variance, start=result)
+            if drawn < low[result]:
+                return result
             drawn = drawn << _WORD | int.from_bytes(entropy.read(_WORD // 8), "big")
             bits += _WORD
 

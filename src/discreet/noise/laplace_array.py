@@ -59,8 +59,8 @@ def _signed(entropy: Entropy, digits: Digits, *, count: int) -> NDArray[int64]:
 
 def _magnitudes(entropy: Entropy, digits: Digits, *, count: int) -> NDArray[int64]:
     drawn = np.zeros(count, dtype=np.int64)
-    for place, chance in enumerate(digits.places):
-        drawn += _column(entropy, chance, count=count) << place
+    for index, chance in enumerate(digits.places):
+        drawn += _column(entropy, chance, count=count) << index
     going = np.arange(count)
     times = np.zeros(count, dtype=np.int64)
     while going.size:

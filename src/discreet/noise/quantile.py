@@ -56,10 +56,10 @@ def _laplace_covers(t: int, scale: Fraction, missing: Fraction) -> bool:
     while True:
         tail_low, tail_high = enclose_exp_minus((t + 1) / scale, bits=bits)
         step_low, step_high = enclose_exp_minus(1 / scale, bits=bits)
-        one = 1 << bits
-        if 2 * tail_high * missing.denominator <= missing.numerator * (one + step_low):
+        item = 1 << bits
+        if 2 * tail_high * missing.denominator <= missing.numerator * (item + step_low):
             return True
-        if 2 * tail_low * missing.denominator > missing.numerator * (one + step_high):
+        if 2 * tail_low * missing.denominator > missing.numerator * (item + step_high):
             return False
         bits *= 2
 

@@ -73,11 +73,11 @@ def select(entropy: Entropy, runs: Sequence[Run] | RunArrays, *, rate: Fraction)
     weights = _Weights(_RankedArrays(runs) if isinstance(runs, RunArrays) else _RankedList(runs), rate)
     while True:
         pool = weights.draw(entropy)
-        place = uniform_below(entropy, pool.size)
-        member = bisect_right(pool.cumulative, place)
+        index = uniform_below(entropy, pool.size)
+        member = bisect_right(pool.cumulative, index)
         if bernoulli_exp_minus(entropy, Fraction(pool.rests[member], pool.denominator)):
             before = pool.cumulative[member - 1] if member else 0
-            return Choice(pool.runs[member], place - before)
+            return Choice(pool.runs[member], index - before)
 
 
 # --- runs by their distance from the best -----------------------------------------------------------------------------

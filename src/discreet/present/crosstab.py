@@ -39,7 +39,7 @@ class Grid:
     def tops(self, language: str) -> list[str]:
         """The words above the columns."""
         if self.across is None:
-            return [one.title.text(language) for one in self.statistics]
+            return [item.title.text(language) for item in self.statistics]
         return [name_stand(self.across, stand, language) for stand in self.columns]
 
 
@@ -50,11 +50,11 @@ def arrange(release: Release) -> Grid:
     keys = len(release.headings)
     across = keys - 1 if keys > 1 else None
     down = tuple(range(keys - 1)) if keys > 1 else tuple(range(keys))
-    orders = [_order(release, place) for place in range(keys)]
-    stands = [tuple(_stand(figure, place) for place in range(keys)) for figure in release.entries()]
+    orders = [_order(release, index) for index in range(keys)]
+    stands = [tuple(_stand(figure, index) for index in range(keys)) for figure in release.entries()]
     lines = sorted(
-        {tuple(stand[place] for place in down) for stand in stands},
-        key=lambda line: [orders[place][one] for place, one in zip(down, line, strict=True)],
+        {tuple(stand[index] for index in down) for stand in stands},
+        key=lambda line: [orders[index][item] for index, item in zip(down, line, strict=True)],
     )
     columns = (
         [_SUMMED] if across is None else sorted({stand[across] for stand in stands}, key=orders[across].__getitem__)
@@ -63,7 +63,7 @@ def arrange(release: Release) -> Grid:
     column_at = {column: number for number, column in enumerate(columns)}
     figures = {
         (
-            line_at[tuple(stand[place] for place in down)],
+            line_at[tuple(stand[index] for index in down)],
             0 if across is None else column_at[stand[across]],
         ): figure
         for figure, stand in zip(release.entries(), stands, strict=True)
@@ -80,8 +80,8 @@ def _list_rows(release: Release) -> Grid:
         for column, statistic in enumerate(release.statistics)
         for row, figure in enumerate(statistic.figures)
     }
-    places = tuple(range(len(names)))
-    return Grid(places, None, lines, [_SUMMED] * len(release.statistics), figures, release.statistics)
+    indices = tuple(range(len(names)))
+    return Grid(indices, None, lines, [_SUMMED] * len(release.statistics), figures, release.statistics)
 
 
 def name_stand(heading: Heading, stand: Stand, language: str) -> str:
@@ -90,15 +90,15 @@ def name_stand(heading: Heading, stand: Stand, language: str) -> str:
     return ALL.text(language) if summed else heading.label(code, language)
 
 
-def _stand(figure: Figure, place: int) -> Stand:
-    return _SUMMED if place in figure.over else (False, figure.codes[place])
+def _stand(figure: Figure, index: int) -> Stand:
+    return _SUMMED if index in figure.over else (False, figure.codes[index])
 
 
-def _order(release: Release, place: int) -> dict[Stand, int]:
+def _order(release: Release, index: int) -> dict[Stand, int]:
     """Codes as they first come, "All" last."""
     order: dict[Stand, int] = {}
     for figure in release.entries():
-        stand = _stand(figure, place)
+        stand = _stand(figure, index)
         if stand != _SUMMED:
             order.setdefault(stand, len(order))
     return {**order, _SUMMED: len(order)}

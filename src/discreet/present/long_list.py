@@ -68,11 +68,11 @@ def list_columns(release: Release, language: str) -> list[ListColumn]:
     if release.parts:
         return _stack_parts({name: list_columns(part, language) for name, part in release.parts.items()})
     columns = _table_columns if release.kind in _TABLES else _query_columns
-    found = list(columns(release, language))
+    result = list(columns(release, language))
     if not release.guarantee.differentially_private:
         said = [tell_guarantee(release, "en")] * len(release)
-        found.append(_words("guarantee", Labels("Guarantee", "Garantie"), said))
-    return found
+        result.append(_words("guarantee", Labels("Guarantee", "Garantie"), said))
+    return result
 
 
 def name_free(wanted: str, taken: Container[str]) -> str:
@@ -93,7 +93,7 @@ def _table_columns(release: Release, language: str) -> Iterator[ListColumn]:
     statistic, level = release.statistic, "" if release.level is None else text(release.level)
     margins = statistic.figures.margins
     yield from _key_columns(release, margins, language)
-    over = [repeat("+".join(release.headings[place].name for place in one.over), len(one)) for one in margins]
+    over = [repeat("+".join(release.headings[index].name for index in item.over), len(item)) for item in margins]
     yield _words("margin", Labels("Summed over", "Somme sur"), list(chain.from_iterable(over)))
     titles = {
         "value": statistic.title,
@@ -125,19 +125,19 @@ def _column(margin: Margin, name: str) -> Sequence[Any]:
 
 def _key_columns(release: Release, margins: Sequence[Margin], language: str) -> Iterator[ListColumn]:
     taken = set(_FIGURES)
-    for place, heading in enumerate(release.headings):
+    for index, heading in enumerate(release.headings):
         codes = name_free(heading.name, taken)
         # The names of the keys still to come are taken too: `sex_label` may be a column of its own.
-        labels = name_free(f"{heading.name}_label", taken | {codes} | {one.name for one in release.headings})
+        labels = name_free(f"{heading.name}_label", taken | {codes} | {item.name for item in release.headings})
         taken |= {codes, labels}
         titles = heading.title
         code_title = Labels(f"{titles.en} (code)", f"{titles.fr} (code)")
-        values = list(chain.from_iterable(margin.codes[place] for margin in margins))
+        values = list(chain.from_iterable(margin.codes[index] for margin in margins))
         yield ListColumn(codes, code_title, ColumnSort.CODE, values, heading)
         # Each label is looked up once: a table has a million figures, a key a few hundred codes.
         label = lru_cache(maxsize=None)(lambda code, heading=heading: heading.label(code, language))
         named = (
-            repeat(ALL.text(language), len(margin)) if place in margin.over else map(label, margin.codes[place])
+            repeat(ALL.text(language), len(margin)) if index in margin.over else map(label, margin.codes[index])
             for margin in margins
         )
         yield _words(labels, titles, list(chain.from_iterable(named)), aside=True)
@@ -155,7 +155,7 @@ def _query_columns(release: Release, language: str) -> Iterator[ListColumn]:
     if notices:
         yield _words("notice", Labels("Notice", "Avis"), [" ".join(notices)] * len(release))
     keys = {heading.name: heading for heading in release.headings}
-    statistics = {one.name: one for one in release.statistics}
+    statistics = {item.name: item for item in release.statistics}
     absent = {note.output for note in release.notes if isinstance(note, SizeTooSmall)}
     for name in release.columns:
         values = release.listed_rows.columns[name]
@@ -196,9 +196,9 @@ class _Labelled(Sequence[Shown]):
     def __len__(self) -> int:
         return len(self._codes)
 
-    def __getitem__(self, place: Any) -> Any:
-        found = self._codes[place]
-        if isinstance(place, slice):
+    def __getitem__(self, index: Any) -> Any:
+        found = self._codes[index]
+        if isinstance(index, slice):
             return [self._label(code) for code in found]
         return self._label(found)
 
@@ -246,7 +246,7 @@ def _collection_columns(release: Release, language: str) -> Iterator[ListColumn]
 
 def _estimate_lines(name: str, part: Release, language: str) -> Iterator[dict[str, Shown]]:
     groups = [heading for heading in part.headings if heading.name != "category"]
-    forms = {one.name: one for one in part.statistics}
+    forms = {item.name: item for item in part.statistics}
     counted = "estimate" in forms and len(forms) > 1
     for row, first in enumerate(part.statistic.figures):
         codes = dict(zip((heading.name for heading in part.headings), first.codes, strict=True))

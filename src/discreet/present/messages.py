@@ -312,9 +312,9 @@ def _say_unbounded(note: Unbounded) -> Labels:
 def _say_of_question(note: SizeTooSmall | BoundsUsed | KeysChosen) -> Message:
     match note:
         case SizeTooSmall():
-            ends = [dict.fromkeys((one.low, one.high)) for one in note.sizes]
-            en = " and ".join(" to ".join(f"{end:,}" for end in one) for one in ends)
-            fr = " et ".join(" à ".join(_groups(end) for end in one) for one in ends)
+            ends = [dict.fromkeys((item.low, item.high)) for item in note.sizes]
+            en = " and ".join(" to ".join(f"{end:,}" for end in item) for item in ends)
+            fr = " et ".join(" à ".join(_groups(end) for end in item) for item in ends)
             return Labels("Not shown", "Non montré"), Labels(
                 f"{note.output} is – where the noisy size is not above {en}: {TOO_SMALL}",
                 f"{note.output} est – là où l’effectif bruité ne dépasse pas {fr} : une moyenne ou une variance n’est "
@@ -361,7 +361,7 @@ def say_strategy(note: StrategyUsed) -> Labels:
             f"{en} the cells alone; margins are sums of cells",
             f"{fr} les seules cellules ; les marges en sont les sommes",
         )
-    if any(one.residual for one in measured):
+    if any(item.residual for item in measured):
         return Labels(
             f"{en} what each of {len(measured)} margins adds to those below it; cells and margins follow from all",
             f"{fr} ce que chacune de {len(measured)} marges ajoute à celles qu’elle contient ; cellules et marges "
@@ -375,16 +375,16 @@ def say_strategy(note: StrategyUsed) -> Labels:
 
 def _list_shares(measured: Sequence[MeasuredMargin], written: object) -> str:
     assert callable(written)
-    return ", ".join(f"{' × '.join(one.keeps) or 'total'} ({written(one.share)})" for one in measured)
+    return ", ".join(f"{' × '.join(item.keeps) or 'total'} ({written(item.share)})" for item in measured)
 
 
 def _say_strategy(note: StrategyUsed) -> Labels:
-    told = say_strategy(note)
+    phrase = say_strategy(note)
     if note.measure is None or note.part is None:
-        return told
+        return phrase
     return Labels(
-        f"{note.measure}, {_percent(note.part)} of the budget: {told.en}",
-        f"{note.measure}, {_pour_cent(note.part)} du budget : {told.fr}",
+        f"{note.measure}, {_percent(note.part)} of the budget: {phrase.en}",
+        f"{note.measure}, {_pour_cent(note.part)} du budget : {phrase.fr}",
     )
 
 
@@ -445,9 +445,9 @@ def _say_of_bootstrap(
                 f"{text(epsilon)}.",
             )
         case BootstrapNeighbours(pool):
-            told = POOLS[pool]
+            phrase = POOLS[pool]
             return Labels("Neighbours", "Voisins"), Labels(
-                f"One row replaced by another of the {told.en}.", f"Une ligne remplacée par une autre : {told.fr}."
+                f"One row replaced by another of the {phrase.en}.", f"Une ligne remplacée par une autre : {phrase.fr}."
             )
         case BootstrapMethod(method):
             how = _METHODS[method]
@@ -464,8 +464,8 @@ def _say_of_bootstrap(
 def _say_of_collection(note: Estimator | Variance | FalseReports | FewReports) -> Message:
     match note:
         case Estimator(sampled):
-            told = f"{ESTIMATORS['ratio_count']}; recommended" if sampled else ESTIMATORS["estimate"]
-            return Labels("share, count", "part, effectif"), Labels(told, told)
+            phrase = f"{ESTIMATORS['ratio_count']}; recommended" if sampled else ESTIMATORS["estimate"]
+            return Labels("share, count", "part, effectif"), Labels(phrase, phrase)
         case Variance(counts):
             return Labels("variance", "variance"), VARIANCES[counts]
         case FalseReports():

@@ -45,8 +45,8 @@ def list_facts(release: Release, language: str) -> Iterator[tuple[str, str]]:
     """What the release says of itself, in a fixed order, where no note says it already."""
     named = {heading.en.casefold() for heading, _ in list_messages(release)}
     for title, tell in _FACTS:
-        if title.en.casefold() not in named and (told := tell(release, language)):
-            yield title.text(language), told
+        if title.en.casefold() not in named and (text := tell(release, language)):
+            yield title.text(language), text
 
 
 def list_warnings(release: Release, language: str) -> list[str]:

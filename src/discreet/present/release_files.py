@@ -43,7 +43,7 @@ def infer_format(path: Path) -> str:
     raise ParameterInvalid(
         parameter="the file's name",
         rule=f"must end in {', '.join(_SUFFIXES)}, or the format be named ({', '.join(FORMATS)})",
-        came=f"'{path.name}'",
+        given=f"'{path.name}'",
     )
 
 
@@ -131,8 +131,8 @@ def text_parts(release: Release, format: str, language: str) -> Iterator[str]:
 
 def _check_format(format: str) -> None:
     if format not in FORMATS:
-        raise ParameterInvalid(parameter="format", rule=f"must be one of {', '.join(FORMATS)}", came=f"'{format}'")
+        raise ParameterInvalid(parameter="format", rule=f"must be one of {', '.join(FORMATS)}", given=f"'{format}'")
 
 
 def _file_needed(format: str) -> ParameterInvalid:
-    return ParameterInvalid(parameter="the format", rule="is no text and needs a file to be written to", came=format)
+    return ParameterInvalid(parameter="the format", rule="is no text and needs a file to be written to", given=format)

@@ -96,7 +96,7 @@ class Writing:
 
 def tell_marks(release: Release, language: str) -> str:
     """The marks that occur and what they mean; empty where there are none."""
-    margins = chain.from_iterable(one.figures.margins for one in release.statistics)
+    margins = chain.from_iterable(item.figures.margins for item in release.statistics)
     present = {quality for margin in margins for quality in margin.quality or ()}
     return "; ".join(
         f"{mark} {MEANINGS[quality].text(language)}" for quality, mark in MARKS.items() if quality in present
@@ -106,29 +106,29 @@ def tell_marks(release: Release, language: str) -> str:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 
-def name_keys(release: Release, places: tuple[int, ...], language: str) -> str:
+def name_keys(release: Release, indices: tuple[int, ...], language: str) -> str:
     """The titles of keys: "province, smoking and sex"."""
-    names = [clean(release.headings[place].title.text(language)) for place in places]
+    names = [clean(release.headings[index].title.text(language)) for index in indices]
     word = " et " if language == "fr" else " and "
     return word.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def tell_left_out(view: View, language: str) -> str:
     """What of the table the picture leaves out; empty where it shows every cell."""
-    told = []
+    lines = []
     release = view.release
-    dropped = tuple(place for place in range(len(release.headings)) if place not in view.kept)
+    dropped = tuple(index for index in range(len(release.headings)) if index not in view.kept)
     if dropped:
         over = name_keys(release, dropped, language)
-        told.append(f"la marge, somme sur {over}" if language == "fr" else f"the margin, summed over {over}")
+        lines.append(f"la marge, somme sur {over}" if language == "fr" else f"the margin, summed over {over}")
     for what, shown, of in view.left_out:
         numbers = {"shown": tell_number(shown, language), "of": tell_number(of, language)}
-        told.append(_LEFT_OUT[what].text(language).format(**numbers))
-    if not told:
+        lines.append(_LEFT_OUT[what].text(language).format(**numbers))
+    if not lines:
         return ""
     if language == "fr":
-        return f"Le tableau est trop grand pour une image; elle montre {', '.join(told)}."
-    return f"The table is too large for one picture, which shows {', '.join(told)}."
+        return f"Le tableau est trop grand pour une image; elle montre {', '.join(lines)}."
+    return f"The table is too large for one picture, which shows {', '.join(lines)}."
 
 
 def tell_owner(release: Release, language: str) -> str:

@@ -98,12 +98,12 @@ def say_guarantee(guarantee: Guarantee, language: str) -> str:
 
 def tell_guarantee(release: Release, language: str) -> str:
     """What is promised, and for whom there is nothing."""
-    told, clear = say_guarantee(release.claim.guarantee, language), release.claim.in_clear
+    lines, clear = say_guarantee(release.claim.guarantee, language), release.claim.in_clear
     if not clear:
-        return told
+        return lines
     if language == "fr":
-        return f"{told} ; aucune pour {tell_number(clear, 'fr')} qui ont répondu en clair"
-    return f"{told}; none for {clear:,} who answered in clear"
+        return f"{lines} ; aucune pour {tell_number(clear, 'fr')} qui ont répondu en clair"
+    return f"{lines}; none for {clear:,} who answered in clear"
 
 
 def say_unit(unit: Unit | None, language: str) -> str:
@@ -144,7 +144,7 @@ def tell_neighbours(release: Release, language: str) -> str:
 def say_amount(amount: Amount, language: str = "en") -> str:
     """What is not 0 of it: "epsilon 1, delta 0.000001"."""
     shown = {"epsilon": amount.epsilon, "rho": amount.rho, "delta": amount.delta}
-    return ", ".join(f"{name} {_write(one, language)}" for name, one in shown.items() if one)
+    return ", ".join(f"{name} {_write(item, language)}" for name, item in shown.items() if item)
 
 
 def tell_charge(release: Release, language: str) -> str:
@@ -153,13 +153,13 @@ def tell_charge(release: Release, language: str) -> str:
     if not isinstance(settled, Charged):
         return _NOTHING.text(language)
     amount = settled.cost if settled.replayed and settled.cost is not None else settled.charge
-    told = say_amount(amount, language)
+    phrase = say_amount(amount, language)
     if settled.before is not None and settled.after is not None and not settled.replayed:
         # Gaussian noise has no epsilon of its own: what it does to that of the population is what can be told.
-        before, after = (_write(one, language) for one in (settled.before, settled.after))
+        before, after = (_write(item, language) for item in (settled.before, settled.after))
         whole = "epsilon de la population" if language == "fr" else "epsilon of the population"
-        told += f" ({whole}: {before} → {after})"
-    return (told or _NOTHING.text(language)) + (_DRAWN_BEFORE.text(language) if settled.replayed else "")
+        phrase += f" ({whole}: {before} → {after})"
+    return (phrase or _NOTHING.text(language)) + (_DRAWN_BEFORE.text(language) if settled.replayed else "")
 
 
 def say_replay(debited: Amount | None) -> str:
@@ -171,13 +171,13 @@ def say_replay(debited: Amount | None) -> str:
 
 
 def _list_amount(amount: Amount) -> str:
-    return ", ".join(f"{name} {one}" for name, one in amount.to_dict().items() if one != "0")
+    return ", ".join(f"{name} {item}" for name, item in amount.to_dict().items() if item != "0")
 
 
 def say_left(left: Left) -> str:
     """What remains, as something to plan with."""
-    told = f"the largest single question is epsilon {text(left.largest)}"
-    return told if left.more is None else f"{told}; {left.more:,} more like this one"
+    phrase = f"the largest single question is epsilon {text(left.largest)}"
+    return phrase if left.more is None else f"{phrase}; {left.more:,} more like this one"
 
 
 # --- what figures are -----------------------------------------------------------------------------------------------
@@ -218,13 +218,13 @@ def tell_calibration(release: Release, language: str) -> str:
     calibration, french = release.calibration, language == "fr"
     if calibration is None:
         return ""
-    told = []
+    lines = []
     for target in calibration.targets:
         by = ", ".join(target.by)
         of = (f"par {by}" if french else f"by {by}") if by else ("l’ensemble" if french else "all")
         source = "" if target.source is None else f", {target.source.text(language)}"
-        told.append(f"{target.name} ({of}){source}")
-    said = "; ".join(told)
+        lines.append(f"{target.name} ({of}){source}")
+    said = "; ".join(lines)
     if calibration.shared_out:
         count = tell_number(len(calibration.shared_out), language)
         said += (

@@ -123,10 +123,10 @@ def explain_ask(asked: Ask, ledger: Ledger) -> Explanation:
     from discreet.release.forecast.explainer import explain
 
     def stored(charged: CentralGuarantee) -> StoredAnswer | None:
-        found = None if asked.fresh else find_stored(asked, ledger, charged=charged)
-        if found is None:
+        result = None if asked.fresh else find_stored(asked, ledger, charged=charged)
+        if result is None:
             require_active(asked.datasets, ledger)
-        return found
+        return result
 
     _check(asked.datasets, asked.analyst, ledger)
     return explain(

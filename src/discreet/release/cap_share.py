@@ -67,7 +67,7 @@ def _limit(given: ExactLike) -> Decimal:
     if not 1 < times <= _MOST:
         raise QueryRefused(
             f"the limit is how many times its cap a weight may count for: above 1, at most {_MOST:,}; "
-            f"{text(times)} came.",
+            f"received {text(times)}.",
             part="limit",
         )
     return times

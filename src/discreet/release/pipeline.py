@@ -356,8 +356,8 @@ def _spend(request: SpendRequest, ledger: Ledger) -> Receipt:
         raise ChargedNotAnswered(dataset=request.dataset, request_id=request.request_id, suspended=False) from None
     except LedgerUnavailable as error:
         # A connection lost while committing may have charged: the id makes asking again safe either way.
-        told = f"{error.message} The request id was {request.request_id}."
-        raise LedgerUnavailable(told, **{**error.fields, "request_id": request.request_id}) from None
+        text = f"{error.message} The request id was {request.request_id}."
+        raise LedgerUnavailable(text, **{**error.fields, "request_id": request.request_id}) from None
 
 
 # --- what passages check and prepare with ---------------------------------------------------------------------------

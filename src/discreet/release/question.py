@@ -110,7 +110,7 @@ def find_stored(asked: Ask, ledger: Ledger, *, charged: CentralGuarantee, retrie
     Where it is `retried`, what the request id stands for already goes first.
     """
     for known_by in asked.hashes:
-        found = ledger.find_answer(
+        result = ledger.find_answer(
             population=asked.population,
             dataset=asked.dataset.name,
             version=asked.dataset.version,
@@ -119,8 +119,8 @@ def find_stored(asked: Ask, ledger: Ledger, *, charged: CentralGuarantee, retrie
             analyst=asked.analyst,
             request_id=asked.request_id if retried else None,
         )
-        if found is not None:
-            return found
+        if result is not None:
+            return result
     return None
 
 

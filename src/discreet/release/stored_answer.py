@@ -50,7 +50,7 @@ def interval_level(level: ExactLike) -> Decimal:
     """A coverage strictly between 0 and 1."""
     value = exact(level, parameter="level", below=1)
     if value > Decimal("0.999999"):
-        raise ParameterInvalid(parameter="level", rule="must be at most 0.999999", came=text(value))
+        raise ParameterInvalid(parameter="level", rule="must be at most 0.999999", given=text(value))
     return value
 
 
@@ -160,7 +160,7 @@ class Answer:
     @cached_property
     def _codes(self) -> tuple[Sequence[Shown], ...]:
         """The codes of every key that is shown."""
-        return tuple(self._cells.column(one.shows) for one in self._shown if isinstance(one.shows, KeyShown))
+        return tuple(self._cells.column(item.shows) for item in self._shown if isinstance(item.shows, KeyShown))
 
     def _statistic(self, column: ShownColumn) -> Statistic:
         output = column.shows

@@ -136,13 +136,13 @@ class Figures(Sequence[Figure]):
         return chain.from_iterable(self.margins)
 
     @overload
-    def __getitem__(self, place: int) -> Figure: ...
+    def __getitem__(self, index: int) -> Figure: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Figure]: ...
+    def __getitem__(self, index: slice) -> list[Figure]: ...
 
-    def __getitem__(self, place: int | slice) -> Figure | list[Figure]:
-        return self._figures[place]
+    def __getitem__(self, index: int | slice) -> Figure | list[Figure]:
+        return self._figures[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)

@@ -59,7 +59,7 @@ class Note:
 
     def to_dict(self) -> dict[str, object]:
         """The code and what varies, in plain values."""
-        return {"code": self.code, **{one.name: _plain(getattr(self, one.name)) for one in fields(self)}}
+        return {"code": self.code, **{item.name: _plain(getattr(self, item.name)) for item in fields(self)}}
 
 
 def _plain(value: object) -> object:
@@ -73,8 +73,8 @@ def _plain(value: object) -> object:
         case Labels():
             return {"en": value.en, "fr": value.fr}
         case tuple():
-            return [_plain(one) for one in value]
-    return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}  # type: ignore[arg-type]
+            return [_plain(item) for item in value]
+    return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}  # type: ignore[arg-type]
 
 
 # --- of every release -----------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ class Release:
         if self.order:
             return self.order
         summed = [MARGIN] if self.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) else []
-        return (*(one.name for one in self.headings), *summed, *(one.name for one in self.statistics))
+        return (*(item.name for item in self.headings), *summed, *(item.name for item in self.statistics))
 
     @property
     def charge(self) -> dict[str, str]:
@@ -195,23 +195,25 @@ class Release:
     def listed_rows(self) -> RowListing[Shown]:
         """The rows as columns, for whoever writes them out one after another."""
         own: dict[str, Sequence[Shown]] = {
-            heading.name: _stack([margin.codes[place] for margin in self._rows_of])
-            for place, heading in enumerate(self.headings)
+            heading.name: _stack([margin.codes[index] for margin in self._rows_of])
+            for index, heading in enumerate(self.headings)
         }
-        own |= {one.name: _stack([margin.values for margin in one.figures.margins]) for one in self.statistics}
+        own |= {item.name: _stack([margin.values for margin in item.figures.margins]) for item in self.statistics}
         own |= {MARGIN: self._summed_over} if MARGIN in self.columns and MARGIN not in own else {}
         return RowListing({name: own[name] for name in self.columns}, len(self))
 
     @property
     def _summed_over(self) -> Sequence[str]:
         """For each row the names of the keys summed over: empty for a cell."""
-        over = [("+".join(self.headings[place].name for place in one.over), len(one)) for one in self._rows_of]
+        over = [("+".join(self.headings[index].name for index in item.over), len(item)) for item in self._rows_of]
         return [names for names, count in over for _ in range(count)]
 
     @cached_property
     def listed_intervals(self) -> RowListing[list[int | float | None]]:
         """The intervals as columns."""
-        own = {one.name: PairedColumns(*(self._ends(one, side) for side in ("low", "high"))) for one in self.statistics}
+        own = {
+            item.name: PairedColumns(*(self._ends(item, side) for side in ("low", "high"))) for item in self.statistics
+        }
         return RowListing({name: own[name] for name in self.columns if name in own}, len(self))
 
     @staticmethod
@@ -231,7 +233,7 @@ class Release:
         """Every figure: those of each statistic one after the other, cells before margins."""
         if len(self.statistics) == 1:
             return self.statistic.figures
-        return list(chain.from_iterable(one.figures for one in self.statistics))
+        return list(chain.from_iterable(item.figures for item in self.statistics))
 
     @property
     def cells(self) -> Sequence[Figure]:
@@ -253,17 +255,17 @@ class Release:
         """The figures of the first statistic, cells before margins."""
         return iter(self.statistic.figures)
 
-    def label(self, figure: Figure, place: int, language: str) -> str:
+    def label(self, figure: Figure, index: int, language: str) -> str:
         """The label of a figure's key; "All" where it was summed over."""
-        if place in figure.over:
+        if index in figure.over:
             return ALL.text(language)
-        return self.headings[place].label(figure.codes[place], language)
+        return self.headings[index].label(figure.codes[index], language)
 
     @property
     def graded(self) -> bool:
         """Whether any figure has a grade."""
         return any(
-            one is not Quality.NOT_RATED for margin in self.statistic.figures.margins for one in margin.quality or ()
+            item is not Quality.NOT_RATED for margin in self.statistic.figures.margins for item in margin.quality or ()
         )
 
     # --- for readers ------------------------------------------------------------------------------------------------
@@ -321,7 +323,7 @@ def _stack(columns: Sequence[Sequence[Any]]) -> Sequence[Any]:
     """Columns one below the other; one alone as it is."""
     if len(columns) == 1:
         return columns[0]
-    return list(chain.from_iterable(one.tolist() if hasattr(one, "tolist") else one for one in columns))
+    return list(chain.from_iterable(item.tolist() if hasattr(item, "tolist") else item for item in columns))
 
 
 def _as_list(rows: RowListing[Any]) -> Sequence[dict[str, Any]]:

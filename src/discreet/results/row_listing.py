@@ -28,15 +28,15 @@ class RowListing(Sequence[dict[str, T]], Generic[T]):
         return self._count
 
     @overload
-    def __getitem__(self, place: int) -> dict[str, T]: ...
+    def __getitem__(self, index: int) -> dict[str, T]: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[dict[str, T]]: ...
+    def __getitem__(self, index: slice) -> list[dict[str, T]]: ...
 
-    def __getitem__(self, place: int | slice) -> dict[str, T] | list[dict[str, T]]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(self._count))]
-        number = range(self._count)[place]
+    def __getitem__(self, index: int | slice) -> dict[str, T] | list[dict[str, T]]:
+        if isinstance(index, slice):
+            return [self[item] for item in range(*index.indices(self._count))]
+        number = range(self._count)[index]
         return {name: next(parts_of(column, number, 1))[0] for name, column in self.columns.items()}
 
     def __iter__(self) -> Iterator[dict[str, T]]:
@@ -56,12 +56,12 @@ class RowListing(Sequence[dict[str, T]], Generic[T]):
         fields = [f"      {_quoted(name)}: {_slots(column)}" for name, column in self.columns.items()]
         row = "    {\n" + ",\n".join(fields) + "\n    }" if fields else "    {}"
         if not fields:
-            yield from (f",\n{row}" if place else row for place in range(self._count))
+            yield from (f",\n{row}" if index else row for index in range(self._count))
             return
         flat = [end for column in self.columns.values() for end in _flat(column)]
-        for place, part in enumerate(zip(*(parts_of(column) for column in flat), strict=True)):
-            told = ",\n".join(map(row.__mod__, zip(*map(_in_json, part), strict=True)))
-            yield f",\n{told}" if place else told
+        for index, part in enumerate(zip(*(parts_of(column) for column in flat), strict=True)):
+            text = ",\n".join(map(row.__mod__, zip(*map(_in_json, part), strict=True)))
+            yield f",\n{text}" if index else text
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -73,8 +73,8 @@ class RowListing(Sequence[dict[str, T]], Generic[T]):
 def parts_of(column: Sequence[T], start: int = 0, stop: int | None = None) -> Iterator[Sequence[T]]:
     """A column in stretches of some thousand, in Python's own numbers."""
     end = len(column) if stop is None else min(len(column), start + stop)
-    for place in range(start, end, _PART):
-        part: Any = column[place : min(end, place + _PART)]
+    for index in range(start, end, _PART):
+        part: Any = column[index : min(end, index + _PART)]
         yield part.tolist() if hasattr(part, "tolist") else part
 
 
@@ -118,15 +118,15 @@ class PairedColumns(Sequence[list[T]]):
         return len(self.ends[0])
 
     @overload
-    def __getitem__(self, place: int) -> list[T]: ...
+    def __getitem__(self, index: int) -> list[T]: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[list[T]]: ...
+    def __getitem__(self, index: slice) -> list[list[T]]: ...
 
-    def __getitem__(self, place: int | slice) -> list[T] | list[list[T]]:
-        if isinstance(place, int):
-            return self[place : place + 1 or None][0]
-        parts: list[Any] = [end[place] for end in self.ends]
+    def __getitem__(self, index: int | slice) -> list[T] | list[list[T]]:
+        if isinstance(index, int):
+            return self[index : index + 1 or None][0]
+        parts: list[Any] = [end[index] for end in self.ends]
         lows, highs = (part.tolist() if hasattr(part, "tolist") else part for part in parts)
         return [[low, high] for low, high in zip(lows, highs, strict=True)]
 
@@ -142,12 +142,12 @@ class Chosen(Sequence[T]):
         return len(self._numbers)
 
     @overload
-    def __getitem__(self, place: int) -> T: ...
+    def __getitem__(self, index: int) -> T: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, index: slice) -> list[T]: ...
 
-    def __getitem__(self, place: int | slice) -> T | list[T]:
-        if isinstance(place, int):
-            return self._values[int(self._numbers[place])]
-        return [self._values[number] for number in self._numbers[place].tolist()]
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, int):
+            return self._values[int(self._numbers[index])]
+        return [self._values[number] for number in self._numbers[index].tolist()]

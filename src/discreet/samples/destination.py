@@ -18,9 +18,9 @@ def check_request(*, rows: int, seed: int) -> None:
     """UsageError unless the size and the seed are within what the sample can be drawn for."""
     if isinstance(rows, bool) or not isinstance(rows, int) or not FEWEST <= rows <= MOST:
         raise UsageError(
-            f"rows must be a whole number from {FEWEST:,} to {MOST:,}; {rows} came. The default is 113,290.",
+            f"rows must be a whole number from {FEWEST:,} to {MOST:,}; received {rows}. The default is 113,290.",
             parameter="rows",
-            came=str(rows),
+            given=str(rows),
         )
     check_seed(seed)
 
@@ -29,9 +29,9 @@ def check_seed(seed: int) -> None:
     """UsageError unless the seed is one that a sample can be drawn from."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _SEEDS:
         raise UsageError(
-            f"seed must be a whole number from 0 to {_SEEDS - 1}; {seed} came.",
+            f"seed must be a whole number from 0 to {_SEEDS - 1}; received {seed}.",
             parameter="seed",
-            came=str(seed),
+            given=str(seed),
         )
 
 

@@ -86,12 +86,12 @@ def round_rows(expected: Floats) -> NDArray[np.int64]:
         while short := int(sizes[row]) - sum(whole):
             sign = 1 if short > 0 else -1
             owed = [
-                (-sign * (wanted[place] - whole[place]), place)
-                for place, mean in enumerate(means)
-                if mean > 0 and (short > 0 or whole[place] > 0)
+                (-sign * (wanted[index] - whole[index]), index)
+                for index, mean in enumerate(means)
+                if mean > 0 and (short > 0 or whole[index] > 0)
             ]
-            for _, place in sorted(owed)[: abs(short)]:
-                whole[place] += sign
+            for _, index in sorted(owed)[: abs(short)]:
+                whole[index] += sign
         carried = [owed + (mean - got) for owed, mean, got in zip(carried, means, whole, strict=True)]
         counts[row] = whole
     return counts

@@ -118,7 +118,7 @@ def _totals(figures: PublishedFigures, rows: int) -> str:
         fr += f" ; en proportion de {rows} lignes sur {figures.rows}"
     provinces = figures.variables["province"].categories
     return f"totals:\n  by: province\n  source: {_pair(Label(en, fr))}\n  values:\n" + "".join(
-        f"    {one.code}: {round(one.weighted * share)}\n" for one in provinces
+        f"    {item.code}: {round(item.weighted * share)}\n" for item in provinces
     )
 
 

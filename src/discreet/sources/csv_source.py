@@ -121,14 +121,14 @@ class CsvSource(DataSource):
         return head, data[end:].lstrip(b"\r\n") if data[end:].strip(b"\r\n") else b""
 
     def _explained(self, error: Exception, ragged: _Ragged) -> FileRefused:
-        told = str(error)
+        text = str(error)
         if isinstance(error, FileRefused):
             return error
-        if "UTF8" in told or "UTF-8" in told:
+        if "UTF8" in text or "UTF-8" in text:
             return self._not_utf8()
         if ragged.count:
             return self._ragged(ragged)
-        if "straddl" in told or "block" in told:
+        if "straddl" in text or "block" in text:
             return self.refusal(f"has a row longer than {_BLOCK_BYTES:,} bytes; look for an open quote")
         return self.refusal("cannot be read as delimited text")
 

@@ -46,12 +46,12 @@ class FrameSource(DataSource):
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
         import pyarrow as pa
 
-        places = [self._names.index(name) for name in names]
+        indices = [self._names.index(name) for name in names]
         try:
             for whole in self._reader:
                 for start in range(0, whole.num_rows, _BATCH_ROWS):
                     batch = whole.slice(start, _BATCH_ROWS)
-                    arrays = [flatten_column(batch.column(place), self._names[place], self) for place in places]
+                    arrays = [flatten_column(batch.column(index), self._names[index], self) for index in indices]
                     yield pa.RecordBatch.from_arrays(arrays, names=list(names))
         except pa.ArrowException:
             raise self.refusal("cannot be read to its end") from None

@@ -118,9 +118,9 @@ def choose_columns(source: DataSource, wanted: Sequence[str]) -> tuple[str, ...]
     names = source.names
     absent = [name for name in wanted if name not in names]
     if absent:
-        told = [_told(name, names) for name in absent[:10]]
+        lines = [_told(name, names) for name in absent[:10]]
         more = f" and {len(absent) - 10} more" if len(absent) > 10 else ""
-        raise source.refusal(f"lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(told)}{more}")
+        raise source.refusal(f"lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(lines)}{more}")
     double = sorted({name for name in wanted if names.count(name) > 1})
     if double:
         raise source.refusal(f"has more than one column named {', '.join(repr(name) for name in double[:10])}")

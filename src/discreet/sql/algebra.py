@@ -495,7 +495,7 @@ def reduced(plan: Plan, measure: Measure) -> Plan:
     """The plan whose cells a measure has values for: for a margin, that of the kept keys alone."""
     if not isinstance(measure, Marginal | Residual):
         return plan
-    return Plan(plan.source, tuple(plan.keys[place] for place in measure.kept), (measure.of,))
+    return Plan(plan.source, tuple(plan.keys[index] for index in measure.kept), (measure.of,))
 
 
 Node = Value | Condition | Relation | UnitAggregate | Measure | Key | Plan

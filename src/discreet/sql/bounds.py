@@ -22,7 +22,7 @@ def bound_statement(statement: Statement, cards: Mapping[str, Card], found: Foun
     no longer are. Rows, keys and the order of the answer stay.
     """
     measures = Measures(facts_of(statement.plan.source, cards), dict(statement.private), found)
-    outputs = [measures.take(one) for one in statement.readings]
+    outputs = [measures.take(item) for item in statement.readings]
     listed, faces = measures.listed(open_keys=statement.plan.open)
     return replace(
         statement,

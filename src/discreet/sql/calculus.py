@@ -91,8 +91,8 @@ class Caps:
     def highest(self, possible: frozenset[int | None] | None) -> int:
         if possible is None:
             return self.largest
-        listed = (place for place in possible if place is None or 0 <= place < len(self.each))
-        return max((self.largest if place is None else self.each[place] for place in listed), default=0)
+        listed = (index for index in possible if index is None or 0 <= index < len(self.each))
+        return max((self.largest if index is None else self.each[index] for index in listed), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,8 +340,8 @@ def _join(left: Facts, right: Facts, *, known: bool) -> Facts:
 def _lookup(below: Facts, lookup: Lookup) -> Facts:
     key = span_of(lookup.key, below)
     spans = dict(below.spans)
-    for place, column in enumerate(lookup.columns, start=1):
-        present = [entry[place] for entry in lookup.entries]
+    for index, column in enumerate(lookup.columns, start=1):
+        present = [entry[index] for entry in lookup.entries]
         values = [value for value in present if value is not None]
         low, high = min(values, default=None), max(values, default=None)
         spans[column] = _checked(Span(low, high, nullable=None in present, public=key.public, lineage=key.lineage))
@@ -382,7 +382,7 @@ def span_of(value: Value, facts: Facts) -> Span:
             return _chosen([span_of(part, facts) for part in values], least=False)
         case Coalesce(values):
             spans = [span_of(part, facts) for part in values]
-            reached = next((place for place, span in enumerate(spans, start=1) if not span.nullable), len(spans))
+            reached = next((index for index, span in enumerate(spans, start=1) if not span.nullable), len(spans))
             return replace(_hull(spans[:reached]), nullable=all(span.nullable for span in spans))
         case Case(branches, otherwise):
             hull = _hull([*(span_of(then, facts) for _, then in branches), span_of(otherwise, facts)])

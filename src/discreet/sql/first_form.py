@@ -130,9 +130,9 @@ def first_hash(statement: Statement) -> str:
     if not statement.searched:
         return form.plan_hash
     readings = {
-        " ".join([one.aggregate, *(_text(node, form.names) for node in (one.value.value, *parts))])
-        for one, parts in statement.readings.items()
-        if isinstance(one, WrittenAggregate)
+        " ".join([item.aggregate, *(_text(node, form.names) for node in (item.value.value, *parts))])
+        for item, parts in statement.readings.items()
+        if isinstance(item, WrittenAggregate)
     }
     searched = sorted(form.names[column] for column in statement.searched)
     return digest([form.plan_hash, searched, sorted(readings)])
@@ -153,15 +153,15 @@ class _Writer:
                 return ["Filter", below, _node(where, names)], names
             case Derive(source, columns):
                 below, names = self.relation(source)
-                made = {one: names[one] if value == Field(one) else self._called(one) for one, value in columns}
-                return ["Derive", below, [[made[one], _node(value, names)] for one, value in columns]], made
+                made = {item: names[item] if value == Field(item) else self._called(item) for item, value in columns}
+                return ["Derive", below, [[made[item], _node(value, names)] for item, value in columns]], made
             case PerUnit(source, columns):
                 below, names = self.relation(source)
-                made = {one: self._called(one) for one, _ in columns}
-                return ["PerUnit", below, [[made[one], _node(value, names)] for one, value in columns]], made
+                made = {item: self._called(item) for item, _ in columns}
+                return ["PerUnit", below, [[made[item], _node(value, names)] for item, value in columns]], made
             case Lookup(source, key, columns, entries):
                 below, names = self.relation(source)
-                made = {one: self._called(one) for one in columns}
+                made = {item: self._called(item) for item in columns}
                 return ["Lookup", below, _node(key, names), list(made.values()), _node(entries, names)], {
                     **names,
                     **made,
@@ -201,8 +201,8 @@ def _apart(right: Written, taken: Names, number: int) -> Written:
     clashes = set(taken.values()) & set(names.values())
     if not clashes:
         return right
-    renamed = {one: f"{name}:{number}" if name in clashes else name for one, name in names.items()}
-    return ["Derive", below, [[renamed[one], ["Field", name]] for one, name in names.items()]], renamed
+    renamed = {item: f"{name}:{number}" if name in clashes else name for item, name in names.items()}
+    return ["Derive", below, [[renamed[item], ["Field", name]] for item, name in names.items()]], renamed
 
 
 def _text(node: object, names: Names) -> str:

@@ -183,15 +183,15 @@ def _truths(condition: Condition, facts: Facts, key: Value | None = None, cell: 
 
 
 def _negated(truths: Truths) -> Truths:
-    return frozenset(None if one is None else not one for one in truths)
+    return frozenset(None if item is None else not item for item in truths)
 
 
-def _together(told: Sequence[Truths]) -> Truths:
+def _together(text: Sequence[Truths]) -> Truths:
     """What AND can be of operands that can be these."""
     found = {
-        True: all(True in one for one in told),
-        False: any(False in one for one in told),
-        None: any(None in one for one in told) and all(one - {False} for one in told),
+        True: all(True in item for item in text),
+        False: any(False in item for item in text),
+        None: any(None in item for item in text) and all(item - {False} for item in text),
     }
     return frozenset(truth for truth, possible in found.items() if possible)
 
@@ -204,7 +204,7 @@ def _of_span(condition: OneOf | Within | IsNull, span: Span) -> Truths:
     found: dict[Truth, bool] = {None: span.nullable}
     if span.low is not None and span.high is not None:
         if isinstance(condition, OneOf):
-            inside = sum(span.low <= one <= span.high for one in set(condition.values))
+            inside = sum(span.low <= item <= span.high for item in set(condition.values))
             found |= {True: inside > 0, False: inside <= span.high - span.low}
         else:
             low = span.low if condition.low is None else max(condition.low, span.low)

@@ -69,8 +69,8 @@ class Sensitivities:
     @property
     def largest(self) -> Sensitivity:
         """What holds for all cells."""
-        widest = max(self.each, key=lambda one: one.l1)
-        return replace(widest, squared_l2=max(one.squared_l2 for one in self.each))
+        widest = max(self.each, key=lambda item: item.l1)
+        return replace(widest, squared_l2=max(item.squared_l2 for item in self.each))
 
 
 def sensitivities(
@@ -92,14 +92,14 @@ def sensitivities(
     if isinstance(measure, Total) and not all(cards[scan.dataset].exact_public for scan in scans(plan.source)):
         facts = _hiding_sizes(facts, measure)
     neighbours = cards[plan.dataset].neighbours
-    place = _slicing_key(plan.keys, facts)
-    if place is None:
+    index = _slicing_key(plan.keys, facts)
+    if index is None:
         return Sensitivities(None, (_sensitivity(plan, measure, facts, neighbours),))
-    key = plan.keys[place]
+    key = plan.keys[index]
     each = [_sensitivity(plan, measure, facts.given(key.field.column, cell), neighbours) for cell in key.cells or ()]
-    if len({(one.l1, one.squared_l2) for one in each}) == 1:
+    if len({(item.l1, item.squared_l2) for item in each}) == 1:
         return Sensitivities(None, (each[0],))
-    return Sensitivities(place, tuple(each))
+    return Sensitivities(index, tuple(each))
 
 
 def _hiding_sizes(facts: Facts, measure: Total) -> Facts:
@@ -115,7 +115,7 @@ def _hiding_sizes(facts: Facts, measure: Total) -> Facts:
 def _slicing_key(keys: Iterable[Key], facts: Facts) -> int | None:
     """The key, if any, whose cells have weight caps of their own."""
     by = {span.caps.by for span in facts.spans.values() if span.caps is not None}
-    return next((place for place, key in enumerate(keys) if key.cells is not None and key.field.column in by), None)
+    return next((index for index, key in enumerate(keys) if key.cells is not None and key.field.column in by), None)
 
 
 def _sensitivity(
@@ -160,7 +160,7 @@ def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card], facts: F
     """
     margin = reduced(plan, measure)
     base = sensitivities(margin, measure.of, cards, facts=facts)
-    spread = [len(plan.keys[place].cells or ()) for place in measure.kept if place not in measure.whole]
+    spread = [len(plan.keys[index].cells or ()) for index in measure.kept if index not in measure.whole]
     each = base.each if base.key is not None and measure.kept[base.key] in measure.whole else (base.largest,)
     span = None if isinstance(measure.of, Rows) else span_of(measure.of.value, facts)
     one_sided = span is None or ends_of(span)[0] >= 0 or ends_of(span)[1] <= 0
@@ -168,12 +168,12 @@ def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card], facts: F
     changes = cards[plan.dataset].neighbours is Neighbours.REPLACE_ONE and moving
     alone = Fraction(prod(size * (size - 1) for size in spread))
     found = []
-    for one in each:
-        squared = one.l1**2 * alone
+    for item in each:
+        squared = item.l1**2 * alone
         if changes and one_sided:  # l1 is twice what one unit adds to a cell
-            squared = min(squared, (one.l1 / 2) ** 2 * _exchanged(spread, apart=bool(measure.whole)))
-        l1 = one.l1 * prod(2 * (size - 1) for size in spread)
-        found.append(_bound(l1, squared, f"{one.derivation}; taken along {_plural(len(spread), 'line')} of cells"))
+            squared = min(squared, (item.l1 / 2) ** 2 * _exchanged(spread, apart=bool(measure.whole)))
+        l1 = item.l1 * prod(2 * (size - 1) for size in spread)
+        found.append(_bound(l1, squared, f"{item.derivation}; taken along {_plural(len(spread), 'line')} of cells"))
     return Sensitivities(base.key if len(found) > 1 else None, tuple(found))
 
 

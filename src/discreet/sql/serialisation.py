@@ -116,7 +116,7 @@ class Serialisation:
                 made = [[self.numbers[column], self.value(value)] for column, value in columns]
                 return ["derive", self.relation(source), made]
             case PerUnit(source, columns):
-                summed = [[self.numbers[column], self._unit_aggregate(one)] for column, one in columns]
+                summed = [[self.numbers[column], self._unit_aggregate(item)] for column, item in columns]
                 return ["per-unit", self.relation(source), summed]
             case Join(left, right):
                 return ["join", self.relation(left), self.relation(right)]

@@ -75,23 +75,23 @@ class Statement:
 
     def called(self, column: Identity) -> str:
         """The name of a column with private bounds; further ones of a name have the first free number behind it."""
-        told: dict[Identity, str] = {}
-        taken = {self.names[one] for one, _ in self.private}
-        for one, _ in self.private:
-            name = free = self.names[one]
+        text: dict[Identity, str] = {}
+        taken = {self.names[item] for item, _ in self.private}
+        for item, _ in self.private:
+            name = free = self.names[item]
             number = 1
-            while free in told.values() or (number > 1 and free in taken):
+            while free in text.values() or (number > 1 and free in taken):
                 number += 1
                 free = f"{name}_{number}"
-            told[one] = free
-        return told[column]
+            text[item] = free
+        return text[column]
 
     @property
     def widened(self) -> Statement:
         """The same over every cell of the domains, of which those that are listed are shown: for what was drawn so."""
         listed: list[Selection] = [
-            KeyAmong(place, key.cells)
-            for place, key in enumerate(self.plan.keys)
+            KeyAmong(index, key.cells)
+            for index, key in enumerate(self.plan.keys)
             if key.whole is not None and key.cells is not None
         ]
         if not listed:
@@ -111,9 +111,9 @@ class Statement:
         if not self.searched:
             return measured
         readings = {
-            digest([one.aggregate, written.value(one.value.value), [written.measure_id(part) for part in parts]])
-            for one, parts in self.readings.items()
-            if isinstance(one, WrittenAggregate)
+            digest([item.aggregate, written.value(item.value.value), [written.measure_id(part) for part in parts]])
+            for item, parts in self.readings.items()
+            if isinstance(item, WrittenAggregate)
         }
         searched = sorted(written.numbers[column] for column in self.searched)
         return digest(["searching", measured, searched, sorted(readings)])

@@ -118,22 +118,22 @@ def word_relation(relation: Relation, cards: Mapping[str, Card], names: Names) -
         case Derive(source, columns):
             yield from word_relation(source, cards, names)
             below = faces_of(source, cards, names)
-            made = [(_name(one, names), _word(value, below).text) for one, value in columns if value != Field(one)]
-            told = [f"{text} AS {name}" for name, text in made if text != name]
-            if told:
-                yield f"with {', '.join(told)}"
+            made = [(_name(item, names), _word(value, below).text) for item, value in columns if value != Field(item)]
+            lines = [f"{text} AS {name}" for name, text in made if text != name]
+            if lines:
+                yield f"with {', '.join(lines)}"
         case PerUnit(source, columns):
             yield from word_relation(source, cards, names)
             below = faces_of(source, cards, names)
-            told = [f"{_aggregate(aggregate, below).text} AS {_name(one, names)}" for one, aggregate in columns]
-            yield f"one row per unit: {', '.join(told) or 'its presence'}"
+            lines = [f"{_aggregate(aggregate, below).text} AS {_name(item, names)}" for item, aggregate in columns]
+            yield f"one row per unit: {', '.join(lines) or 'its presence'}"
         case Join(left, right):
             yield "joined on the unit:"
             yield from _word_sides(left, right, cards, names)
         case Lookup(source, key, columns, entries):
             yield from word_relation(source, cards, names)
             key_text = _word(key, faces_of(source, cards, names)).text
-            given = f", giving {', '.join(_name(one, names) for one in columns)}" if columns else ""
+            given = f", giving {', '.join(_name(item, names) for item in columns)}" if columns else ""
             yield f"joined with a public table of {plural(len(entries), 'key')} by {key_text}{given}"
         case KeyJoin(left, right, left_key, right_key):
             faces = faces_of(relation, cards, names)
@@ -151,24 +151,24 @@ def faces_of(relation: Relation, cards: Mapping[str, Card], names: Names) -> Fac
     """How the columns of a relation are written."""
     match relation:
         case Scan(dataset, _, columns):
-            return {one: _card_face(cards[dataset].column(name)) for one, name in columns}
+            return {item: _card_face(cards[dataset].column(name)) for item, name in columns}
         case Filter(source, _):
             return faces_of(source, cards, names)
         case Derive(source, columns):
             below = faces_of(source, cards, names)
             return {
-                one: below[one] if value == Field(one) else _named(_name(one, names), _word(value, below))
-                for one, value in columns
+                item: below[item] if value == Field(item) else _named(_name(item, names), _word(value, below))
+                for item, value in columns
             }
         case PerUnit(source, columns):
             below = faces_of(source, cards, names)
-            return {one: _named(_name(one, names), _aggregate(aggregate, below)) for one, aggregate in columns}
+            return {item: _named(_name(item, names), _aggregate(aggregate, below)) for item, aggregate in columns}
         case Join(left, right) | KeyJoin(left, right):
             ours, theirs = faces_of(left, cards, names), faces_of(right, cards, names)
             shared = {face.text for face in ours.values()} & {face.text for face in theirs.values()}
             return {**_of_side(ours, left, shared), **_of_side(theirs, right, shared)}
         case Lookup(source, _, columns, _):
-            return {**faces_of(source, cards, names), **{one: Face(_name(one, names)) for one in columns}}
+            return {**faces_of(source, cards, names), **{item: Face(_name(item, names)) for item in columns}}
 
 
 def _card_face(column: Column) -> Face:
@@ -179,7 +179,9 @@ def _card_face(column: Column) -> Face:
 def _of_side(faces: Faces, side: Relation, shared: set[str]) -> Faces:
     """The columns of one side of a join; where the other side has the same name, with the dataset's before it."""
     dataset = next(scans(side)).dataset
-    return {one: _named(f"{dataset}.{face.text}", face) if face.text in shared else face for one, face in faces.items()}
+    return {
+        item: _named(f"{dataset}.{face.text}", face) if face.text in shared else face for item, face in faces.items()
+    }
 
 
 def _name(column: Identity, names: Names) -> str:
@@ -301,7 +303,7 @@ def word_condition(condition: Condition, faces: Faces) -> str:
             return _among(faces[field.column].text, [_quoted(text) for text in values])
         case OneOf(value, places):
             face = _word(value, faces)
-            return _among(_bracketed(face), [_shown(face, place) for place in places])
+            return _among(_bracketed(face), [_shown(face, index) for index in places])
         case Within(value, low, high):
             return _between(_word(value, faces), low, high)
 
@@ -330,10 +332,10 @@ def _between(face: Face, low: int | None, high: int | None) -> str:
     return f"{name} BETWEEN {_shown(face, low)} AND {_shown(face, high)}"
 
 
-def _shown(face: Face, place: int) -> str:
+def _shown(face: Face, index: int) -> str:
     if face.codes:
-        return _quoted(face.codes[place]) if 0 <= place < len(face.codes) else str(place)
-    return word_number(place * face.step)
+        return _quoted(face.codes[index]) if 0 <= index < len(face.codes) else str(index)
+    return word_number(index * face.step)
 
 
 def _quoted(text: str) -> str:

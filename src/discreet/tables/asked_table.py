@@ -132,10 +132,10 @@ def _designs(formed: Formed, epsilon: Decimal, budget: Budget, noise: NoiseChoic
 
 
 def _noise(given: str) -> NoiseChoice:
-    for one in NOISES:
-        if given == one:
-            return one
-    raise ParameterInvalid(parameter="noise", rule=f"must be one of {', '.join(NOISES)}", came=f"'{given[:20]}'")
+    for item in NOISES:
+        if given == item:
+            return item
+    raise ParameterInvalid(parameter="noise", rule=f"must be one of {', '.join(NOISES)}", given=f"'{given[:20]}'")
 
 
 def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = False) -> TableExplanation:
@@ -176,7 +176,7 @@ def _settle(asked: AskedTable, ledger: Ledger, *, fresh: bool) -> tuple[Design, 
     def fits(design: Design) -> bool:
         return foresee(design.price().guarantee, standing, asked.analyst).refusal is None
 
-    return next((one for one in (asked.design, *asked.others) if fits(one)), asked.design), None
+    return next((item for item in (asked.design, *asked.others) if fits(item)), asked.design), None
 
 
 def ask_table(
@@ -194,7 +194,7 @@ def ask_table(
 
     settled, _ = _settle(asked, ledger, fresh=fresh)
     conflict: RequestConflict | None = None
-    for design in chain((settled,), (one for one in _every(asked) if one is not settled)):
+    for design in chain((settled,), (item for item in _every(asked) if item is not settled)):
         try:
             answered = answer(asked.ask(design, request_id=request_id, fresh=fresh), ledger, open_engine)
             return _read(asked, design, answered)

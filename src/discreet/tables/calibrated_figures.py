@@ -87,7 +87,7 @@ class CalibratedTable:
         values = keep_keys(self.cells, margin).ravel()
         centre, low, high, errors = self._ends(margin, level)
         public = errors <= _NOTHING * np.maximum(np.abs(centre), 1.0)
-        public |= any(set(margin) <= set(one.kept) for one in self.targets)
+        public |= any(set(margin) <= set(item.kept) for item in self.targets)
         most = self._most(margin)
         low, high = np.clip(np.floor(low / step), 0, most), np.minimum(np.ceil(high / step), most)
         # a figure made whole and not negative may lie outside what its estimate says: the interval then reaches it
@@ -98,9 +98,9 @@ class CalibratedTable:
         before = keep_keys(self.published, margin).ravel()
         factors = np.ones(len(before))
         np.divide(numbers * step, before, out=factors, where=before > 0)
-        places = np.ix_(*(self.present[place] for place in margin))
+        indices = np.ix_(*(self.present[index] for index in margin))
         every = np.arange(self.estimated.layout.count(margin)).reshape(self.estimated.layout.shape(margin))
-        positions = every[places].ravel() if margin else every.ravel()
+        positions = every[indices].ravel() if margin else every.ravel()
         return CalibratedFigures(positions, values, low, high, errors, public, factors)
 
     def _ends(self, margin: Margin, level: Decimal) -> tuple[Floats, Floats, Floats, Floats]:
@@ -121,7 +121,7 @@ class CalibratedTable:
 
     def _raked(self, margin: Margin, level: Decimal) -> tuple[Floats, Floats, Floats, Floats]:
         """Several totals: linearised, and in groups lost in noise at least as far as a quotient by their own total."""
-        shape = tuple(self.raw.shape[place] for place in margin)
+        shape = tuple(self.raw.shape[index] for index in margin)
         centre, low, high, errors = self._linear(margin, level, np.zeros(self.raw.shape, dtype=bool))
         for target in self.targets:
             if not set(target.kept) <= set(margin) or not (groups := self._unsteady(target)).any():
@@ -136,29 +136,29 @@ class CalibratedTable:
         """Which groups of a total have a sum too small beside its noise to be divided by in a linearised figure."""
         if not target.kept:
             return np.zeros((), dtype=bool)
-        errors = self.estimated.standard_errors(target.kept)[np.ix_(*(self.present[place] for place in target.kept))]
-        found: NDArray[np.bool_] = keep_keys(self.raw, target.kept) <= _STEADY * errors * self.unit
-        return found
+        errors = self.estimated.standard_errors(target.kept)[np.ix_(*(self.present[index] for index in target.kept))]
+        result: NDArray[np.bool_] = keep_keys(self.raw, target.kept) <= _STEADY * errors * self.unit
+        return result
 
     def _weak(self, margin: Margin, level: Decimal, groups: NDArray[np.bool_]) -> list[Floats]:
         """What these groups of the one key with totals add to the figures of a margin, each by its own quotient."""
         target = self.targets[0]
         fine = tuple(sorted({*margin, *target.kept}))
-        shape = tuple(self.raw.shape[place] for place in fine)
-        centre, low, high, errors = (one.reshape(shape) for one in self._ratios(fine, level, target))
+        shape = tuple(self.raw.shape[index] for index in fine)
+        centre, low, high, errors = (item.reshape(shape) for item in self._ratios(fine, level, target))
         # nothing between 0 and T has a standard deviation above T/2: a small group cannot spoil a large sum
         errors = np.minimum(errors, _spread(target.totals, target.kept, fine) / 2)
-        over = tuple(axis for axis, place in enumerate(fine) if place not in margin)
+        over = tuple(axis for axis, index in enumerate(fine) if index not in margin)
         inside = np.broadcast_to(_spread(groups, target.kept, fine), shape)
-        return [np.where(inside, one, 0.0).sum(axis=over).ravel() for one in (centre, low, high, errors)]
+        return [np.where(inside, item, 0.0).sum(axis=over).ravel() for item in (centre, low, high, errors)]
 
     def _most(self, margin: Margin) -> Floats:
         """No figure is above the totals of its groups: in steps, for every figure of the margin."""
-        shape = tuple(self.raw.shape[place] for place in margin)
+        shape = tuple(self.raw.shape[index] for index in margin)
         most = np.full(shape, math.inf)
         for target in self.targets:
-            shown = tuple(place for place in target.kept if place in margin)
-            sums = keep_keys(target.totals, tuple(target.kept.index(place) for place in shown))
+            shown = tuple(index for index in target.kept if index in margin)
+            sums = keep_keys(target.totals, tuple(target.kept.index(index) for index in shown))
             most = np.minimum(most, _spread(np.asarray(sums), shown, margin))
         return np.rint(most.ravel() / float(self.step))
 
@@ -166,21 +166,21 @@ class CalibratedTable:
 
     def _ratios(self, margin: Margin, level: Decimal, target: Target) -> tuple[Floats, Floats, Floats, Floats]:
         """Centre, ends and standard errors of x·T/Σx, where the margin keeps the key that has the totals."""
-        shape = tuple(self.raw.shape[place] for place in margin)
+        shape = tuple(self.raw.shape[index] for index in margin)
         figures = keep_keys(self.raw, margin)
         sums = np.broadcast_to(_spread(keep_keys(self.raw, target.kept), target.kept, margin), shape)
         totals = np.broadcast_to(_spread(target.totals, target.kept, margin), shape)
         made = np.zeros((4, *shape))
         for at, pair in self._pairs(margin, level, target.kept):
             made[(slice(None), *at)] = pair.invert(figures[at] / self.unit, sums[at] / self.unit)
-        centre, low, high, errors = (one.ravel() for one in np.where(totals > 0, made, 0.0) * totals)
+        centre, low, high, errors = (item.ravel() for item in np.where(totals > 0, made, 0.0) * totals)
         return centre, low, high, errors
 
     def _pairs(self, margin: Margin, level: Decimal, kept: Margin) -> Iterator[tuple[tuple[Any, ...], _Pair]]:
         """The joint noise of a figure and its group's sum, one for each slice that the margin keeps."""
         slicing = self.estimated.layout.slicing
-        drawn = _Drawn((self.estimated.estimator, *(one.mechanisms for one in self.estimated.noisy)), self.estimated)
-        stand = {place: int(self.present[place][0]) for place in margin}
+        drawn = _Drawn((self.estimated.estimator, *(item.mechanisms for item in self.estimated.noisy)), self.estimated)
+        stand = {index: int(self.present[index][0]) for index in margin}
         if slicing is None or slicing not in margin:
             yield (...,), _pair_of(drawn, tuple(stand.items()), kept, level)
             return
@@ -196,7 +196,7 @@ class CalibratedTable:
         A figure moves by g·(1 − B·z) with each of its cells, by −g·B·z with others: g the factors, z the groups of a
         cell, B the regression of the figure's cells on the groups, weighted by calibrated cells.
         """
-        shape = tuple(self.raw.shape[place] for place in margin)
+        shape = tuple(self.raw.shape[index] for index in margin)
         values = np.where(weak, 0.0, self.raked.values)
         groups = self._groups
         gram = groups.T @ (values.ravel()[:, None] * groups)
@@ -236,9 +236,9 @@ class CalibratedTable:
         whole[np.ix_(*self.present)] = slopes
         second = fourth = 0.0
         for coefficients, mechanism in self.estimated.influences(whole):
-            one, square = variance(mechanism), float((coefficients**2).sum())
-            second += one * square
-            fourth += one**2 * _peak(mechanism) * float((coefficients**4).sum())
+            item, square = variance(mechanism), float((coefficients**2).sum())
+            second += item * square
+            fourth += item**2 * _peak(mechanism) * float((coefficients**4).sum())
         return math.sqrt(second) * self.unit, 0.0 if second <= 0 else fourth / second**2
 
 
@@ -249,24 +249,26 @@ def calibrate_table(
     sizes = estimated.layout.sizes
     present = [np.arange(size) for size in sizes]
     for target in targets:
-        for axis, place in enumerate(target.kept):
-            known = ~np.isnan(target.totals).any(axis=tuple(one for one in range(target.totals.ndim) if one != axis))
-            present[place] = np.intersect1d(present[place], np.flatnonzero(known))
-    places = np.ix_(*present)
+        for axis, index in enumerate(target.kept):
+            known = ~np.isnan(target.totals).any(axis=tuple(item for item in range(target.totals.ndim) if item != axis))
+            present[index] = np.intersect1d(present[index], np.flatnonzero(known))
+    indices = np.ix_(*present)
     covered = tuple(
         Target(
-            one.kept, one.totals[np.ix_(*(present[place] for place in one.kept))] if one.kept else one.totals, one.name
+            item.kept,
+            item.totals[np.ix_(*(present[index] for index in item.kept))] if item.kept else item.totals,
+            item.name,
         )
-        for one in targets
+        for item in targets
     )
-    shown = published[places].astype(np.float64) * (fold * unit)
+    shown = published[indices].astype(np.float64) * (fold * unit)
     raked = calibrate(shown, covered)
     return CalibratedTable(
         estimated=estimated,
         targets=covered,
         present=tuple(present),
         published=shown,
-        raw=estimated.raw[places] * unit,
+        raw=estimated.raw[indices] * unit,
         raked=raked,
         cells=meet(raked.values, covered),
         step=grid_of(covered),
@@ -343,9 +345,9 @@ class _Pair:
 @lru_cache(maxsize=1024)
 def _pair_of(drawn: _Drawn, stand: tuple[tuple[int, int], ...], kept: Margin, level: Decimal) -> _Pair:
     """The joint noise of the figure at these places of its keys and of the sum over all keys but the kept ones."""
-    sizes, places = drawn.estimated.layout.sizes, dict(stand)
-    figure = drawn.estimated.influences(_indicate(sizes, places))
-    group = drawn.estimated.influences(_indicate(sizes, {place: places[place] for place in kept}))
+    sizes, position = drawn.estimated.layout.sizes, dict(stand)
+    figure = drawn.estimated.influences(_indicate(sizes, position))
+    group = drawn.estimated.influences(_indicate(sizes, {index: position[index] for index in kept}))
     draws = [
         draw
         for (one, mechanism), (other, _) in zip(figure, group, strict=True)
@@ -390,10 +392,10 @@ def _peak(mechanism: Mechanism) -> float:
 def _indicate(sizes: Sequence[int], stand: dict[int, int]) -> Floats:
     """1 for the cells at these places along these keys, 0 elsewhere."""
     cells = np.zeros(tuple(sizes))
-    cells[tuple(stand.get(place, slice(None)) for place in range(len(sizes)))] = 1.0
+    cells[tuple(stand.get(index, slice(None)) for index in range(len(sizes)))] = 1.0
     return cells
 
 
 def _spread(figures: NDArray[Any], kept: Margin, within: Margin) -> NDArray[Any]:
     """The figures of a margin with an axis of length 1 for each other key of a finer one."""
-    return np.expand_dims(figures, tuple(axis for axis, place in enumerate(within) if place not in kept))
+    return np.expand_dims(figures, tuple(axis for axis, index in enumerate(within) if index not in kept))

@@ -52,7 +52,7 @@ class Target:
     source: Labels | None = None
 
     def __post_init__(self) -> None:
-        if self.kept != tuple(sorted(set(self.kept))) or any(place < 0 for place in self.kept):
+        if self.kept != tuple(sorted(set(self.kept))) or any(index < 0 for index in self.kept):
             raise ValueError("a margin lists places of keys, ascending")
         totals = np.array(self.totals, dtype=np.float64)
         totals.setflags(write=False)
@@ -66,8 +66,8 @@ class Target:
     def title(self) -> str:
         return f"public totals '{self.name}'" if self.name else f"public totals of margin {self.kept}"
 
-    def refuse(self, rule: str, came: str) -> ParameterInvalid:
-        return ParameterInvalid(parameter=self.title, rule=rule, came=came)
+    def refuse(self, rule: str, given: str) -> ParameterInvalid:
+        return ParameterInvalid(parameter=self.title, rule=rule, given=given)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +99,7 @@ def calibrate(
         raise ParameterInvalid(
             parameter="a table to calibrate",
             rule="holds figures that are 0 or more: calibrate counts, or totals of a value that cannot be negative",
-            came="another one",
+            given="another one",
         )
     check_targets(raked.shape, totals)
     unmatched = tuple(_unmatched(raked, totals))
@@ -117,25 +117,25 @@ def _rake(seed: NDArray[float64], totals: Sequence[Target], *, iterations: int, 
     for _ in range(iterations):
         if gap <= tolerance:
             break
-        for place, target in enumerate(totals):
+        for index, target in enumerate(totals):
             factor = np.ones(target.totals.shape)
             reached = keep_keys(raked, target.kept)
             np.divide(target.totals, reached, out=factor, where=(reached > 0) & ~np.isnan(target.totals))
             raked *= _spread(factor, target.kept, raked.ndim)
-            factors[place] = factors[place] * factor
+            factors[index] = factors[index] * factor
         gap = _gap(raked, totals)
     return RakedTable(values=raked, factors=tuple(factors), unmatched=(), gap=gap, converged=gap <= tolerance)
 
 
 def grid_of(totals: Sequence[Target]) -> Fraction:
     """The decimal step on which all totals lie, and so do the figures that meet them; 1 where all are whole."""
-    places = 0
+    decimals = 0
     for target in totals:
         for total in target.totals.flat:
             if not np.isnan(total):
                 exponent = Decimal(repr(float(total))).normalize().as_tuple().exponent
-                places = max(places, -exponent if isinstance(exponent, int) else 0)
-    return Fraction(1, 10 ** min(places, _MOST_PLACES))
+                decimals = max(decimals, -exponent if isinstance(exponent, int) else 0)
+    return Fraction(1, 10 ** min(decimals, _MOST_PLACES))
 
 
 def meet(raked: NDArray[float64], totals: Sequence[Target]) -> NDArray[Any]:
@@ -149,7 +149,7 @@ def meet(raked: NDArray[float64], totals: Sequence[Target]) -> NDArray[Any]:
     scaled = raked / float(step)
     whole = round_nested(scaled).astype(object)
     wanted = [
-        np.array([int(Fraction(repr(float(one))) / step) for one in target.totals.flat], dtype=object).reshape(
+        np.array([int(Fraction(repr(float(item))) / step) for item in target.totals.flat], dtype=object).reshape(
             target.totals.shape
         )
         for target in totals
@@ -180,8 +180,8 @@ def _even_out(whole: NDArray[Any], scaled: NDArray[float64], axis: int, wanted: 
         rich_cells = np.flatnonzero((cells[rich] > 0).ravel())
         chosen = rich_cells[np.argsort(-gain[rich_cells], kind="stable")][:moved]
         each = max(1, moved // len(rich_cells)) if len(chosen) < moved else 1
-        for place in chosen.tolist():
-            at = np.unravel_index(place, cells.shape[1:])
+        for index in chosen.tolist():
+            at = np.unravel_index(index, cells.shape[1:])
             taken = min(each, int(cells[(rich, *at)]), int(over[rich]), int(-over[poor]))
             cells[(rich, *at)] -= taken
             cells[(poor, *at)] += taken
@@ -202,7 +202,7 @@ def read_totals(
         raise ParameterInvalid(
             parameter=f"public totals '{table.name}.{column}'",
             rule="must be a column of numbers: see discreet public show",
-            came=f"a column of kind {found.kind}",
+            given=f"a column of kind {found.kind}",
         )
     key, step = table.column(table.key), found.step
     known = {
@@ -220,7 +220,7 @@ def read_totals(
                 f"must have one for every category of '{heading.name}'. Add the missing ones to the file and store it "
                 "again with: discreet public add --replace"
             ),
-            came=f"none for {shown}",
+            given=f"none for {shown}",
         )
     return np.array([np.nan if code is None else known[canonical_code(str(code))] for code in codes])
 
@@ -236,19 +236,19 @@ def check_targets(sizes: tuple[int, ...], totals: Sequence[Target]) -> None:
 
 def _check_shapes(sizes: tuple[int, ...], totals: Sequence[Target]) -> None:
     if not totals:
-        raise ParameterInvalid(parameter="calibration", rule="needs the totals of at least one margin", came="none")
+        raise ParameterInvalid(parameter="calibration", rule="needs the totals of at least one margin", given="none")
     for target in totals:
-        if any(place >= len(sizes) for place in target.kept):
+        if any(index >= len(sizes) for index in target.kept):
             raise target.refuse(f"must be of keys of the table, which has {len(sizes)}", f"margin {target.kept}")
-        wanted = tuple(sizes[place] for place in target.kept)
+        wanted = tuple(sizes[index] for index in target.kept)
         if target.totals.shape != wanted:
             raise target.refuse(f"must have the shape {wanted} of their margin", f"{target.totals.shape}")
 
 
 def _check_agreement(totals: Sequence[Target]) -> None:
     """What two targets both determine, at least the grand total, must be the same in both."""
-    for place, one in enumerate(totals):
-        for other in totals[:place]:
+    for index, one in enumerate(totals):
+        for other in totals[:index]:
             common = tuple(key for key in one.kept if key in other.kept)
             ours, theirs = (
                 keep_keys(target.totals, tuple(target.kept.index(key) for key in common)) for target in (one, other)
@@ -261,7 +261,7 @@ def _check_agreement(totals: Sequence[Target]) -> None:
 
 def _spread(figures: NDArray[float64], kept: Margin, keys: int) -> NDArray[float64]:
     """A margin's figures with an axis of length 1 for every key summed over."""
-    return np.expand_dims(figures, tuple(place for place in range(keys) if place not in kept))
+    return np.expand_dims(figures, tuple(index for index in range(keys) if index not in kept))
 
 
 def _unmatched(table: NDArray[float64], totals: Sequence[Target]) -> list[tuple[int, tuple[int, ...]]]:

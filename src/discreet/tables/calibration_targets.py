@@ -36,7 +36,7 @@ def choose_targets(calibrate: Sequence[str], formed: Formed, workspace: Workspac
             raise ParameterInvalid(
                 parameter="calibrate",
                 rule=f"must be {CARD}, {NONE}, or public tables",
-                came=f"{' and '.join(calibrate)}",
+                given=f"{' and '.join(calibrate)}",
             )
         if calibrate[0] == NONE:
             return ()
@@ -61,19 +61,19 @@ def _why_not(formed: Formed) -> str | None:
 def _of_card(formed: Formed) -> tuple[Target, ...]:
     """Totals by keys of the table; where no key has any, the grand total."""
     card, by = formed.card, formed.request.by
-    shown = [one for one in card.totals if one.by in by]
+    shown = [item for item in card.totals if item.by in by]
     if not shown:
-        whole = next((one for one in card.totals if one.by is None), card.totals[0])
+        whole = next((item for item in card.totals if item.by is None), card.totals[0])
         return (Target((), np.array(float(whole.total)), _name(formed, whole), whole.source),)
-    return tuple(_by_key(one, formed) for one in shown)
+    return tuple(_by_key(item, formed) for item in shown)
 
 
 def _by_key(totals: PublicTotals, formed: Formed) -> Target:
-    place = formed.request.by.index(totals.by or "")
+    index = formed.request.by.index(totals.by or "")
     known = {canonical_code(code): float(total) for code, total in totals.values}
-    codes = [formed.headings[place].code(cell) for cell in formed.plan.keys[place].cells or ()]
+    codes = [formed.headings[index].code(cell) for cell in formed.plan.keys[index].cells or ()]
     figures = [np.nan if code is None else known[canonical_code(str(code))] for code in codes]
-    return Target((place,), np.array(figures), _name(formed, totals), totals.source)
+    return Target((index,), np.array(figures), _name(formed, totals), totals.source)
 
 
 def _name(formed: Formed, totals: PublicTotals) -> str:
@@ -88,7 +88,7 @@ def _of_public_table(name: str, formed: Formed, workspace: Workspace) -> Target:
         raise ParameterInvalid(
             parameter="calibrate",
             rule=f"must be {CARD}, {NONE} or TABLE.COLUMN, a stored public table and its totals",
-            came=f"'{name}'",
+            given=f"'{name}'",
         )
     if formed.step is None or may_be_negative(formed):
         raise QueryRefused(
@@ -100,8 +100,8 @@ def _of_public_table(name: str, formed: Formed, workspace: Workspace) -> Target:
         raise ParameterInvalid(
             parameter="calibrate",
             rule="needs a public table whose key is a column of the table",
-            came=f"'{table}', whose key is '{found.key}'",
+            given=f"'{table}', whose key is '{found.key}'",
         )
-    place = formed.request.by.index(found.key)
-    totals = read_totals(found, column, formed.headings[place], formed.plan.keys[place].cells or ())
-    return Target((place,), totals, name)
+    index = formed.request.by.index(found.key)
+    totals = read_totals(found, column, formed.headings[index], formed.plan.keys[index].cells or ())
+    return Target((index,), totals, name)

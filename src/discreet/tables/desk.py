@@ -75,7 +75,7 @@ class TableDesk:
         """A differentially private table. `confirm` sees cost and expected error first and may say no."""
         if isinstance(request, TableRequest):
             if epsilon is None:
-                raise ParameterInvalid(parameter="epsilon", rule="must say what the table may cost", came="nothing")
+                raise ParameterInvalid(parameter="epsilon", rule="must say what the table may cost", given="nothing")
             request = self.read(request, epsilon=epsilon, analyst=analyst, level=level)
         return ask_table(
             request,

@@ -175,8 +175,8 @@ def _plan(request: TableRequest, card: Card, where: str | None) -> Statement:
     grouping = Grouping(source, {card.dataset: card}, identities)
     for key in keys:
         grouping.group_by(key)
-    shown = [*map(KeyShown, range(len(keys))), *(_measured(one, grouping) for one in aggregates)]
-    names = [*request.by, *(f"figure {place}" for place in range(1, len(aggregates) + 1))]
+    shown = [*map(KeyShown, range(len(keys))), *(_measured(item, grouping) for item in aggregates)]
+    names = [*request.by, *(f"figure {index}" for index in range(1, len(aggregates) + 1))]
     statement = grouping.plan(Presentation(tuple(map(OutputColumn, names, shown))))
     if statement.plan.open:
         raise QueryRefused("a table needs keys whose values the card lists.", part="by")
@@ -271,13 +271,13 @@ def _title(request: TableRequest, card: Card) -> Labels:
 
 def tell_left_out(request: TableRequest, card: Card) -> Labels | None:
     """Whom a table leaves out by its keys: "missing values or province: Yukon, Nunavut"; None where it is nobody."""
-    told = [Labels("missing values", "les valeurs manquantes")] if request.no_missing else []
+    lines = [Labels("missing values", "les valeurs manquantes")] if request.no_missing else []
     for column in map(card.column, request.by):
         codes = [code.label for code in request.left_out(column)]
         if codes:
             en, fr = ", ".join(code.en for code in codes), ", ".join(code.fr for code in codes)
-            told.append(Labels(f"{_within(column.label.en)}: {en}", f"{_within(column.label.fr)} : {fr}"))
-    return Labels(" or ".join(one.en for one in told), " ou ".join(one.fr for one in told)) if told else None
+            lines.append(Labels(f"{_within(column.label.en)}: {en}", f"{_within(column.label.fr)} : {fr}"))
+    return Labels(" or ".join(item.en for item in lines), " ou ".join(item.fr for item in lines)) if lines else None
 
 
 def _within(name: str) -> str:

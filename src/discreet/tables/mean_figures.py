@@ -54,10 +54,10 @@ def mean_figures(
 ) -> dict[Margin, MarginFigures]:
     """The means of every published margin. Those of groups that are too small are there as well, and say so."""
     assert formed.mean is not None
-    found = dict(_means(formed, total, size, level))
+    result = dict(_means(formed, total, size, level))
     if formed.mean.low < 0 or formed.card.column(formed.request.value or "").precision is not None:
-        return found
-    return _hold_back(formed.mean, total, size, found)
+        return result
+    return _hold_back(formed.mean, total, size, result)
 
 
 def _means(
@@ -67,14 +67,14 @@ def _means(
     margins = formed.request.kept()
     presence = presence_level(sum(total.layout.count(margin) for margin in margins))
     for margin in margins:
-        totals, sizes = (keep_keys(one.raw, margin).ravel() for one in (total, size))
+        totals, sizes = (keep_keys(item.raw, margin).ravel() for item in (total, size))
         low, high, graded = np.empty(len(totals)), np.empty(len(totals)), np.empty(len(totals))
         bounds = np.empty(len(totals))
-        for places, parts in _noises(total, size, margin):
-            law, usual = (mean_law(formed.mean, *parts, one) for one in (level, _GRADED))
-            here = totals[places], sizes[places]
-            low[places], high[places] = law.intervals(*here)
-            graded[places], bounds[places] = _widths(usual, *here), half_width(parts[1], presence)
+        for indices, parts in _noises(total, size, margin):
+            law, usual = (mean_law(formed.mean, *parts, item) for item in (level, _GRADED))
+            here = totals[indices], sizes[indices]
+            low[indices], high[indices] = law.intervals(*here)
+            graded[indices], bounds[indices] = _widths(usual, *here), half_width(parts[1], presence)
         estimates = law.estimates(totals, sizes)
         values = np.clip(estimates, float(formed.mean.low), float(formed.mean.high)).tolist()
         # an estimate that came out too large looks surer than it is: the low end of the interval does not
@@ -108,43 +108,43 @@ def _hold_back(
     mean: Mean, total: EstimatedMeasure, size: EstimatedMeasure, found: dict[Margin, MarginFigures]
 ) -> dict[Margin, MarginFigures]:
     """Good stays what is surely not wrong, each at the level that lets one in twenty of those that stay be."""
-    figures = sum(len(one.values) for one in found.values())
-    grades = {margin: np.array(one.grades(), dtype=object) for margin, one in found.items()}
-    good = {margin: (one == Quality.GOOD) & ~_too_small(found[margin]) for margin, one in grades.items()}
+    figures = sum(len(item.values) for item in found.values())
+    grades = {margin: np.array(item.grades(), dtype=object) for margin, item in found.items()}
+    good = {margin: (item == Quality.GOOD) & ~_too_small(found[margin]) for margin, item in grades.items()}
     before, now = 0, _count(good)
     while now and now != before:
         level = ceil_to_grid(1 - _WRONG_AMONG_GOOD * now / figures)
-        good = {margin: _sure(mean, total, size, margin, one, level) for margin, one in good.items()}
+        good = {margin: _sure(mean, total, size, margin, item, level) for margin, item in good.items()}
         before, now = now, _count(good)
-    for margin, one in grades.items():
-        one[(one == Quality.GOOD) & ~good[margin]] = Quality.CAUTION
-    return {margin: replace(one, qualities=grades[margin].tolist()) for margin, one in found.items()}
+    for margin, item in grades.items():
+        item[(item == Quality.GOOD) & ~good[margin]] = Quality.CAUTION
+    return {margin: replace(item, qualities=grades[margin].tolist()) for margin, item in found.items()}
 
 
 def _sure(
     mean: Mean, total: EstimatedMeasure, size: EstimatedMeasure, margin: Margin, good: NDArray[np.bool_], level: Decimal
 ) -> NDArray[np.bool_]:
     """Which of the good means of a margin are not wrong for any truth in their intervals of this level."""
-    totals, sizes = (keep_keys(one.raw, margin).ravel() for one in (total, size))
+    totals, sizes = (keep_keys(item.raw, margin).ravel() for item in (total, size))
     sure = np.zeros(len(good), dtype=np.bool_)
     for everywhere, parts in _noises(total, size, margin):
-        places = everywhere[good[everywhere]]
-        if not len(places):
+        indices = everywhere[good[everywhere]]
+        if not len(indices):
             continue
-        law, here = mean_law(mean, *parts, level), (totals[places], sizes[places])
+        law, here = mean_law(mean, *parts, level), (totals[indices], sizes[indices])
         low, high = law.intervals(*here)
         values = np.clip(law.estimates(*here), float(mean.low), float(mean.high))
-        sure[places] = (values <= (1 + _WRONG) * low) & (values >= (1 - _WRONG) * high)
+        sure[indices] = (values <= (1 + _WRONG) * low) & (values >= (1 - _WRONG) * high)
     return sure
 
 
 def _count(good: dict[Margin, NDArray[np.bool_]]) -> int:
-    return sum(int(one.sum()) for one in good.values())
+    return sum(int(item.sum()) for item in good.values())
 
 
-def _too_small(one: MarginFigures) -> NDArray[np.bool_]:
-    assert one.too_small is not None
-    return one.too_small
+def _too_small(item: MarginFigures) -> NDArray[np.bool_]:
+    assert item.too_small is not None
+    return item.too_small
 
 
 def _widths(law: MeanLaw, totals: Floats, sizes: Floats) -> Floats:

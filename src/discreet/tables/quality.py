@@ -106,23 +106,23 @@ def suppress_many(
         raise ParameterInvalid(
             parameter="suppress above",
             rule=f"must be a positive relative error, such as {USABLE_UP_TO}",
-            came=str(above),
+            given=str(above),
         )
     left_out: NDArray[np.bool_] = relative_errors(values, standard_errors, sampling) > float(above)
     return left_out
 
 
-def leave_out(columns: Margin, places: Sequence[int], why: Quality = Quality.SUPPRESSED) -> Margin:
+def leave_out(columns: Margin, indices: Sequence[int], why: Quality = Quality.SUPPRESSED) -> Margin:
     """The figures without the numbers at these places, marked with the reason."""
-    if not places:
+    if not indices:
         return columns
 
     def without(column: Sequence[T] | None, mark: T) -> list[T] | None:
         if column is None:
             return None
         kept = list(column)
-        for place in places:
-            kept[place] = mark
+        for index in indices:
+            kept[index] = mark
         return kept
 
     return replace(

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from discreet.cards import Card, Column, ColumnKind, canonical_code, edge_fault, unknown_code
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
-from discreet.guarantees import ExactLike, came, text
+from discreet.guarantees import ExactLike, as_given, text
 from discreet.results import Labels
 from discreet.sql import Literal
 from discreet.tables.linear.layout import Margin, every_margin
@@ -97,22 +97,22 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         if not self.by:
-            raise ParameterInvalid(parameter="by", rule="must name at least one column", came="none")
+            raise ParameterInvalid(parameter="by", rule="must name at least one column", given="none")
         if len(self.by) > MOST_KEYS:
             raise ParameterInvalid(
-                parameter="by", rule=f"must name at most {MOST_KEYS} columns", came=f"{len(self.by)} columns"
+                parameter="by", rule=f"must name at most {MOST_KEYS} columns", given=f"{len(self.by)} columns"
             )
         if twice := sorted({name for name in self.by if self.by.count(name) > 1}):
-            raise ParameterInvalid(parameter="by", rule="must name each column once", came=f"'{twice[0]}' twice")
+            raise ParameterInvalid(parameter="by", rule="must name each column once", given=f"'{twice[0]}' twice")
         if self.mean and self.value is None:
-            raise ParameterInvalid(parameter="mean", rule="needs a value to take the mean of", came="no value")
+            raise ParameterInvalid(parameter="mean", rule="needs a value to take the mean of", given="no value")
         if self.sampling is not None and (self.mean or not self.weighted):
             raise ParameterInvalid(
-                parameter="sampling", rule="goes with weighted counts and totals", came="another table"
+                parameter="sampling", rule="goes with weighted counts and totals", given="another table"
             )
         if stray := sorted(set(self.edges) - set(self.by)):
             raise ParameterInvalid(
-                parameter="edges", rule="must be those of a column of the table", came=f"'{stray[0]}'"
+                parameter="edges", rule="must be those of a column of the table", given=f"'{stray[0]}'"
             )
         for name in self.leave_out:
             if name not in self.by:
@@ -139,21 +139,21 @@ class TableRequest:
         keys = ", ".join(f'{self._key(card.column(name))} AS "{name}"' for name in self.by)
         conditions = self._conditions(card)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        places = ", ".join(str(place) for place in range(1, len(self.by) + 1))
-        figures = ", ".join(f'{one} AS "figure {place}"' for place, one in enumerate(self.aggregates(card), start=1))
+        places = ", ".join(str(index) for index in range(1, len(self.by) + 1))
+        figures = ", ".join(f'{item} AS "figure {index}"' for index, item in enumerate(self.aggregates(card), start=1))
         return f'SELECT {keys}, {figures} FROM "{card.dataset}"{where} GROUP BY {places}'
 
     def _conditions(self, card: Card) -> list[str]:
         """What was asked for, then that keys are there, then what they are not."""
-        found = [] if self.where is None else [f"({self.where}\n)"]
+        result = [] if self.where is None else [f"({self.where}\n)"]
         for column in map(card.column, self.by):
             key = self._key(column)
             if self.no_missing:
-                found.append(f"{key} IS NOT NULL")
+                result.append(f"{key} IS NOT NULL")
             if left := self.left_out(column):
                 listed = f"{key} NOT IN ({', '.join(_written(code.constant) for code in left)})"
-                found.append(listed if self.no_missing else f"({listed} OR {key} IS NULL)")
-        return found
+                result.append(listed if self.no_missing else f"({listed} OR {key} IS NULL)")
+        return result
 
     def of_some(self, card: Card) -> bool:
         """Whether it leaves out rows that nobody said were not there."""
@@ -168,7 +168,7 @@ class TableRequest:
         bands = self.bands(column)
         if not bands and column.numeric:
             return _number_code(column, given)
-        known = [(one.code, one.label) for one in bands or column.categories]
+        known = [(item.code, item.label) for item in bands or column.categories]
         for code, label in known:
             if canonical_code(code) == canonical_code(given):
                 return Code(Literal(code, quoted=True), label)
@@ -190,22 +190,22 @@ class TableRequest:
             return ()
         if not column.numeric:
             raise ParameterInvalid(
-                parameter="edges", rule="must be those of an integer or a number", came=f"'{column.name}'"
+                parameter="edges", rule="must be those of an integer or a number", given=f"'{column.name}'"
             )
         if fault := edge_fault(column, edges):
             given = ", ".join(text(edge) for edge in edges)
-            raise ParameterInvalid(parameter=f"edges of '{column.name}'", rule=fault, came=given)
+            raise ParameterInvalid(parameter=f"edges of '{column.name}'", rule=fault, given=given)
         if len(edges) > MOST_BANDS + 1:
             raise ParameterInvalid(
                 parameter=f"edges of '{column.name}'",
                 rule=f"make at most {MOST_BANDS:,} bands",
-                came=f"{len(edges) - 1:,} bands",
+                given=f"{len(edges) - 1:,} bands",
             )
         bounds = column.bounds
         assert bounds is not None
         ends = [(max(low, bounds[0]), min(high, bounds[1])) for low, high in pairwise(edges)]
         return tuple(
-            _band(column, low, high, last=place == len(ends)) for place, (low, high) in enumerate(ends, start=1)
+            _band(column, low, high, last=index == len(ends)) for index, (low, high) in enumerate(ends, start=1)
         )
 
     def aggregates(self, card: Card) -> tuple[CellAggregate, ...]:
@@ -267,7 +267,7 @@ def _number_code(column: Column, given: str) -> Code:
         raise ParameterInvalid(
             parameter=f"a value of '{column.name}' to leave out",
             rule=f"must be one it can take: a multiple of {text(step)}{span}",
-            came=f"'{given[:20]}'",
+            given=f"'{given[:20]}'",
         )
     return Code(Literal(text(number), quoted=False), Labels(text(number), text(number)))
 
@@ -319,7 +319,7 @@ def _edge(given: ExactLike) -> Decimal:
     written = str(given).strip()
     if not _EDGE.fullmatch(written):
         raise ParameterInvalid(
-            parameter="edges", rule="must be plain decimals with at most nine places", came=f"'{written[:20]}'"
+            parameter="edges", rule="must be plain decimals with at most nine places", given=f"'{written[:20]}'"
         )
     return Decimal(written)
 
@@ -328,19 +328,19 @@ def _names(given: Sequence[str] | str) -> tuple[str, ...]:
     parts = given.split(",") if isinstance(given, str) else _several(given, "columns")
     for name in parts:
         if not isinstance(name, str):
-            raise ParameterInvalid(parameter="columns", rule="must be named by text", came=came(name))
+            raise ParameterInvalid(parameter="columns", rule="must be named by text", given=as_given(name))
     return tuple(name.strip() for name in parts if name.strip())
 
 
 def _several(given: object, parameter: str) -> Sequence[Any]:
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise ParameterInvalid(parameter=parameter, rule="must be a list", came=came(given))
+        raise ParameterInvalid(parameter=parameter, rule="must be a list", given=as_given(given))
     return given
 
 
 def _mapping(given: object, *, parameter: str, rule: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping | None):
-        raise ParameterInvalid(parameter=parameter, rule=f"{rule} by column", came=came(given))
+        raise ParameterInvalid(parameter=parameter, rule=f"{rule} by column", given=as_given(given))
     return given or {}
 
 
@@ -351,30 +351,30 @@ def _kept(given: Sequence[str] | str) -> tuple[str, ...]:
 
 def read_edges(given: Sequence[str]) -> dict[str, tuple[Decimal, ...]]:
     """`age=0,15,65,120`, once for each column."""
-    found: dict[str, tuple[Decimal, ...]] = {}
-    for one in given:
-        name, sign, numbers = one.partition("=")
+    result: dict[str, tuple[Decimal, ...]] = {}
+    for item in given:
+        name, sign, numbers = item.partition("=")
         edges = [number.strip() for number in numbers.split(",")]
         if not sign or not name.strip() or not all(_EDGE.fullmatch(edge) for edge in edges):
             raise ParameterInvalid(
-                parameter="edges", rule="must read COLUMN=EDGE,EDGE,… as in age=0,15,65,120", came=f"'{one[:60]}'"
+                parameter="edges", rule="must read COLUMN=EDGE,EDGE,… as in age=0,15,65,120", given=f"'{item[:60]}'"
             )
-        if name.strip() in found:
+        if name.strip() in result:
             raise ParameterInvalid(
-                parameter="edges", rule="must be given once for a column", came=f"'{name.strip()}' twice"
+                parameter="edges", rule="must be given once for a column", given=f"'{name.strip()}' twice"
             )
-        found[name.strip()] = tuple(Decimal(edge) for edge in edges)
-    return found
+        result[name.strip()] = tuple(Decimal(edge) for edge in edges)
+    return result
 
 
 def read_codes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """`province=60`, as often as there are codes to leave out."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in given:
-        name, sign, code = (part.strip() for part in one.partition("="))
+    result: dict[str, tuple[str, ...]] = {}
+    for item in given:
+        name, sign, code = (part.strip() for part in item.partition("="))
         if not sign or not name or not code:
             raise ParameterInvalid(
-                parameter="leave-out", rule="must read COLUMN=CODE as in province=60", came=f"'{one[:60]}'"
+                parameter="leave-out", rule="must read COLUMN=CODE as in province=60", given=f"'{item[:60]}'"
             )
-        found[name] = (*found.get(name, ()), code)
-    return found
+        result[name] = (*result.get(name, ()), code)
+    return result

@@ -53,7 +53,7 @@ class Component:
 
     def measures(self) -> tuple[Measure, ...]:
         """What the chosen strategy measures, in its order."""
-        return tuple(_measure(self.measure, self.layout, one) for one in self.chosen.measured)
+        return tuple(_measure(self.measure, self.layout, item) for item in self.chosen.measured)
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ def design_table(formed: Formed, *, epsilon: Decimal, budget: Budget, noise: Noi
     _require_noise(formed, epsilon)
     rho = gaussian_weight(epsilon, budget, noise)
     parts = _parts(formed)
-    offers = [_offer(formed, place, part, epsilon, rho) for place, part in enumerate(parts)]
+    offers = [_offer(formed, index, part, epsilon, rho) for index, part in enumerate(parts)]
     return _choose(formed, parts, offers, epsilon=epsilon, rho=rho, kinds=NOISES[1:] if noise == "auto" else (noise,))
 
 
 def with_laplace(design: Design) -> Design:
     """The same table with Laplace noise: for an account that has no room for Gaussian noise, but for this."""
-    parts, offers = [one.part for one in design.components], [one.strategies for one in design.components]
+    parts, offers = [item.part for item in design.components], [item.strategies for item in design.components]
     return _choose(design.formed, parts, offers, epsilon=design.epsilon, rho=None, kinds=("laplace",))
 
 
@@ -99,20 +99,20 @@ def widened(design: Design) -> Design:
     """The design with every cell of the keys' domains: for answers drawn before conditions took cells away."""
     formed = design.formed.widened
     components = tuple(
-        replace(component, layout=_layout(formed, place)) for place, component in enumerate(design.components)
+        replace(component, layout=_layout(formed, index)) for index, component in enumerate(design.components)
     )
     return replace(design, formed=formed, components=components, statement=design.statement.widened)
 
 
 def as_drawn(design: Design, drawn: Sequence[NoisyMeasure]) -> Design:
     """The design with the shares of a stored answer: another statement may have split its budget in another way."""
-    left = [Fraction(one.rho or one.epsilon) for one in drawn]
+    left = [Fraction(item.rho or item.epsilon) for item in drawn]
     whole, components = sum(left, Fraction(0)), []
     for component in design.components:
         own = [left.pop(0) for _ in component.chosen.measured]
         part = sum(own, Fraction(0))
         measured = tuple(
-            replace(one, share=share / part) for one, share in zip(component.chosen.measured, own, strict=True)
+            replace(item, share=share / part) for item, share in zip(component.chosen.measured, own, strict=True)
         )
         chosen = replace(component.chosen, measured=measured)
         components.append(replace(component, part=part / whole, chosen=chosen))
@@ -129,7 +129,7 @@ def _choose(
     kinds: Sequence[str],
 ) -> Design:
     """The kind of noise that errs least, and the best strategy with it for every measure."""
-    suited = [[[one for one in offer if one.noise == kind] for offer in offers] for kind in kinds]
+    suited = [[[item for item in offer if item.noise == kind] for offer in offers] for kind in kinds]
     picked = [[choose_strategy(found) for found in every] for every in suited if all(every)]
     if not picked:
         raise QueryRefused(
@@ -137,10 +137,10 @@ def _choose(
             "1e-9. Ask with a larger epsilon, or for fewer margins.",
             part="epsilon",
         )
-    chosen = min(picked, key=lambda strategies: sum(one.mean for one in strategies))
+    chosen = min(picked, key=lambda strategies: sum(item.mean for item in strategies))
     components = tuple(
-        Component(_of(formed, place), formed.statement.measures[place], part, _layout(formed, place), offer, strategy)
-        for place, (part, offer, strategy) in enumerate(zip(parts, offers, chosen, strict=True))
+        Component(_of(formed, index), formed.statement.measures[index], part, _layout(formed, index), offer, strategy)
+        for index, (part, offer, strategy) in enumerate(zip(parts, offers, chosen, strict=True))
     )
     gaussian = chosen[0].noise == "gaussian"
     whole = rho if gaussian else epsilon
@@ -151,14 +151,14 @@ def _choose(
         statement=_widened(formed, components),
         epsilon=epsilon,
         rho=rho if gaussian else None,
-        shares=_split(whole, [one.part * measured.share for one in components for measured in one.chosen.measured]),
+        shares=_split(whole, [item.part * measured.share for item in components for measured in item.chosen.measured]),
     )
 
 
 def _require_noise(formed: Formed, epsilon: Decimal) -> None:
     """What nobody can move is refused as in SQL; where the card lets it out exactly, SQL gives it too."""
     moved = [sensitivities(formed.plan, measure, formed.cards) for measure in formed.plan.measures]
-    if all(one.l1 for found in moved for one in found.each):
+    if all(item.l1 for found in moved for item in found.each):
         return
     price(formed.statement, formed.cards, epsilon=epsilon)
     raise QueryRefused(
@@ -188,7 +188,7 @@ def gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Dec
             raise ParameterInvalid(
                 parameter="noise",
                 rule="must be laplace under a pure budget: Gaussian noise has a delta, and this budget has none",
-                came="gaussian",
+                given="gaussian",
             )
         return None
     spent = Fraction(epsilon)
@@ -199,26 +199,26 @@ def gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Dec
         return None
     if not rho:
         raise ParameterInvalid(
-            parameter="epsilon", rule="must be at least 0.0001 for Gaussian noise", came=text(epsilon)
+            parameter="epsilon", rule="must be at least 0.0001 for Gaussian noise", given=text(epsilon)
         )
     return rho
 
 
-def _of(formed: Formed, place: int) -> Rows | Total:
-    measure = formed.plan.measures[place]
+def _of(formed: Formed, index: int) -> Rows | Total:
+    measure = formed.plan.measures[index]
     assert isinstance(measure, Rows | Total)
     return measure
 
 
-def _layout(formed: Formed, place: int) -> Layout:
-    return formed.layout(sensitivities(formed.plan, formed.plan.measures[place], formed.cards).key)
+def _layout(formed: Formed, index: int) -> Layout:
+    return formed.layout(sensitivities(formed.plan, formed.plan.measures[index], formed.cards).key)
 
 
 def _offer(
-    formed: Formed, place: int, part: Fraction, epsilon: Decimal, rho: Decimal | None
+    formed: Formed, index: int, part: Fraction, epsilon: Decimal, rho: Decimal | None
 ) -> tuple[MarginStrategy, ...]:
     """Every strategy for one measure whose shares are on the grid, with its expected error in squared whole steps."""
-    measure, layout = _of(formed, place), _layout(formed, place)
+    measure, layout = _of(formed, index), _layout(formed, index)
 
     def moved(kept: Margin, residual: bool) -> Sequence[tuple[Fraction, Fraction]]:
         asked = _measure(measure, layout, MeasuredShare(kept, residual, Fraction(1)))
@@ -226,38 +226,38 @@ def _offer(
         if not layout.keeps_slices(kept):
             return [(found.largest.l1, found.largest.squared_l2)]
         each = found.each if found.key is not None else found.each * layout.slices
-        return [(one.l1, one.squared_l2) for one in each]
+        return [(item.l1, item.squared_l2) for item in each]
 
     own = Decimal(part.numerator) / Decimal(part.denominator)
     found = list_strategies(layout, moved=moved, epsilon=epsilon * own, rho=None if rho is None else rho * own)
     wholes = {"laplace": epsilon, "gaussian": rho or Decimal(0)}
-    return tuple(one for one in found if all(_units(wholes[one.noise], part * it.share) for it in one.measured))
+    return tuple(item for item in found if all(_units(wholes[item.noise], part * it.share) for it in item.measured))
 
 
-def _measure(measure: Rows | Total, layout: Layout, one: MeasuredShare) -> Measure:
-    if one.residual:
-        whole = tuple(place for place in one.kept if place == layout.slicing)
-        return Residual(measure, one.kept, whole)
-    return measure if one.kept == layout.cells else Marginal(measure, one.kept)
+def _measure(measure: Rows | Total, layout: Layout, item: MeasuredShare) -> Measure:
+    if item.residual:
+        whole = tuple(index for index in item.kept if index == layout.slicing)
+        return Residual(measure, item.kept, whole)
+    return measure if item.kept == layout.cells else Marginal(measure, item.kept)
 
 
 def _widened(formed: Formed, components: Sequence[Component]) -> Statement:
     """The statement of the cells with every margin that is measured beside them, or instead of them."""
     measures = tuple(measure for component in components for measure in component.measures())
     faces = tuple(
-        MeasureFace(_face(formed, component, one), component.face.step)
+        MeasureFace(_face(formed, component, item), component.face.step)
         for component in components
-        for one in component.chosen.measured
+        for item in component.chosen.measured
     )
     statement = formed.statement
     return replace(statement, plan=replace(statement.plan, measures=measures), measures=faces)
 
 
-def _face(formed: Formed, component: Component, one: MeasuredShare) -> str:
-    if one.kept == component.layout.cells and not one.residual:
+def _face(formed: Formed, component: Component, item: MeasuredShare) -> str:
+    if item.kept == component.layout.cells and not item.residual:
         return component.face.text
-    names = ", ".join(formed.request.by[place] for place in one.kept) or "all"
-    return f"{component.face.text} {'residual ' if one.residual else ''}by {names}"
+    names = ", ".join(formed.request.by[index] for index in item.kept) or "all"
+    return f"{component.face.text} {'residual ' if item.residual else ''}by {names}"
 
 
 def _split(whole: Decimal, shares: Sequence[Fraction]) -> tuple[Decimal, ...]:

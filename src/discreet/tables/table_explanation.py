@@ -86,7 +86,7 @@ class TableExplanation(Listed):
                     "strategies": strategy_rows(formed, component),
                     "half_widths": [
                         {
-                            "keeps": [formed.request.by[place] for place in margin],
+                            "keeps": [formed.request.by[index] for index in margin],
                             "least": low * float(component.face.step),
                             "largest": high * float(component.face.step),
                         }
@@ -94,7 +94,7 @@ class TableExplanation(Listed):
                     ],
                     "expected_errors": [
                         {
-                            "keeps": [formed.request.by[place] for place in margin],
+                            "keeps": [formed.request.by[index] for index in margin],
                             "least": min(each) * float(component.face.step),
                             "largest": max(each) * float(component.face.step),
                         }
@@ -120,7 +120,7 @@ class TableExplanation(Listed):
         formed = self.design.formed
         names = ", ".join(f"{target.name} ({name_margin(formed, target.kept)})" for target in self.targets)
         said = [f"Figures will meet {names}; the errors above are those before calibration (--calibrate none)."]
-        several = {place for place, size in enumerate(formed.sizes) if size > 1}
+        several = {index for index, size in enumerate(formed.sizes) if size > 1}
         if any(several <= set(target.kept) for target in self.targets):
             said.append("Every figure of this table is a public total: asking buys nothing. Add a column to --by.")
         return said
@@ -230,8 +230,8 @@ def estimate_unseen(design: Design, pricing: Pricing) -> list[EstimatedMeasure]:
             component.layout,
             component.chosen.measured,
             [
-                NoisyMeasure("", one.epsilon, one.sensitivities.key, one.mechanisms, (), one.rho)
-                for one in (next(priced) for _ in component.chosen.measured)
+                NoisyMeasure("", item.epsilon, item.sensitivities.key, item.mechanisms, (), item.rho)
+                for item in (next(priced) for _ in component.chosen.measured)
             ],
         )
         for component in design.components
@@ -241,4 +241,4 @@ def estimate_unseen(design: Design, pricing: Pricing) -> list[EstimatedMeasure]:
 def _half_widths(estimated: EstimatedMeasure, level: Decimal) -> Mapping[Margin, tuple[float, float]]:
     """The least and the largest of every margin."""
     reach = {margin: estimated.half_widths(margin, level) for margin in estimated.layout.margins}
-    return {margin: (float(one.min()), float(one.max())) for margin, one in reach.items()}
+    return {margin: (float(item.min()), float(item.max())) for margin, item in reach.items()}

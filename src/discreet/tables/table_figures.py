@@ -72,17 +72,17 @@ class EstimatedMeasure:
 
     @cached_property
     def estimator(self) -> LinearEstimator:
-        return estimator_of(self.layout, tuple(self._observation(place) for place in range(len(self.measured))))
+        return estimator_of(self.layout, tuple(self._observation(index) for index in range(len(self.measured))))
 
-    def _observation(self, place: int) -> Observation:
-        one = self.measured[place]
-        slices = self.layout.slices if self.layout.keeps_slices(one.kept) else 1
-        found = tuple(max(variance(self._mechanism(place, number)), _LEAST) for number in range(slices))
-        return Observation(one.kept, one.residual, found)
+    def _observation(self, index: int) -> Observation:
+        item = self.measured[index]
+        slices = self.layout.slices if self.layout.keeps_slices(item.kept) else 1
+        found = tuple(max(variance(self._mechanism(index, number)), _LEAST) for number in range(slices))
+        return Observation(item.kept, item.residual, found)
 
-    def _mechanism(self, place: int, slice_place: int) -> Any:
+    def _mechanism(self, index: int, slice_place: int) -> Any:
         """The mechanism behind a value: one for all, or the slice's own."""
-        mechanisms = self.noisy[place].mechanisms
+        mechanisms = self.noisy[index].mechanisms
         mechanism = mechanisms[slice_place if len(mechanisms) > 1 else 0]
         assert mechanism is not None
         assert not isinstance(mechanism, NoisyMax), "tables are made of counts and totals"
@@ -92,8 +92,8 @@ class EstimatedMeasure:
     def raw(self) -> Floats:
         """The unbiased estimate of every cell."""
         values = [
-            np.array([float(value) for value in noisy.values]).reshape(self.layout.shape(one.kept))
-            for one, noisy in zip(self.measured, self.noisy, strict=True)
+            np.array([float(value) for value in noisy.values]).reshape(self.layout.shape(item.kept))
+            for item, noisy in zip(self.measured, self.noisy, strict=True)
         ]
         return self.estimator.estimate(values)
 
@@ -108,12 +108,12 @@ class EstimatedMeasure:
 
     def half_widths(self, margin: Margin, level: Decimal) -> Floats:
         """How far off the figures of a margin may be at this level, in the margin's shape: a whole step at least."""
-        found = [half_width(self.parts(margin, place), level) for place in range(self.slice_count(margin))]
+        found = [half_width(self.parts(margin, index), level) for index in range(self.slice_count(margin))]
         return self._spread(margin, np.maximum(found, 1.0))
 
     def mean_errors(self, margin: Margin) -> Floats:
         """How far off the figures of a margin are on average, one for each law of their noise, in whole steps."""
-        return np.array([mean_size(self.parts(margin, place)) for place in range(self.slice_count(margin))])
+        return np.array([mean_size(self.parts(margin, index)) for index in range(self.slice_count(margin))])
 
     def slice_count(self, margin: Margin) -> int:
         """How many laws the noise of a margin's figures has."""
@@ -129,17 +129,17 @@ class EstimatedMeasure:
 
     def influences(self, weights: Floats) -> list[tuple[Floats, Any]]:
         """How every draw enters Σ weight · estimate over all cells: flat coefficients with their mechanism."""
-        found: list[tuple[Floats, Any]] = []
-        for place, (one, coefficients) in enumerate(
+        result: list[tuple[Floats, Any]] = []
+        for index, (item, coefficients) in enumerate(
             zip(self.measured, self.estimator.influences(weights), strict=True)
         ):
-            if not self.layout.keeps_slices(one.kept):
-                found.append((coefficients.ravel(), self._mechanism(place, 0)))
+            if not self.layout.keeps_slices(item.kept):
+                result.append((coefficients.ravel(), self._mechanism(index, 0)))
                 continue
             assert self.layout.slicing is not None
-            slices = np.moveaxis(coefficients, one.kept.index(self.layout.slicing), 0)
-            found += [(part.ravel(), self._mechanism(place, number)) for number, part in enumerate(slices)]
-        return found
+            slices = np.moveaxis(coefficients, item.kept.index(self.layout.slicing), 0)
+            result += [(part.ravel(), self._mechanism(index, number)) for number, part in enumerate(slices)]
+        return result
 
     def parts(self, margin: Margin, slice_place: int) -> list[NoisePart]:
         """The noise in one figure of a margin, in whole steps."""

@@ -42,7 +42,7 @@ def describe_design(design: Design, suppress_above: Decimal | None) -> dict[str,
         "where": request.where,
         **({"no_missing": True} if request.no_missing else {}),
         **({"leave_out": {name: [*codes] for name, codes in request.leave_out.items()}} if request.leave_out else {}),
-        "margins": [[request.by[place] for place in margin] for margin in request.kept()[1:]],
+        "margins": [[request.by[index] for index in margin] for margin in request.kept()[1:]],
         **({} if request.sampling is None else {"sampling": request.sampling}),
         **({} if suppress_above is None else {"suppressed_above": text(suppress_above)}),
         "strategy": [describe_component(design.formed, component) for component in design.components],
@@ -57,25 +57,25 @@ def describe_component(formed: Formed, component: Component) -> dict[str, object
         "noise": component.chosen.noise,
         "measured": [
             {
-                "keeps": [formed.request.by[place] for place in one.kept],
-                "residual": one.residual,
-                "share": float(component.part * one.share),
+                "keeps": [formed.request.by[index] for index in item.kept],
+                "residual": item.residual,
+                "share": float(component.part * item.share),
             }
-            for one in component.chosen.measured
+            for item in component.chosen.measured
         ],
     }
 
 
 def name_margin(formed: Formed, kept: tuple[int, ...]) -> str:
     """province × smoking, or total."""
-    return " × ".join(formed.request.by[place] for place in kept) or "total"
+    return " × ".join(formed.request.by[index] for index in kept) or "total"
 
 
 def note_strategy(formed: Formed, component: Component, *, alone: bool = True) -> StrategyUsed:
     """The chosen strategy of a measure; where it is not `alone`, with its part of the budget."""
     measured = tuple(
-        MeasuredMargin(tuple(formed.request.by[place] for place in one.kept), one.residual, one.share)
-        for one in component.chosen.measured
+        MeasuredMargin(tuple(formed.request.by[index] for index in item.kept), item.residual, item.share)
+        for item in component.chosen.measured
     )
     if alone:
         return StrategyUsed(component.chosen.noise, measured)
@@ -94,9 +94,9 @@ def _note_grades(formed: Formed) -> GradedMeans:
 def _note_missing(formed: Formed, targets: Sequence[Target]) -> Iterator[NotInTotals]:
     """Which cells have no place in the totals."""
     for target in targets:
-        for place in target.kept:
-            if None in (formed.plan.keys[place].cells or ()):
-                yield NotInTotals(formed.headings[place].title)
+        for index in target.kept:
+            if None in (formed.plan.keys[index].cells or ()):
+                yield NotInTotals(formed.headings[index].title)
 
 
 def notes_of(design: Design, *, suppress_above: Decimal | None, targets: Sequence[Target] = ()) -> tuple[Note, ...]:
@@ -131,7 +131,7 @@ def strategy_rows(formed: Formed, component: Component) -> list[Mapping[str, obj
             "mean_expected_variance": strategy.mean * step**2,
             "margins": [
                 {
-                    "keeps": [formed.request.by[place] for place in margin],
+                    "keeps": [formed.request.by[index] for index in margin],
                     "figures": component.layout.count(margin),
                     "expected_variance": variance * step**2,
                     "standard_error": variance**0.5 * step,
@@ -140,11 +140,11 @@ def strategy_rows(formed: Formed, component: Component) -> list[Mapping[str, obj
             ],
             "measured": [
                 {
-                    "keeps": [formed.request.by[place] for place in one.kept],
-                    "residual": one.residual,
-                    "share": float(one.share),
+                    "keeps": [formed.request.by[index] for index in item.kept],
+                    "residual": item.residual,
+                    "share": float(item.share),
                 }
-                for one in strategy.measured
+                for item in strategy.measured
             ],
         }
         for strategy in component.strategies

@@ -68,7 +68,7 @@ def read_table(
     figures = _figures(formed, estimated, level)
     calibrated = calibrate_estimated(formed, estimated[0], targets) if targets else None
     if calibrated is not None:
-        figures = {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
+        figures = {margin: _fit_to(calibrated, margin, item, level) for margin, item in figures.items()}
     every_key = tuple(range(len(formed.sizes)))
     ordered = {every_key: figures.pop(every_key), **figures}
     step = _step(formed, calibrated)
@@ -76,8 +76,8 @@ def read_table(
         name="value",
         title=formed.statistic,
         figures=Figures(
-            sum(len(one.values) for one in ordered.values()),
-            lambda: [_columns(formed, margin, one, suppress_above) for margin, one in ordered.items()],
+            sum(len(item.values) for item in ordered.values()),
+            lambda: [_columns(formed, margin, item, suppress_above) for margin, item in ordered.items()],
         ),
         step=step,
         whole=step is not None and "." not in step,
@@ -121,7 +121,7 @@ def figure_drawn(
     if not targets:
         return figures
     calibrated = calibrate_estimated(design.formed, estimated[0], targets)
-    return {margin: _fit_to(calibrated, margin, one, level) for margin, one in figures.items()}
+    return {margin: _fit_to(calibrated, margin, item, level) for margin, item in figures.items()}
 
 
 def estimate_measures(design: Design, noisy: Noisy) -> list[EstimatedMeasure]:
@@ -155,13 +155,16 @@ def _estimated(design: Design, drawn: Sequence[NoisyMeasure]) -> list[EstimatedM
 def _totals(
     formed: Formed, estimated: Sequence[EstimatedMeasure], level: Decimal
 ) -> Iterator[tuple[Margin, MarginFigures]]:
-    one, step, fold = estimated[0], formed.step, formed.fold
+    item, step, fold = estimated[0], formed.step, formed.fold
     assert step is not None
     nonnegative = not may_be_negative(formed)
-    published = one.published(nonnegative=nonnegative, fold=fold)
-    lost = LOST * float(np.abs(one.raw).sum())
+    published = item.published(nonnegative=nonnegative, fold=fold)
+    lost = LOST * float(np.abs(item.raw).sum())
     for margin in formed.request.kept():
-        raw, reach = keep_keys(one.raw, margin).ravel(), one.half_widths(margin, level).ravel() * (1 + _ROUNDING) + lost
+        raw, reach = (
+            keep_keys(item.raw, margin).ravel(),
+            item.half_widths(margin, level).ravel() * (1 + _ROUNDING) + lost,
+        )
         # where the truth is not negative, an estimate below 0 is no reason to end the interval sooner
         above = np.maximum(raw, 0) if nonnegative else raw
         low, high = _within(raw - reach, above + reach, fold)
@@ -174,7 +177,7 @@ def _totals(
                 raw=_estimates(raw / fold, step),
                 low=_in_units(_whole(low), step),
                 high=_in_units(_whole(high), step),
-                errors=one.standard_errors(margin).ravel() / fold * float(step),
+                errors=item.standard_errors(margin).ravel() / fold * float(step),
                 sampling=_sampling(formed, estimated, margin),
             ),
         )
@@ -208,11 +211,11 @@ def _whole(floats: NDArray[np.float64]) -> list[int]:
 def _estimates(raw: NDArray[np.float64], step: Fraction) -> list[Number]:
     """Estimates as they are; whole where they happen to be, as those of cells that were measured alone."""
     scaled = raw * step.numerator / step.denominator
-    found: list[Number] = scaled.tolist()
+    result: list[Number] = scaled.tolist()
     if step.denominator == 1:
-        for place in np.flatnonzero(scaled == np.floor(scaled)).tolist():
-            found[place] = int(found[place])
-    return found
+        for index in np.flatnonzero(scaled == np.floor(scaled)).tolist():
+            result[index] = int(result[index])
+    return result
 
 
 def _within(
@@ -241,11 +244,11 @@ _ROUNDING: Final = 1e-10
 
 
 def _columns(formed: Formed, margin: Margin, found: MarginFigures, suppress_above: Decimal | None) -> Columns:
-    over = tuple(place for place in range(len(formed.sizes)) if place not in margin)
+    over = tuple(index for index in range(len(formed.sizes)) if index not in margin)
     codes, qualities = _codes(formed, margin), found.grades()
     if found.positions is not None:
         codes = tuple([column[position] for position in found.positions] for column in codes)
-        qualities = [Quality.PUBLIC if low is None else one for low, one in zip(found.low, qualities, strict=True)]
+        qualities = [Quality.PUBLIC if low is None else item for low, item in zip(found.low, qualities, strict=True)]
     columns = Columns(over, codes, found.values, found.raw, found.low, found.high, qualities, found.before)
     if suppress_above is not None:
         judged = found.values if found.judged is None else found.judged
@@ -258,11 +261,11 @@ def _columns(formed: Formed, margin: Margin, found: MarginFigures, suppress_abov
 
 def _codes(formed: Formed, margin: Margin) -> tuple[Sequence[Shown], ...]:
     """The codes of a margin's figures, by key, the last key varying fastest; None for what is summed over."""
-    sizes = [len(key.cells or ()) if place in margin else 1 for place, key in enumerate(formed.plan.keys)]
+    sizes = [len(key.cells or ()) if index in margin else 1 for index, key in enumerate(formed.plan.keys)]
     found: list[Sequence[Shown]] = []
-    for place, (heading, key) in enumerate(zip(formed.headings, formed.plan.keys, strict=True)):
-        outer, inner = prod(sizes[:place]), prod(sizes[place + 1 :])
-        if place not in margin:
+    for index, (heading, key) in enumerate(zip(formed.headings, formed.plan.keys, strict=True)):
+        outer, inner = prod(sizes[:index]), prod(sizes[index + 1 :])
+        if index not in margin:
             found.append([None] * (outer * inner))
             continue
         run = [code for cell in key.cells or () for code in repeat(heading.code(cell), inner)]
@@ -284,19 +287,19 @@ def calibrate_estimated(formed: Formed, estimated: EstimatedMeasure, targets: Se
 def _fit_to(calibrated: CalibratedTable, margin: Margin, found: MarginFigures, level: Decimal) -> MarginFigures:
     """The figures of a margin after calibration; those that are public totals have no interval and no error."""
     made, step = calibrated.figures(margin, level), calibrated.step
-    places = made.positions.tolist()
+    indices = made.positions.tolist()
     public = made.public.tolist()
     low, high = (_in_units(_whole(ends), step) for ends in (made.low, made.high))
     sampling = None if found.sampling is None else found.sampling[made.positions] * made.factors**2
     return MarginFigures(
         values=_in_units([int(value) for value in made.values.tolist()], step),
-        raw=[found.raw[place] for place in places],
+        raw=[found.raw[index] for index in indices],
         low=[None if known else end for known, end in zip(public, low, strict=True)],
         high=[None if known else end for known, end in zip(public, high, strict=True)],
         errors=np.where(made.public, 0.0, made.errors),
         sampling=None if sampling is None else np.where(made.public, 0.0, sampling),
-        positions=places,
-        before=[found.values[place] for place in places],
+        positions=indices,
+        before=[found.values[index] for index in indices],
     )
 
 
@@ -309,24 +312,24 @@ def _describe(formed: Formed, targets: Sequence[Target], calibrated: CalibratedT
     ]
     return Calibration(
         targets=tuple(
-            CalibrationTarget(target.name, tuple(by[place] for place in target.kept), target.source)
+            CalibrationTarget(target.name, tuple(by[index] for index in target.kept), target.source)
             for target in targets
         ),
         left_out=tuple(
-            {by[place]: cells[place][at]}
-            for place, size in enumerate(formed.sizes)
+            {by[index]: cells[index][at]}
+            for index, size in enumerate(formed.sizes)
             for at in range(size)
-            if at not in calibrated.present[place]
+            if at not in calibrated.present[index]
         ),
         shared_out=tuple(
             (
-                targets[place].name,
+                targets[index].name,
                 {
                     by[key]: cells[key][calibrated.present[key][position]]
-                    for key, position in zip(targets[place].kept, at, strict=True)
+                    for key, position in zip(targets[index].kept, at, strict=True)
                 },
             )
-            for place, at in raked.unmatched
+            for index, at in raked.unmatched
         ),
     )
 

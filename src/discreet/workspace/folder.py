@@ -61,7 +61,7 @@ class LedgerSettings:
 
     def __post_init__(self) -> None:
         if self.store not in {"sqlite", "postgres"}:
-            raise UsageError(f"ledger store must be sqlite or postgres; '{self.store}' came.", store=self.store)
+            raise UsageError(f"ledger store must be sqlite or postgres; received '{self.store}'.", store=self.store)
         if (self.store == "postgres") != (self.dsn_env is not None):
             raise UsageError(
                 "a PostgreSQL ledger, and only that, names the environment variable that holds its DSN.",

@@ -144,7 +144,7 @@ def find_elsewhere(workspace: Workspace, population: str) -> tuple[Elsewhere, ..
             found.append(Elsewhere(_printable(path.name)))
         else:
             found.extend(known.get(_folded(population), ()))
-    return tuple(sorted(found, key=lambda one: (one.budget is None, one.place)))
+    return tuple(sorted(found, key=lambda item: (item.budget is None, item.place)))
 
 
 def _note(workspace: Workspace) -> Path:
@@ -165,11 +165,11 @@ def _parse(text: str) -> dict[str, list[Elsewhere]]:
     note = json.loads(text)
     if note["schema"] != SCHEMA:
         raise ValueError("another schema")
-    place = _printable(_text(note["path"]))
+    folder = _printable(_text(note["path"]))
     known: dict[str, list[Elsewhere]] = {}
-    for one in note["populations"]:
-        told = Elsewhere(place, _printable(_text(one["budget"])))
-        known.setdefault(_folded(_text(one["population"])), []).append(told)
+    for item in note["populations"]:
+        elsewhere = Elsewhere(folder, _printable(_text(item["budget"])))
+        known.setdefault(_folded(_text(item["population"])), []).append(elsewhere)
     return known
 
 

@@ -96,14 +96,14 @@ class _Stream:
         batches = iter(source.batches(self._names))
         first = next(batches, None)
         # A file without rows is a data set like any other: every column is then empty text.
-        empty = pa.schema([(place, pa.string()) for place in self._places])
+        empty = pa.schema([(index, pa.string()) for index in self._places])
         self._schema = empty if first is None else first.rename_columns(self._places).schema
         self._batches = batches if first is None else chain((first,), batches)
 
     @property
     def _places(self) -> list[str]:
         # SQL names know no case and files do, so columns travel by their place.
-        return [f"c{place}" for place in range(len(self._names))]
+        return [f"c{index}" for index in range(len(self._names))]
 
     def place(self, name: str) -> str:
         """The name under which a column of the file arrives."""
@@ -187,11 +187,11 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
             codes = ", ".join(quote(canonical_code(category.code)) for category in column.categories)
             connection.execute(f"CREATE TYPE {enum_name(index)} AS ENUM ({codes})")
     parts = [column_expressions(column, i, stream.form(column)) for i, column in enumerate(card.columns)]
-    places = [stream.place_of(column) for column in card.columns]
+    indices = [stream.place_of(column) for column in card.columns]
     connection.register("incoming", stream.reader())
     connection.execute("PRAGMA disable_optimizer")  # takes the square of the number of columns and finds nothing here
     try:
-        connection.execute(f"CREATE TABLE staged AS {_staging_query(card, parts, places)}")
+        connection.execute(f"CREATE TABLE staged AS {_staging_query(card, parts, indices)}")
     except duckdb.Error:
         if stream.fault is not None:
             raise stream.fault from None
@@ -201,8 +201,8 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
     connection.execute("PRAGMA enable_optimizer")
 
 
-def _staging_query(card: Card, parts: list[ColumnExpressions], places: list[str]) -> str:
-    raw = ", ".join(f"{place} AS r{i}" for i, place in enumerate(places))
+def _staging_query(card: Card, parts: list[ColumnExpressions], positions: list[str]) -> str:
+    raw = ", ".join(f"{index} AS r{i}" for i, index in enumerate(positions))
     clean = ", ".join(f"{part.clean} AS t{i}" for i, part in enumerate(parts))
     parsed = ", ".join(f"t{i}, {part.parsed} AS p{i}" for i, part in enumerate(parts))
     final = ", ".join(
@@ -296,16 +296,16 @@ def _weigh(connection: duckdb.DuckDBPyConnection, card: Card) -> WeightReport | 
         f"SELECT {group}, coalesce(sum({weight}::HUGEINT), 0), coalesce(sum({capped}::HUGEINT), 0), "
         f"count(*) FILTER ({capped} < {weight}) FROM staged WHERE {unit} IS NOT NULL GROUP BY 1"
     ).fetchall()
-    found = {place: (int(before), int(after), int(cut)) for place, before, after, cut in rows}
+    found = {index: (int(before), int(after), int(cut)) for index, before, after, cut in rows}
     step = card.column(card.weight.column).step or Decimal(1)
     before, after, cut = (sum(part) for part in zip((0, 0, 0), *found.values(), strict=True))
     groups = []
     if by is not None:
         codes: list[str | None] = [category.code for category in card.column(by).categories]
-        places = [*range(len(codes)), *([None] if None in found else [])]
+        indices = [*range(len(codes)), *([None] if None in found else [])]
         named = [*codes, *([None] if None in found else [])]
-        for code, place in zip(named, places, strict=True):
-            groups.append(GroupReport(code, *_cut(*found.get(place, (0, 0, 0)), step=step)))
+        for code, index in zip(named, indices, strict=True):
+            groups.append(GroupReport(code, *_cut(*found.get(index, (0, 0, 0)), step=step)))
     return WeightReport(*_cut(before, after, cut, step=step), tuple(groups))
 
 

@@ -42,8 +42,8 @@ def read_public_file(source: DataSource, *, name: str, key: str) -> PublicTable:
         column, values = _type_column(source, column_name, column_texts)
         columns.append(column)
         stored.append(values)
-    place = source.names.index(key)
-    _check_key(source, columns[place], stored[place])
+    index = source.names.index(key)
+    _check_key(source, columns[index], stored[index])
     rows = tuple(zip(*stored, strict=True))
     return PublicTable(name=name, version=1, key=key, columns=tuple(columns), rows=rows)
 
@@ -89,8 +89,8 @@ def _as_texts(array: Any) -> Sequence[str | None]:
 
     if types.is_floating(array.type):
         array = compute.if_else(compute.is_finite(array), array, None)
-    found: Sequence[str | None] = array.cast(pa.string()).to_pylist()
-    return found
+    result: Sequence[str | None] = array.cast(pa.string()).to_pylist()
+    return result
 
 
 def _clean(text: str | None) -> str | None:

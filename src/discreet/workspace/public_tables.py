@@ -93,7 +93,7 @@ class PublicColumn:
     def position(self, code: str) -> int | None:
         """Where a code stands among the categories, or None; codes compare as they do in a card."""
         wanted = canonical_code(code)
-        return next((place for place, known in enumerate(self.categories) if canonical_code(known) == wanted), None)
+        return next((index for index, known in enumerate(self.categories) if canonical_code(known) == wanted), None)
 
 
 @dataclass(frozen=True)
@@ -125,19 +125,19 @@ class PublicTable:
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        return {column.name: place for place, column in enumerate(self.columns)}
+        return {column.name: index for index, column in enumerate(self.columns)}
 
     def column(self, name: str) -> PublicColumn:
         """The column of that name, or UnknownName with the nearest one."""
-        place = self._places.get(name)
-        if place is None:
+        index = self._places.get(name)
+        if index is None:
             raise UnknownName(sort="Column", name=name, where=f"'{self.name}'", known=self._places)
-        return self.columns[place]
+        return self.columns[index]
 
     def values(self, name: str) -> tuple[int | None, ...]:
         """The stored values of a column, in the order of rows."""
-        place = self._places[self.column(name).name]
-        return tuple(row[place] for row in self.rows)
+        index = self._places[self.column(name).name]
+        return tuple(row[index] for row in self.rows)
 
     def to_json(self) -> str:
         """What is stored. Ranges are left out: they follow from the rows."""
@@ -248,9 +248,9 @@ def _from_json(found: Mapping[str, Any], name: str, version: int) -> PublicTable
             ColumnKind(entry["kind"]),
             step=None if entry["step"] is None else Decimal(entry["step"]),
             categories=entry["categories"],
-            values=[row[place] for row in rows],
+            values=[row[index] for row in rows],
         )
-        for place, entry in enumerate(found["columns"])
+        for index, entry in enumerate(found["columns"])
     ]
     return PublicTable(name=name, version=version, key=found["key"], columns=tuple(columns), rows=rows)
 
@@ -266,8 +266,8 @@ def _table_name(file: Path, name: str | None) -> str:
     if not _NAME.fullmatch(called):
         raise UsageError(
             "the name of a public table is a lower-case letter, then letters, digits or _, at most 63; "
-            f"'{called[:40]}' came. Choose one with --name.",
+            f"received '{called[:40]}'. Choose one with --name.",
             parameter="name",
-            came=called[:40],
+            given=called[:40],
         )
     return called

@@ -56,14 +56,16 @@ class RowSource:
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
-            raise UsageError(f"--engine must be one of {', '.join(ENGINES)}; '{self.engine}' came.", engine=self.engine)
+            raise UsageError(
+                f"--engine must be one of {', '.join(ENGINES)}; received '{self.engine}'.", engine=self.engine
+            )
         given = {"path": self.path, "dsn_env": self.dsn_env, "remote": self.remote, "table": self.table}
         wanted = {"duckdb": {"path"}, "postgres": {"dsn_env", "table"}, "spark": {"remote", "table"}}[self.engine]
         if {key for key, value in given.items() if value is not None} != wanted:
             words = {"duckdb": "a file", "postgres": "--dsn-env and --table", "spark": "--remote and --table"}
             raise UsageError(f"--engine {self.engine} takes {words[self.engine]}, and no other source.")
         if self.table is not None and not _TABLES[self.engine].fullmatch(self.table):
-            raise UsageError(f"{_TABLE_RULES[self.engine]}; another name came.", engine=self.engine)
+            raise UsageError(f"{_TABLE_RULES[self.engine]}; received another name.", engine=self.engine)
         if self.dsn_env is not None and not _VARIABLE.fullmatch(self.dsn_env):
             raise UsageError("--dsn-env is the name of an environment variable that holds the connection string.")
         if self.remote is not None and not _REMOTE.fullmatch(self.remote):

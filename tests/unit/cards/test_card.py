@@ -116,7 +116,7 @@ def test_what_is_no_number(card_text: str, written: str) -> None:
 @pytest.mark.parametrize("written", ["yes", "on", "True", "TRUE", "1", "no"])
 def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
     found = problems(card_text.replace("public: true", f"public: {written}"))
-    assert found == (f"survey.yaml:11: public of column 'province' must be true or false; '{written}' came",)
+    assert found == (f"survey.yaml:11: public of column 'province' must be true or false; received '{written}'",)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("epsilon: 3", "epsilon: 1e308", "8: budget epsilon must be"),
         ("epsilon: 3,", "epsilon: 3, per_analyst_delta: 1e-6,", "8: budget: per_analyst_delta"),
         ("budget: {epsilon: 3, per_analyst: 1}\n", "", "1: key 'budget' is missing in the card"),
-        ("type: integer", "type: float", "10: type of column 'person_id' must be integer or text or row; 'float'"),
+        ("type: integer", "type: float", "10: type of column 'person_id' must be integer or text or row; received 'fl"),
         ("kind: text", "kind: text, bounds: [0, 1]", "15: 'bounds' does not go with kind text"),
-        ("[12, 110]", "[110, 12]", "12: bounds of column 'age' must be [low, high] with low < high; [1"),
+        ("[12, 110]", "[110, 12]", "12: bounds of column 'age' must be [low, high] with low < high; received [1"),
         ("[12, 110]", "[12]", "12: bounds of column 'age' are a list of two numbers"),
         ("[12, 110]", "[12.5, 110]", "12: bound 12.5 of column 'age' is not a multiple of its step"),
         ("bounds: [1.2, 2.1], step: 0.001, ", "", "14: number column 'height' needs bounds, or a step"),
@@ -146,7 +146,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("10: 1700", "10: 1700, 99: 3", "7: caps are given for '99'"),
         ("10: 1700", "10: 1700.001", "7: cap 1700.001 is not a multiple of the weight's step"),
         ("10: 1700", "10: 17000", "7: cap 17000 is above the weight's upper bound 15000"),
-        ("10: 1700", "10: 0", "7: cap of '10' must be positive; 0 came"),
+        ("10: 1700", "10: 0", "7: cap of '10' must be positive; received 0"),
         ("by: province", "by: age", "7: cap column 'age' must be a public category column"),
         ("column: weight", "column: diagnosis", "7: weight column 'diagnosis' must be a number"),
         ("[0, 15000]", "[-1, 15000]", "weight column 'weight' must have bounds from 0 upwards"),
@@ -159,7 +159,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("  age:", "  Height:", "differ by case only"),
         ("kind: text", "kind: text, provenance: from_rows", "does not go with kind text"),
         ("[12, 110]", "[12, 110], provenance: rows", "12: provenance of column 'age' can only be from_rows"),
-        ("size: private", "allow: [bootstrp]", "6: allow must be bootstrap or generated; 'bootstrp' came"),
+        ("size: private", "allow: [bootstrp]", "6: allow must be bootstrap or generated; received 'bootstrp'"),
         ("kind: text", "kind: texte", "15: kind of column 'diagnosis' must be id or category"),
     ],
 )  # fmt: skip
@@ -383,7 +383,7 @@ def test_several_totals_and_a_grand_total(card_text: str) -> None:
         ("{by: province, source: Census}", "key 'values' is missing in totals"),
         ("{by: province, values: {10: 1}, source: Census}", "totals are missing for '24' of 'province'"),
         ("{by: province, values: {10: 1, 24: 2, 99: 3}, source: C}", "totals are given for '99', not among"),
-        ("{by: province, values: {10: -1, 24: 2}, source: C}", "total of '10' must not be negative; -1 came"),
+        ("{by: province, values: {10: -1, 24: 2}, source: C}", "total of '10' must not be negative; received -1"),
         ("{by: province, values: {10: 0, 24: 0}, source: C}", "not all of them 0"),
         ("{by: province, values: {10: many, 24: 2}, source: C}", "total of '10' must be a plain decimal number"),
         ("{by: province, values: 7, source: C}", "totals are a mapping from code to number"),
@@ -394,7 +394,7 @@ def test_several_totals_and_a_grand_total(card_text: str) -> None:
         ("[{values: 3, source: C}, {values: 3, source: D}]", "the grand total is given twice"),
         (
             "[{values: 3, source: C}, {by: province, values: {10: 1, 24: 1}, source: D}]",
-            "must agree on the grand total: 3 and 2 came",
+            "must agree on the grand total; received 3 and 2",
         ),
     ],
 )

@@ -87,7 +87,7 @@ def test_the_questions_of_one_respondent_stay_within_the_total() -> None:
         ("epsilon: 6", "epsilon: DECIDE", "epsilon is still to be decided"),
         ("version: 3", "version: 1.5", "version must be a whole number"),
         ("kind: integer, bounds: [0, 200]", "kind: integer", "needs bounds"),
-        ("kind: integer, bounds: [0, 200]", "kind: text", "must be category or integer or number; 'text' came"),
+        ("kind: integer, bounds: [0, 200]", "kind: text", "must be category or integer or number; received 'text'"),
         ("missing: public", "missing: public, randomiser: clip", "randomiser 'clip' is not one for"),
         ("missing: public", "missing: public, randomiser: duchy", "did you mean 'duchi'?"),
         ("missing_codes: [9]", "randomiser: grr, epsilon: 60", "epsilon of 'grr' must be above 0 and at most 50"),

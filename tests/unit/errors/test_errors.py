@@ -134,7 +134,7 @@ def test_every_refusal_is_legible_and_so_are_its_facts() -> None:
     hostile = "\x1b[2J" + "long" * 1_000 + "\n"
     told = [
         Refused(f"'{hostile}' is no name.", name=hostile, count=7),
-        ParameterInvalid(parameter="level", rule="must be a number", came=hostile),
+        ParameterInvalid(parameter="level", rule="must be a number", given=hostile),
         UnknownName(sort="Column", name=hostile, where="the card", known=[hostile[:-1]]),
         ChargedNotAnswered(dataset=hostile, request_id=hostile, suspended=False),
         CardInvalid(file=hostile, problems=[f"{hostile}:1: {hostile}", "a.yaml:2: no unit"]),

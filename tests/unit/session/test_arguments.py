@@ -214,7 +214,7 @@ def test_a_wrong_argument_is_refused_in_our_words(house: Session, method: str, n
         assert isinstance(refusal, DiscreetError), f"{value!r:.60}: {refusal!r}"
         assert len(refusal.message) > 15, value
         if isinstance(refusal, ParameterInvalid):
-            assert all(refusal.fields[part] for part in ("parameter", "rule", "came")), value
+            assert all(refusal.fields[part] for part in ("parameter", "rule", "given", "came")), value
     assert house.budget("all").population.charges == before
 
 

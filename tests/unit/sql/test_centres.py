@@ -120,8 +120,8 @@ def test_a_column_without_a_guess_keeps_its_plan(house: Session, tmp_path: Path)
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (", typical: 100001", r"typical of column 'income' must lie within its bounds \[0, 100000\]; 100001 came"),
-        (", precision: 0", "precision of column 'income' must be positive; 0 came"),
+        (", typical: 100001", r"typical of column 'income' must lie within its bounds \[0, 100000\]; received 100001"),
+        (", precision: 0", "precision of column 'income' must be positive; received 0"),
         (", typical: much", "typical of column 'income'"),
     ],
 )

@@ -171,13 +171,13 @@ def test_whole_number_keys_are_matched_as_codes() -> None:
 
 
 def test_a_missing_category_is_named_with_the_next_step() -> None:
-    with pytest.raises(ParameterInvalid, match=r"'province'.*discreet public add --replace; none for '24' came"):
+    with pytest.raises(ParameterInvalid, match=r"'province'.*discreet public add --replace; received none for '24'"):
         read_totals(public_table(("35", "10")), "people", HEADING, [0, 1, 2])
 
 
 def test_an_absent_total_is_missing_too() -> None:
     heading = Heading("province", HEADING.title, KeyFace("province", codes=("11", "35")))
-    with pytest.raises(ParameterInvalid, match="none for '11' came"):
+    with pytest.raises(ParameterInvalid, match="received none for '11'"):
         read_totals(public_table(), "old", heading, [0, 1])
 
 

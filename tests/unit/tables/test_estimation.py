@@ -94,7 +94,7 @@ def test_what_does_not_determine_the_cells_is_refused(
 
 def test_values_and_slices_that_do_not_belong_are_refused() -> None:
     estimator = LinearEstimator(lay_out(2, 3, slicing=0), [Observation((0, 1), False, (1.0, 2.0))])
-    with pytest.raises(ValueError, match="values came for 0"):
+    with pytest.raises(ValueError, match="received values for 0"):
         estimator.estimate([])
     with pytest.raises(ValueError, match="no such slice"):
         estimator.terms((0, 1), 2)

@@ -278,8 +278,8 @@ def _worst_changes(rows: Mapping[Cell, Sequence[int]]) -> NDArray[Any]:
     places = np.repeat(np.arange(len(CELLS)), [len(rows[cell]) for cell in CELLS])
     return np.array(
         [
-            np.where(places == place, np.abs(values - value), values + value).max()
-            for value, place in zip(values, places, strict=True)
+            np.where(places == index, np.abs(values - value), values + value).max()
+            for value, index in zip(values, places, strict=True)
         ]
     )
 
@@ -289,8 +289,8 @@ def _count_outsiders(rows: Mapping[Cell, Sequence[int]]) -> tuple[int, int]:
     outside = unbounded = 0
     for values in rows.values():
         ordered = sorted(values)
-        for place, value in enumerate(ordered):
-            rest = ordered[:place] + ordered[place + 1 :]
+        for index, value in enumerate(ordered):
+            rest = ordered[:index] + ordered[index + 1 :]
             if value < rest[0] or value > rest[-1]:
                 outside += 1
                 unbounded += rest[0] == rest[-1]

@@ -43,7 +43,7 @@ def draw_figures(farms: Farms, *, replicates: int = REPLICATES) -> list[Drawn]:
     """The paper's three figures and ours; ParameterInvalid when there are too few or too many replicates."""
     if not 10 <= replicates <= MOST_REPLICATES:
         rule = f"must be a whole number from 10 to {MOST_REPLICATES:,}"
-        raise ParameterInvalid(parameter="replicates", rule=rule, came=str(replicates))
+        raise ParameterInvalid(parameter="replicates", rule=rule, given=str(replicates))
     generator = np.random.default_rng(SEED)
     own = printed_cell_sensitivities(farms.cells, statistic=TableKind.TOTAL)
     alone = _replicate(farms, own, generator, replicates)

@@ -84,14 +84,14 @@ def _unshown(done: FarmsReproduction) -> Markup:
 
 
 def _tables(done: FarmsReproduction) -> Markup:
-    told = (
+    text = (
         "Every figure is computed here; where the printed one differs, it stands beside it. Table 1 is computed from "
         "the rows."
         if done.farms.rows is not None
         else "Table 1 is the paper's own, with one figure corrected; Tables 2 to 4 are computed from it."
     )
     parts = [_cross(done.compared, number) for number in _CAPTIONS]
-    return element("section", element("h2", "Tables 1 to 4"), element("p", told), *parts, id="tables")
+    return element("section", element("h2", "Tables 1 to 4"), element("p", text), *parts, id="tables")
 
 
 def _cross(compared: Iterable[Compared], number: int) -> Markup:

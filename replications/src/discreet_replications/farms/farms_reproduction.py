@@ -169,15 +169,15 @@ def reproduce_bootstrap(
     from discreet_replications.farms.farms_files import FILES, KIND, RESULTS, write_reproduction
 
     require_limits("the audit of the reproduction", extra="tables")
-    told = progress or (lambda _stage, _done, _all: None)
+    text = progress or (lambda _stage, _done, _all: None)
     check_folder(folder, kind=KIND, results=RESULTS, files=FILES)
     farms = published_farms() if data is None else read_farms(data)
-    told("drawing replicates", 0, 3)
+    text("drawing replicates", 0, 3)
     replicates = REPLICATES if replicates is None else replicates
     drawn = draw_figures(farms, replicates=replicates)
-    told("auditing", 1, 3)
+    text("auditing", 1, 3)
     done = _reproduce(folder, farms, replicates=replicates)
-    told("writing", 2, 3)
+    text("writing", 2, 3)
     write_reproduction(done, drawn)
     return done
 
@@ -259,8 +259,8 @@ def list_sensitivities(farms: Farms) -> list[PrintedSensitivity]:
         ),
         PrintedSensitivity(
             "table of totals, (ii)",
-            f"9·V: {_span(9 * one for one in printed.values())}",
-            f"9·max(V, M): {_span(9 * one for one in right.values())}",
+            f"9·V: {_span(9 * item for item in printed.values())}",
+            f"9·max(V, M): {_span(9 * item for item in right.values())}",
             "a row touches two cells, so 2·max(V, M) is enough",
         ),
         PrintedSensitivity(

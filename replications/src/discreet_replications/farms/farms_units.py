@@ -81,21 +81,21 @@ class FarmUnits:
     def tell(self) -> list[str]:
         """The unit and what it costs, in sentences."""
         counts, totals = self.lines[0], self.lines[1]
-        told = [UNIT]
+        lines = [UNIT]
         if self.counted is not None:
             rows, farms, seasons, cells = self.counted
-            told.append(
+            lines.append(
                 f"Counted in the file: {rows:,} rows, {farms:,} farms, up to {seasons} rows and {cells} cells each. "
                 f"With noise that is right for rows, {self.beyond:,} of {farms:,} farms can lose more than ε."
             )
         most = "up to" if totals.exact else "at most"
         printed, right = (f"{float(loss):.2f}" for loss in totals.losses)
-        told.append(
+        lines.append(
             f"For the farm as unit the table of counts needs {counts.farm:,} instead of {counts.row:,}, and the table "
             f"of totals {most} {totals.farm:,} kg instead of {totals.row:,}. Where rows are promised ε = 1, a farm "
             f"loses {most} {printed} in the table of totals as printed, and {right} as corrected."
         )
-        return told
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         names = ("rows", "farms", "most_rows_of_a_farm", "most_cells_of_a_farm")
@@ -178,17 +178,17 @@ def _matrix(
 ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     """What each farm adds to each cell: its rows, or their kilograms."""
     added = np.zeros((len(held), len(CELLS)), dtype=np.int64)
-    for place, rows in enumerate(held):
+    for index, rows in enumerate(held):
         for cell, kilograms in rows:
-            added[place, CELLS.index(cell)] += kilograms if value else 1
+            added[index, CELLS.index(cell)] += kilograms if value else 1
     return added
 
 
 def _moves(added: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     """How far the whole table moves when one farm takes the place of another, for every pair."""
-    return np.array([np.abs(added - one).sum(axis=1) for one in added])
+    return np.array([np.abs(added - item).sum(axis=1) for item in added])
 
 
 def _widest(added: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> dict[Cell, int]:
     wide = added.max(axis=0) - added.min(axis=0)
-    return {cell: int(wide[place]) for place, cell in enumerate(CELLS)}
+    return {cell: int(wide[index]) for index, cell in enumerate(CELLS)}

@@ -43,13 +43,13 @@ def _tell_tables(farms: Farms, compared: Sequence[Compared]) -> list[str]:
     first = 1 if farms.rows is not None else 2
     taken = [line for line in compared if line.table >= first]
     agreeing = sum(line.agrees for line in taken)
-    told = [
+    lines = [
         f"From {farms.source}: {agreeing} of {len(taken)} printed figures of Tables {first} to 4 come out to the last "
         "decimal."
     ]
     if any(line.misprint for line in compared):
         (cell, right), printed = MISPRINT, PRINTED[MISPRINT[0]]
-        told.append(
+        lines.append(
             f"One figure is a misprint: the maximum of {name_cell(cell)} is {right:,}, printed as {printed.high:,}. "
             f"{printed.n} rows of {printed.high:,} kg at most could not total {printed.total:,}."
         )
@@ -57,8 +57,8 @@ def _tell_tables(farms: Farms, compared: Sequence[Compared]) -> list[str]:
     if wrong:
         named = [f"{line.figure} of {name_cell(line.cell)} in Table {line.table}" for line in wrong]
         more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
-        told.append(f"These differ, so the rows are not the paper's: {', '.join(named[:_LISTED])}{more}.")
-    return told
+        lines.append(f"These differ, so the rows are not the paper's: {', '.join(named[:_LISTED])}{more}.")
+    return lines
 
 
 def _tell_sensitivities(farms: Farms) -> str:

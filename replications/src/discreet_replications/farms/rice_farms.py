@@ -114,8 +114,8 @@ def published_farms() -> Farms:
     """The nine cells of Table 1, with its one misprint corrected."""
     wrong, right = MISPRINT
     cells = {
-        cell: CellSummary(n=one.n, total=one.total, low=one.low, high=right if cell == wrong else one.high)
-        for cell, one in PRINTED.items()
+        cell: CellSummary(n=item.n, total=item.total, low=item.low, high=right if cell == wrong else item.high)
+        for cell, item in PRINTED.items()
     }
     return Farms(cells, None, f"Table 1 of the paper, with the maximum of {name_cell(wrong)} corrected")
 
@@ -123,7 +123,7 @@ def published_farms() -> Farms:
 def read_farms(file: Path) -> Farms:
     """The farms of a CSV or CSV.gz file, or of a folder that holds it; PathInvalid or FileRefused say what is wrong."""
     if file.is_dir():
-        file = next((one for name in _FILES if (one := file / name).is_file()), file)
+        file = next((item for name in _FILES if (item := file / name).is_file()), file)
     if not file.is_file():
         raise PathInvalid(
             f"'{file}' is not a regular file, nor a folder with {_FILES[0]}. Give RiceFarms as CSV or CSV.gz, or leave "
@@ -158,12 +158,12 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, str]]:
         missing = [name for name in _COLUMNS if name not in names]
         if missing:
             raise _refusal(file, f"lacks the columns {', '.join(missing)}. RiceFarms has {', '.join(_COLUMNS)}")
-        places = [names.index(name) for name in (*_COLUMNS, *([_FARM] if _FARM in names else []))]
+        indices = [names.index(name) for name in (*_COLUMNS, *([_FARM] if _FARM in names else []))]
         for row in reader:
             if row and len(row) != len(names):
                 raise _refusal(file, "has a line that is longer or shorter than its heading")
             if row:
-                status, varieties, output, *farm = (row[place].strip() for place in places)
+                status, varieties, output, *farm = (row[index].strip() for index in indices)
                 yield status, varieties, output, farm[0] if farm else ""
     except csv.Error:
         raise _refusal(file, "cannot be read as CSV") from None

@@ -86,8 +86,8 @@ class Agreement:
             ],
             "ontario_height_within_5_percent": self.heights_near,
             "rank_correlations": [
-                {"query": one.query.name, "epsilon": float(one.epsilon), "spearman": one.correlation}
-                for one in self.ranks
+                {"query": item.query.name, "epsilon": float(item.epsilon), "spearman": item.correlation}
+                for item in self.ranks
             ],
             "rank_correlation_pooled": self.pooled,
         }
@@ -147,7 +147,7 @@ def tell_faults(*, categories: Sequence[tuple[str, int]], columns: int) -> list[
 
 def tell_gain(comparison: PrintedComparison) -> list[str]:
     """What doing it rightly changes at ε = 1, for the two headline statistics."""
-    told = []
+    parts = []
     for query in (query for query in comparison.queries if query.name in _HEADLINES):
         lines = [line for line in comparison.lines if (line.query, line.group) == (query, EVERYWHERE)]
         at = [line for line in lines if line.epsilon == _REFERENCE]
@@ -156,11 +156,11 @@ def tell_gain(comparison: PrintedComparison) -> list[str]:
         right = [f"{tell_amount(line.correct)} {unit} ({_tell_way(line)})" for line in at]
         if at:
             said = " and ".join(f"{error} ({model})" for model, error in theirs.items())
-            told.append(
+            parts.append(
                 f"{short_label(query).capitalize()} at ε = 1, mean over provinces: the report was off by {said}. Done "
                 f"rightly, it is off by {', '.join(right)}."
             )
-    return told
+    return parts
 
 
 def _tell_way(line: ErrorLine) -> str:

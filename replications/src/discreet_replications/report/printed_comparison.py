@@ -123,7 +123,7 @@ def compare(folder: Path, *, theirs: Theirs, source: str, provinces: Mapping[str
     lines: list[ErrorLine] = []
     for query in queries:
         for epsilon in epsilons:
-            for model, mechanism in ((model, one) for model, every in MODELS.items() for one in every or ("",)):
+            for model, mechanism in ((model, item) for model, every in MODELS.items() for item in every or ("",)):
                 found = [
                     _line(query, epsilon, model, mechanism, label, theirs.get((query.name, epsilon, model, code)),
                           measured, expected)
@@ -145,9 +145,9 @@ def correlate_ranks(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _ranks(values: Sequence[float]) -> NDArray[float64]:
-    _, places, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
+    _, indices, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    ranks: NDArray[float64] = (ends - (counts - 1) / 2)[places]
+    ranks: NDArray[float64] = (ends - (counts - 1) / 2)[indices]
     return ranks
 
 
@@ -162,9 +162,9 @@ def _line(
     expected: Mapping[_Key, tuple[str, float]],
 ) -> ErrorLine:
     at = (float(epsilon), query.name, group)
-    told, correct = measured[model, mechanism, *at]
+    text, correct = measured[model, mechanism, *at]
     _, naive = measured["naive", model, *at]
-    return ErrorLine(query, epsilon, model, group, theirs, naive, correct, told, expected[model, mechanism, *at][1])
+    return ErrorLine(query, epsilon, model, group, theirs, naive, correct, text, expected[model, mechanism, *at][1])
 
 
 def _average(lines: Sequence[ErrorLine]) -> ErrorLine:

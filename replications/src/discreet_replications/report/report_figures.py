@@ -88,7 +88,7 @@ def _draw_heights(heights: Heights) -> Figure:
     size = (height - 1.3) / height
     absurd = figure.add_axes((2.1 / width, 0.62 / height, 3.4 / width, size))
     close = figure.add_axes((5.75 / width, 0.62 / height, 3.7 / width, size))
-    estimate, low, high = (np.array([one[place] for one in heights.local]) for place in range(3))
+    estimate, low, high = (np.array([item[index] for item in heights.local]) for index in range(3))
     for axes in (absurd, close):
         axes.vlines(heights.truth, rows - 0.38, rows + 0.38, color="#9aa3ad", linewidth=2.4, label="true mean")
         axes.hlines(rows, low, high, color=_RIGHT["local"], linewidth=1.2)
@@ -114,11 +114,11 @@ def _draw_errors(comparison: PrintedComparison, model: str) -> Figure:
     width, height = 9.6, 5.3
     figure = new_figure(width, height, f"{model.capitalize()} model: error against ε")
     step, tall = (width - 0.2) / 3, (height - 0.7) / 2
-    for place, query in enumerate(comparison.queries):
-        left, bottom = 0.68 + step * (place % 3), 0.52 + tall * (1 - place // 3)
+    for index, query in enumerate(comparison.queries):
+        left, bottom = 0.68 + step * (index % 3), 0.52 + tall * (1 - index // 3)
         axes = figure.add_axes((left / width, bottom / height, (step - 0.75) / width, (tall - 0.65) / height))
         _draw_panel(axes, comparison, query, model)
-        if place == 0:
+        if index == 0:
             handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(0.0, 1 - 0.25 / height), ncols=5, frameon=False)
     words = "Mean absolute error over provinces; axes logarithmic; more privacy to the left"
@@ -134,9 +134,9 @@ def _draw_panel(axes: Any, comparison: PrintedComparison, query: StudyQuery, mod
     axes.plot([float(line.epsilon) for line in known], [line.theirs for line in known], "D", color=INK, markersize=4.5,
               fillstyle="none", zorder=4, label="the report")  # fmt: skip
     axes.plot(epsilons, [line.naive for line in first], "o:", color=_RECIPE, markersize=3.5, label="its recipe, here")
-    for place, mechanism in enumerate(mechanisms):
+    for index, mechanism in enumerate(mechanisms):
         lines = comparison.pick(query=query, model=model, mechanism=mechanism)
-        _draw_correct(axes, lines, model, name=mechanism if len(mechanisms) > 1 else None, filled=place == 0)
+        _draw_correct(axes, lines, model, name=mechanism if len(mechanisms) > 1 else None, filled=index == 0)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(sorted(epsilons), [f"{epsilon:g}" for epsilon in sorted(epsilons)])

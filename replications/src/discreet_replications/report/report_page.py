@@ -100,17 +100,17 @@ def _reading(comparison: PrintedComparison) -> Markup:
         for line in comparison.pick(query=query, model="local")
         if line.naive < line.correct
     ]
-    told = [
+    lines = [
         "An error is the mean over runs of the distance from the figure without noise, then the mean over provinces. "
         "The recipe is held against the figure it starts from, codes and uncapped weights included, as in the report.",
         "Central and multi-message errors hide whether a person took part (add-remove). Hiding which answer was given "
         "(replace-one), as local and single-message reports do, doubles the noise of central counts.",
     ]
     if lucky:
-        told.append(
+        lines.append(
             f"In {len(lucky)} local cells the recipe's error is below the correct one ({'; '.join(lucky)}). Its "
             "figures are biased: they hardly depend on the answers, nobody can say how far they are off, and a share "
             "that happens to lie near the bias looks accurate. At large ε it also gains by spending ε + ln(k − 1). The "
             "correct estimates have an interval that holds."
         )
-    return element("section", element("h2", "How to read this"), bullets(told), id="reading")
+    return element("section", element("h2", "How to read this"), bullets(lines), id="reading")

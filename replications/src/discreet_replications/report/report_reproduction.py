@@ -120,8 +120,8 @@ def reproduce_report(
     errors, source = merge_theirs(None if theirs is None else read_theirs(theirs))
     _claim(folder)
     done = run_study(config, folder / "study", base=folder, jobs=jobs, progress=progress)
-    told = progress or (lambda _stage, _done, _all: None)
-    told("drawing figures", done.tasks, done.tasks)
+    text = progress or (lambda _stage, _done, _all: None)
+    text("drawing figures", done.tasks, done.tasks)
     return _write(folder, config, errors, source, seconds=done.seconds, jobs=jobs or default_jobs())
 
 

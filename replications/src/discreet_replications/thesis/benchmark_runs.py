@@ -200,11 +200,11 @@ def _replace(
             start = time.perf_counter()
             sample = model.sample(rows)
             sampled = time.perf_counter() - start
-            for place, statement in enumerate(statements):
+            for index, statement in enumerate(statements):
                 start = time.perf_counter()
                 asked = Replacement(statement.plain, statement.card, partial(_same, sample), absolute=True)
                 result = asked.draw().result
-                drawn[place].append((result, sampled + time.perf_counter() - start))
+                drawn[index].append((result, sampled + time.perf_counter() - start))
         for query, series in zip(queries, drawn, strict=True):
             truth = house.truth(query)
             yield Record(truth, method, None, Unproven(REASON), _trials(truth.result, series))

@@ -60,13 +60,13 @@ class Foresight:
             "clipped_rows": self.clipped_rows,
             "clipping_bias": self.bias,
             "sensitivity": float(self.sensitivity),
-            "relative_error": {one: self.relative_error(epsilon=Fraction(one)) for one in ("0.01", "0.1")},
+            "relative_error": {item: self.relative_error(epsilon=Fraction(item)) for item in ("0.01", "0.1")},
         }
 
 
 def foresee(query: ThesisQuery, table: ThesisTable) -> Foresight:
     """What is to be expected of one query."""
-    public = next(one for one in COLUMNS[query.dataset] if isinstance(one, Range) and one.column == query.column)
+    public = next(item for item in COLUMNS[query.dataset] if isinstance(item, Range) and item.column == query.column)
     low, high = Decimal(public.low), Decimal(public.high)
     histogram = table.histogram(query.column)
     with localcontext(EXACT):
@@ -85,4 +85,4 @@ def foresee_all(readings: Readings, reading: KidneyReading = KidneyReading.CLEAN
 
 def mean_error(foreseen: tuple[Foresight, ...], *, epsilon: Fraction) -> float:
     """The mean over queries, as the thesis takes it."""
-    return math.fsum(one.relative_error(epsilon=epsilon) for one in foreseen) / len(foreseen)
+    return math.fsum(item.relative_error(epsilon=epsilon) for item in foreseen) / len(foreseen)

@@ -129,7 +129,7 @@ def list_pairs(tables: Mapping[str, ThesisTable], generated: Callable[[str, str]
 
 def _street() -> Pair:
     people, rich, most = _STREET
-    others = tuple(Decimal(1_000 + (most - 1_000) * place // (people - 2)) for place in range(people - 1))
+    others = tuple(Decimal(1_000 + (most - 1_000) * index // (people - 2)) for index in range(people - 1))
     return Pair(
         name="street",
         words=f"a street of {people}: the richest has {rich:,}, or somebody with {others[0]:,} lives there instead",
@@ -164,7 +164,7 @@ def _without_maximum(table: ThesisTable, column: str, generated: Fraction | None
 
 
 def _range_of(dataset: str, column: str) -> Range:
-    return next(one for one in COLUMNS[dataset] if isinstance(one, Range) and one.column == column)
+    return next(item for item in COLUMNS[dataset] if isinstance(item, Range) and item.column == column)
 
 
 # --- the audit ------------------------------------------------------------------------------------------------------
@@ -174,16 +174,16 @@ def audit_all(
     pairs: Sequence[Pair], *, epsilon: str, samples: int, progress: Callable[[str, int, int], None]
 ) -> list[AuditFinding]:
     """Every audited strategy on every pair, with fresh noise."""
-    found: list[AuditFinding] = []
+    result: list[AuditFinding] = []
     for pair in pairs:
         with TemporaryDirectory(prefix="discreet-") as folder:
             for name, first, second in _ready(pair, Path(folder), epsilon):
-                progress(f"auditing {name} on {pair.name}", len(found), len(pairs) * len(AUDITED))
+                progress(f"auditing {name} on {pair.name}", len(result), len(pairs) * len(AUDITED))
                 proven = first.guarantee.differentially_private
                 asked = samples * (1 if proven else pair.times)
                 shown = audit(_answers(first, asked), _answers(second, asked), claimed=float(epsilon))
-                found.append(AuditFinding(pair, name, proven, shown))
-    return found
+                result.append(AuditFinding(pair, name, proven, shown))
+    return result
 
 
 def _answers(strategy: SensitivityStrategy, samples: int) -> list[float]:

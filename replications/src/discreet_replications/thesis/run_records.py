@@ -1,4 +1,4 @@
-"""What came of drawing: for each query and way of answering, its runs and what they say about each quantity."""
+"""What drawing gave: for each query and way of answering, its runs and what they say about each quantity."""
 
 from __future__ import annotations
 
@@ -121,5 +121,5 @@ class Records:
 
     def pick(self, method: ThesisMethod, epsilon: str) -> tuple[Record, ...]:
         """The records of one way of answering at one epsilon, by query; those that spend none belong to each."""
-        chosen = (one for one in self.found if one.method == method and one.epsilon in {epsilon, None})
-        return tuple(sorted(chosen, key=lambda one: one.query.number))
+        chosen = (item for item in self.found if item.method == method and item.epsilon in {epsilon, None})
+        return tuple(sorted(chosen, key=lambda item: item.query.number))

@@ -69,7 +69,7 @@ def run_scales(table: ThesisTable | None, setting: ThesisSetting) -> tuple[Scale
 
 def _errors(truth: int, sensitivity: int, epsilon: str, runs: int) -> SeriesSpread:
     drawn = draw_laplace(Fraction(truth), runs, sensitivity=Fraction(sensitivity), epsilon=Decimal(epsilon))
-    return SeriesSpread.of([abs(one - truth) for one in drawn])
+    return SeriesSpread.of([abs(item - truth) for item in drawn])
 
 
 def draw_scales(lines: Sequence[ScaleLine]) -> Drawn:
@@ -92,7 +92,7 @@ def draw_scales(lines: Sequence[ScaleLine]) -> Drawn:
         ),
         title=title,
         unit="distance from the exact answer, in medications",
-        columns=[(_short(one), f"= {one:,}" if one & (one - 1) == 0 else "") for one in SENSITIVITIES],
+        columns=[(_short(item), f"= {item:,}" if item & (item - 1) == 0 else "") for item in SENSITIVITIES],
         groups=[("sensitivity", len(SENSITIVITIES))],
         panels=panels,
         reference_words="the exact answer",

@@ -32,10 +32,10 @@ class ThesisSetting:
         for name, value in (("runs", self.runs), ("epochs", self.epochs), ("audit samples", self.audit_samples)):
             least, most = _LIMITS[name]
             if value is not None and not least <= value <= most:
-                raise ParameterInvalid(parameter=name, rule=f"must be from {least} to {most:,}", came=str(value))
+                raise ParameterInvalid(parameter=name, rule=f"must be from {least} to {most:,}", given=str(value))
         for name, values in (("epsilons", self.epsilons), ("sample sizes", self.sample_sizes)):
             if not values or len(set(values)) < len(values):
-                raise ParameterInvalid(parameter=name, rule="must be one or more, each once", came=str(list(values)))
+                raise ParameterInvalid(parameter=name, rule="must be one or more, each once", given=str(list(values)))
         for size in self.sample_sizes:
             check_sample_size(size)
 
@@ -45,7 +45,7 @@ class ThesisSetting:
         listed = [part.strip() for part in epsilons.split(",")]
         if "0" in listed:
             rule = "are positive; commas part them, so write decimals with a point"
-            raise ParameterInvalid(parameter="epsilons", rule=rule, came=ascii(epsilons[:40]))
+            raise ParameterInvalid(parameter="epsilons", rule=rule, given=ascii(epsilons[:40]))
         written = tuple(text(exact(part, parameter="epsilons")) for part in listed)
         return cls(epsilons=written, sample_sizes=_whole(sample_sizes.split(",")), **others)  # type: ignore[arg-type]
 
@@ -54,5 +54,5 @@ def _whole(parts: Sequence[str]) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in parts)
     except ValueError:
-        came = ",".join(parts)[:40]
-        raise ParameterInvalid(parameter="sample sizes", rule="must be whole numbers", came=ascii(came)) from None
+        given = ",".join(parts)[:40]
+        raise ParameterInvalid(parameter="sample sizes", rule="must be whole numbers", given=ascii(given)) from None

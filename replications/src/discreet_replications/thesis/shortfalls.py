@@ -79,17 +79,17 @@ class Shortfall:
 
 def judge_shortfalls(records: Records, foreseen: Iterable[Foresight]) -> tuple[Shortfall, ...]:
     """What the thesis counts, where all its queries could be asked, then each setting of `generated`."""
-    needed = {one.query.number: one for one in foreseen}
+    needed = {item.query.number: item for item in foreseen}
     found = [_printed(needed)] if len(needed) == len(PRINTED_GENERATED) else []
     for method in records.methods:
         if method.strategy != "generated":
             continue
         for epsilon in records.epsilons:
             drawn = records.pick(method, epsilon)
-            runs = sum(one.runs for one in drawn)
-            below = sum(_count_below(one, one.real_sensitivity) for one in drawn)
-            lacking = sum(_count_below(one, float(needed[one.query.number].sensitivity)) for one in drawn)
-            chances = [_chance(one) for one in drawn]
+            runs = sum(item.runs for item in drawn)
+            below = sum(_count_below(item, item.real_sensitivity) for item in drawn)
+            lacking = sum(_count_below(item, float(needed[item.query.number].sensitivity)) for item in drawn)
+            chances = [_chance(item) for item in drawn]
             expected = fsum(chances) / len(chances)
             found.append(Shortfall(method.name, epsilon, runs, below, expected, lacking / runs))
     return tuple(found)
@@ -126,8 +126,8 @@ def chance_below(bound: float, *, real: float, generated: float) -> float:
     difference = abs(real - generated)
     low, high = _MARGIN
     chances = []
-    for place in range(_STEPS):
-        added = generated * (low + (high - low) * (place + 0.5) / _STEPS)
+    for index in range(_STEPS):
+        added = generated * (low + (high - low) * (index + 0.5) / _STEPS)
         missing = bound - added - generated
         estimated = _normal(missing / difference - 3) if difference else float(missing > 0)
         chances.append(_REAL_SHOWN * (real + added < bound) + (1 - _REAL_SHOWN) * estimated)

@@ -108,16 +108,16 @@ class ThesisReproduction:
             "absent": list(self.absent),
             "skipped": [{"strategy": method.name, "why": why} for method, why in self.records.skipped],
             "checks": [check.to_dict() for check in self.checks],
-            "clipping": [one.to_dict() for one in self.foreseen],
+            "clipping": [item.to_dict() for item in self.foreseen],
             "verdict": self.verdict.to_dict(),
-            "sensitivities_too_low": [one.to_dict() for one in self.shortfalls],
-            "tables_1_to_4": [one.to_dict() for one in self.columns],
-            "inspections": {name: one.inspection.to_dict() for name, one in self.sampled.items()},
-            "figure_1": [one.to_dict() for one in self.scales],
-            "tables_8_and_9": [one.to_dict() for one in self.timings],
+            "sensitivities_too_low": [item.to_dict() for item in self.shortfalls],
+            "tables_1_to_4": [item.to_dict() for item in self.columns],
+            "inspections": {name: item.inspection.to_dict() for name, item in self.sampled.items()},
+            "figure_1": [item.to_dict() for item in self.scales],
+            "tables_8_and_9": [item.to_dict() for item in self.timings],
             "patients": [score.to_dict() for score in self.patient_scores],
-            "medians": [one.to_dict() for one in self.medians],
-            "audit": [one.to_dict() for one in self.audit],
+            "medians": [item.to_dict() for item in self.medians],
+            "audit": [item.to_dict() for item in self.audit],
         }
 
 
@@ -139,19 +139,19 @@ def reproduce_thesis(
 
     require_limits("the audit of a claim", extra="study")
     started, asked = time.monotonic(), setting or ThesisSetting()
-    told, said = progress or _silent, note or _unsaid
+    lines, said = progress or _silent, note or _unsaid
     readings = read_data(data)
     claim_folder(folder)
     checks = check_readings(readings)
-    with TemporaryDirectory(prefix="discreet-") as passing, House(Path(passing), readings, progress=told) as house:
-        models = _generators(house, folder / "models", asked, told, said)
+    with TemporaryDirectory(prefix="discreet-") as passing, House(Path(passing), readings, progress=lines) as house:
+        models = _generators(house, folder / "models", asked, lines, said)
         why = _UNWANTED if not asked.gan else _UNINSTALLED
-        sampled = sample_generators(house, models, asked.sample_sizes, told)
-        records = run_all(house, asked, models, why=why, progress=told)
-        patients = run_patients(house, asked, progress=told)
-        medians = run_medians(house, asked, progress=told)
+        sampled = sample_generators(house, models, asked.sample_sizes, lines)
+        records = run_all(house, asked, models, why=why, progress=lines)
+        patients = run_patients(house, asked, progress=lines)
+        medians = run_medians(house, asked, progress=lines)
         pairs = list_pairs(house.tables, lambda dataset, column: _generated(models.get(dataset), column, asked))
-        audit = audit_all(pairs, epsilon=AUDITED_EPSILON, samples=asked.audit_samples, progress=told)
+        audit = audit_all(pairs, epsilon=AUDITED_EPSILON, samples=asked.audit_samples, progress=lines)
     foreseen = foresee_all(readings)
     done = ThesisReproduction(
         folder=folder,

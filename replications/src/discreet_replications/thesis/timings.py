@@ -55,7 +55,7 @@ class Timing:
 
 def _flat(name: str, figures: Summary | SeriesSpread | None) -> dict[str, float | None]:
     names = ("mean", "median", "least", "most")
-    return {f"{name}_{one}": None if figures is None else getattr(figures, one) for one in names}
+    return {f"{name}_{item}": None if figures is None else getattr(figures, item) for item in names}
 
 
 def judge_timings(records: Records, sampled: Mapping[str, GeneratorSample]) -> tuple[Timing, ...]:
@@ -71,7 +71,7 @@ def judge_timings(records: Records, sampled: Mapping[str, GeneratorSample]) -> t
             met: set[str] = set()
             for record in records.pick(method, epsilon):
                 made = sampled[record.query.dataset]
-                answers = [made.seconds[method.sample_size] + one for one in record.trials.seconds]
+                answers = [made.seconds[method.sample_size] + item for item in record.trials.seconds]
                 kept += record.trials.seconds
                 if record.query.dataset not in met:
                     met.add(record.query.dataset)
@@ -83,4 +83,4 @@ def judge_timings(records: Records, sampled: Mapping[str, GeneratorSample]) -> t
             )
     left = [(method, why) for method, why in records.skipped if method.sample_size is not None]
     found += [Timing(method, epsilon, why=why) for method, why in left for epsilon in records.epsilons]
-    return tuple(one for one in found if one.whole is not None or any(one.printed))
+    return tuple(item for item in found if item.whole is not None or any(item.printed))

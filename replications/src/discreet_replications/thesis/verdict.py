@@ -139,7 +139,7 @@ def printed_for(method: ThesisMethod, epsilon: str, queries: Sequence[ThesisQuer
     """What the thesis prints over all queries, or for some of them the mean of what it prints for each."""
     whole = len(queries) == len(QUERIES)
     if method.strategy == "replace":
-        return REPLACEMENT_ERROR.mean if whole else fsum(one.replaced_error for one in queries) / len(queries)
+        return REPLACEMENT_ERROR.mean if whole else fsum(item.replaced_error for item in queries) / len(queries)
     if method.strategy != "generated":
         return None
     setting = (epsilon, method.sample_size or 0)
@@ -147,7 +147,7 @@ def printed_for(method: ThesisMethod, epsilon: str, queries: Sequence[ThesisQuer
         return RELATIVE_ERROR[setting].mean if setting in RELATIVE_ERROR else None
     if setting != ("0.01", _FULL):
         return None
-    return fsum(one.generated_error for one in queries) / len(queries)
+    return fsum(item.generated_error for item in queries) / len(queries)
 
 
 def _generated_error(records: Sequence[Record]) -> float | None:
@@ -160,9 +160,9 @@ def _generated_error(records: Sequence[Record]) -> float | None:
 
 
 def _sentences(records: Records, targets: Sequence[ErrorTarget]) -> list[str]:
-    told = [target.tell() for target in targets]
+    lines = [target.tell() for target in targets]
     if not targets:
-        told.append(
+        lines.append(
             f"{len(records.queries)} of {len(QUERIES)} queries could be asked, so the thesis' printed means over all "
             "cannot be held against them."
         )
@@ -170,18 +170,18 @@ def _sentences(records: Records, targets: Sequence[ErrorTarget]) -> list[str]:
         if method.name != "private-bounds" or "0.01" not in records.epsilons:
             continue
         drawn = records.pick(method, "0.01")
-        unfound = sum(one.trials.unfound for one in drawn)
+        unfound = sum(item.trials.unfound for item in drawn)
         if unfound:
-            told.append(
-                f"private-bounds found no bounds in {unfound:,} of {sum(one.runs for one in drawn):,} runs at "
+            lines.append(
+                f"private-bounds found no bounds in {unfound:,} of {sum(item.runs for item in drawn):,} runs at "
                 "ε = 0.01; the answer is then near 0, and the relative error near 1."
             )
-        large = [one for one in drawn if one.query.dataset == "diabetes"]
+        large = [item for item in drawn if item.query.dataset == "diabetes"]
         if large:
-            ours, theirs = mean_of(large), [one.query.generated_error for one in large]
-            emergency = sorted(mean_of(one for one in large if one.query.column == "number_emergency"))
-            between = " to ".join(dict.fromkeys(f"{one:.2f}" for one in emergency))
-            told.append(
+            ours, theirs = mean_of(large), [item.query.generated_error for item in large]
+            emergency = sorted(mean_of(item for item in large if item.query.column == "number_emergency"))
+            between = " to ".join(dict.fromkeys(f"{item:.2f}" for item in emergency))
+            lines.append(
                 "With nothing known of the ranges and a proof, private-bounds has a mean relative error of "
                 f"{fsum(ours) / len(ours):.4f} on diabetes at ε = 0.01, where the thesis prints "
                 f"{fsum(theirs) / len(theirs):.4f}; on number_emergency {between} "
@@ -189,8 +189,8 @@ def _sentences(records: Records, targets: Sequence[ErrorTarget]) -> list[str]:
             )
     for why in dict.fromkeys(why for _, why in records.skipped):
         names = ", ".join(method.name for method, reason in records.skipped if reason == why)
-        told.append(f"Left out: {names}. {why}")
-    return told
+        lines.append(f"Left out: {names}. {why}")
+    return lines
 
 
 # --- patients -------------------------------------------------------------------------------------------------------
@@ -225,10 +225,10 @@ def judge_patients(patients: Records, records: Records) -> tuple[PatientScore, .
     """Means with whole patients protected; 25 queries, because the id of a unit is not summed."""
     scores = []
     for method in patients.methods:
-        by_row = next(one for one in records.methods if one.name == method.strategy)
+        by_row = next(item for item in records.methods if item.name == method.strategy)
         for epsilon in patients.epsilons:
             own = mean_of(patients.pick(method, epsilon))
-            others = mean_of(one for one in records.pick(by_row, epsilon) if one.query.dataset != "diabetes")
+            others = mean_of(item for item in records.pick(by_row, epsilon) if item.query.dataset != "diabetes")
             both = own + others
             scores.append(
                 PatientScore(method, epsilon, fsum(own) / len(own), len(own), fsum(both) / len(both), len(both))

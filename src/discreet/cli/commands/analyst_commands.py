@@ -207,7 +207,7 @@ def query(
     if not explain:
         check_output(out, format=chosen)
     if explain:
-        told = session.explain(
+        phrase = session.explain(
             sql,
             epsilon=epsilon,
             delta=delta,
@@ -218,9 +218,9 @@ def query(
             fresh=fresh,
         )
         if chosen is ReleaseFormat.JSON:
-            show_json(told.to_dict())
+            show_json(phrase.to_dict())
         else:
-            typer.echo(told.to_text())
+            typer.echo(phrase.to_text())
         return
     answer = session.query(
         sql,
@@ -238,9 +238,9 @@ def query(
     deliver(answer, chosen, out, lang)
 
 
-def confirm_cost(told: "Explanation") -> bool:
+def confirm_cost(phrase: "Explanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
-    show_note("\n".join(told.summary()))
+    show_note("\n".join(phrase.summary()))
     return typer.confirm("Ask?", default=False, err=True)
 
 
@@ -261,7 +261,7 @@ def budget(
     logged = {name: list_releases(session.workspace, population=name) for name in names}
     history = {name: session.ledger.history(name) for name in names}
     if output is Format.JSON:
-        told = [
+        lines = [
             {
                 **state.to_dict(),
                 "bootstrap": logged[name].to_dict(),
@@ -269,7 +269,7 @@ def budget(
             }
             for name, state in zip(names, states, strict=True)
         ]
-        show_json({"populations": told})
+        show_json({"populations": lines})
     elif not states:
         typer.echo(repeat("No population yet. A budget begins with the first dataset: discreet add FILE"))
     for name, state in zip(names, states, strict=True) if output is Format.TABLE else ():
@@ -321,8 +321,8 @@ def _word_hold(hold: "Hold") -> str:
 
 
 def _word_change(change: "TermsChange") -> str:
-    told = ", ".join(f"{name.replace('_', ' ')} {old} → {new}" for name, (old, new) in change.changed().items())
-    return f"event {change.sequence}, {change.when[:10]}: {told}, by {change.who}"
+    phrase = ", ".join(f"{name.replace('_', ' ')} {old} → {new}" for name, (old, new) in change.changed().items())
+    return f"event {change.sequence}, {change.when[:10]}: {phrase}, by {change.who}"
 
 
 def _unproven(state: "BudgetState", marker: int, workspace: "Workspace") -> str:

@@ -67,11 +67,11 @@ def caps(
         check_output(out, format=chosen)
     sql = cap_share_sql(session.workspace.dataset(dataset).card, limit=limit)
     if explain:
-        told = session.explain(sql, epsilon=epsilon, analyst=analyst, level=level, fresh=fresh)
+        text = session.explain(sql, epsilon=epsilon, analyst=analyst, level=level, fresh=fresh)
         if chosen is ReleaseFormat.JSON:
-            show_json(told.to_dict())
+            show_json(text.to_dict())
         else:
-            typer.echo(told.to_text())
+            typer.echo(text.to_text())
         return
     answer = session.query(
         sql,

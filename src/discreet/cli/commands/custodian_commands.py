@@ -395,13 +395,13 @@ def _show_cut(session: "Session", dataset: str, weight: "WeightReport") -> None:
     labels = {category.code: category.label.en for category in by.categories}
     rows = [
         [
-            "(no value)" if one.code is None else labels[one.code],
-            f"{card.weight.cap_for(one.code):,}",
-            one.before,
-            f"{one.share_cut:.2%}",
-            f"{one.rows_cut:,}",
+            "(no value)" if item.code is None else labels[item.code],
+            f"{card.weight.cap_for(item.code):,}",
+            item.before,
+            f"{item.share_cut:.2%}",
+            f"{item.rows_cut:,}",
         ]
-        for one in weight.groups
+        for item in weight.groups
     ]
     heads = [(by.name, "left"), ("cap", "right"), ("weight", "right"), ("share cut", "right"), ("rows cut", "right")]
     more = (

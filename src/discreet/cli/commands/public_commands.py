@@ -128,8 +128,8 @@ def _objects(table: "PublicTable") -> "list[dict[str, int | str | None]]":
 def _range(column: "PublicColumn") -> str:
     if not column.categories:
         step = "" if column.step == 1 else f" in steps of {column.text(1)}"
-        told = f"{column.text(column.low_units)} to {column.text(column.high_units)}{step}"
+        text = f"{column.text(column.low_units)} to {column.text(column.high_units)}{step}"
     else:
         more = len(column.categories) - _CATEGORIES_SHOWN
-        told = ", ".join(column.categories[:_CATEGORIES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-    return f"{told}; some absent" if column.absent else told
+        text = ", ".join(column.categories[:_CATEGORIES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{text}; some absent" if column.absent else text

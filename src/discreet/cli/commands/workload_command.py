@@ -83,10 +83,10 @@ def _confirm(planned: "Apportionment") -> bool:
 def _show_plan(planned: "Apportionment") -> None:
     rows = []
     for part in planned.parts:
-        for number, one in enumerate(part.outputs):
+        for number, item in enumerate(part.outputs):
             first = number == 0
             name, cost = (part.reading.task.name, text(part.epsilon)) if first else ("", "")
-            rows.append([name, cost, one.name, one.told(planned.level)])
+            rows.append([name, cost, item.name, item.told(planned.level)])
     headings = [("question", "left"), ("epsilon", "right"), ("output", "left"), ("accuracy in every cell", "left")]
     total = f"total epsilon {text(planned.epsilon)}"
     show_table("", headings, rows, footer=[total, *planned.outlook.lines()])

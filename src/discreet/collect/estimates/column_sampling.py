@@ -42,12 +42,12 @@ class SamplingPlan:
     def __init__(self, *, epsilon: ExactLike, columns: int, asked: int) -> None:
         if isinstance(columns, bool) or not 1 <= columns <= LARGEST_COLUMNS:
             rule = f"must lie between 1 and {LARGEST_COLUMNS}"
-            raise ParameterInvalid(parameter="columns", rule=rule, came=str(columns))
+            raise ParameterInvalid(parameter="columns", rule=rule, given=str(columns))
         if isinstance(asked, bool) or not 1 <= asked <= columns:
-            raise ParameterInvalid(parameter="asked", rule=f"must lie between 1 and {columns}", came=str(asked))
+            raise ParameterInvalid(parameter="asked", rule=f"must lie between 1 and {columns}", given=str(asked))
         total = exact(epsilon, parameter="epsilon")
         if Fraction(total) / asked < GRID:
-            raise ParameterInvalid(parameter="epsilon", rule=f"must be at least {asked}e-9", came=str(total))
+            raise ParameterInvalid(parameter="epsilon", rule=f"must be at least {asked}e-9", given=str(total))
         object.__setattr__(self, "epsilon", total)
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "asked", asked)

@@ -160,5 +160,5 @@ def inclusion_chance(inclusion: float | Fraction) -> float:
     chance = float(inclusion)
     if not 0 < chance <= 1:
         rule = "must be above 0 and at most 1"
-        raise ParameterInvalid(parameter="inclusion", rule=rule, came=str(inclusion))
+        raise ParameterInvalid(parameter="inclusion", rule=rule, given=str(inclusion))
     return chance

@@ -53,7 +53,7 @@ def combine(clear: EstimatedArray, protected: EstimatedArray, *, relation: Relat
         return add_strata(clear, protected)
     if relation == "samples":
         return pool_samples(clear, protected)
-    raise ParameterInvalid(parameter="relation", rule="must be 'strata' or 'samples'", came=repr(relation))
+    raise ParameterInvalid(parameter="relation", rule="must be 'strata' or 'samples'", given=repr(relation))
 
 
 def add_strata(clear: EstimatedArray, protected: EstimatedArray) -> Combined:
@@ -91,7 +91,7 @@ def pool_samples(
     by_clear, by_protected = (clear.variances, protected.variances) if planned is None else planned
     if not (np.all(by_clear > 0) and np.all(by_protected > 0)):
         raise ParameterInvalid(
-            parameter="variances", rule="must be positive, with the sampling of people in them", came="a zero"
+            parameter="variances", rule="must be positive, with the sampling of people in them", given="a zero"
         )
     share = _clear_share(np.broadcast_to(by_clear, clear.estimates.shape), by_protected)
     parts = ((share, clear), (1 - share, protected))

@@ -82,9 +82,9 @@ def expect_precision(
     """
     if not 1 <= respondents <= LARGEST_ROWS:
         rule = f"must be a whole number from 1 to {LARGEST_ROWS:,}"
-        raise ParameterInvalid(parameter="respondents", rule=rule, came=str(respondents))
+        raise ParameterInvalid(parameter="respondents", rule=rule, given=str(respondents))
     if design_effect is not None and not 1 <= design_effect < math.inf:
-        raise ParameterInvalid(parameter="design effect", rule="must be at least 1", came=str(design_effect))
+        raise ParameterInvalid(parameter="design effect", rule="must be at least 1", given=str(design_effect))
     declared = {name: dict(parts) for name, parts in (group_shares or {}).items()}
     shares = {group.name: _complete(group, declared.get(group.name, {})) for group in manifest.groups}
     quantile = normal_quantile(level)

@@ -37,10 +37,10 @@ class WeightedCells:
         if self.cells.size and (self.cells.min() < 0 or self.cells.max() >= self.number):
             raise ValueError("cells lie between 0 and their number less one")
         if self.weights.size and self.weights.min() < 0:
-            raise ParameterInvalid(parameter="weights", rule="must not be negative", came="a negative weight")
+            raise ParameterInvalid(parameter="weights", rule="must not be negative", given="a negative weight")
         if not _squares_fit(self.weights):
             rule = "must have squares that add up to less than 2^62; count them in coarser units"
-            raise ParameterInvalid(parameter="weights", rule=rule, came="a larger sum")
+            raise ParameterInvalid(parameter="weights", rule=rule, given="a larger sum")
 
     def tally_named(self, reports: NDArray[Any], *, categories: int) -> ReportTally:
         """For reports (respondents × m) that name the m categories they support, each at most once."""

@@ -278,5 +278,5 @@ def _categories(categories: int | None) -> int | None:
 def _whole(value: int, *, parameter: str, least: int, largest: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
         rule = f"must be a whole number between {least} and {largest}"
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return value

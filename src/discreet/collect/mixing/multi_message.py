@@ -109,17 +109,17 @@ class MultiMessageSum:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         if lowest == largest:
-            raise ParameterInvalid(parameter="largest", rule="must differ from lowest", came=str(largest))
+            raise ParameterInvalid(parameter="largest", rule="must differ from lowest", given=str(largest))
         if self.senders < FEWEST_SENDERS:
             rule = f"must leave at least {FEWEST_SENDERS} senders"
-            raise ParameterInvalid(parameter="survivors", rule=rule, came=f"{self.senders} of {clients}")
+            raise ParameterInvalid(parameter="survivors", rule=rule, given=f"{self.senders} of {clients}")
         object.__setattr__(self, "sensitivity", self._derive_sensitivity())
         object.__setattr__(self, "scale", self.sensitivity / Fraction(self.epsilon))
         object.__setattr__(self, "security", self._derive_security())
         object.__setattr__(self, "bits", self._derive_bits())
         if self.bits > _MOST_BITS:
             rule = f"must leave sums of at most {_MOST_BITS} bits; a larger coarsening shortens them"
-            raise ParameterInvalid(parameter="largest", rule=rule, came=f"{self.bits} bits")
+            raise ParameterInvalid(parameter="largest", rule=rule, given=f"{self.bits} bits")
         shares = count_shares(senders=self.senders, security=self.security, bits=self.bits)
         object.__setattr__(self, "shares", shares)
 
@@ -207,7 +207,7 @@ class MultiMessageSum:
         number, lost = divmod(shares.size, self.shares)
         if lost or not self.senders <= number <= self.clients:
             rule = f"must be all {self.shares} shares of {self.senders} to {self.clients} clients"
-            raise ParameterInvalid(parameter="shares", rule=rule, came=str(shares.size))
+            raise ParameterInvalid(parameter="shares", rule=rule, given=str(shares.size))
         modulus = 1 << self.bits
         # Addition of 64-bit words wraps modulo 2**64, which 2**bits divides: nothing is lost.
         total = int(np.sum(shares, dtype=np.uint64)) % modulus
@@ -265,7 +265,7 @@ class MultiMessageSum:
         number = self.clients if senders is None else senders
         if not self.senders <= number <= self.clients:
             rule = f"must lie between {self.senders} and {self.clients}: with fewer the guarantee fails"
-            raise ParameterInvalid(parameter="senders", rule=rule, came=shown(number))
+            raise ParameterInvalid(parameter="senders", rule=rule, given=shown(number))
         return number / (self.survivors * self.clients)
 
     def _check(self, values: NDArray[Any]) -> NDArray[int64]:
@@ -331,5 +331,5 @@ def _polya_half_width(*, shape: float, scale: float, missing: float) -> int:
 def _whole(value: object, parameter: str, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         rule = f"must be a whole number between {low} and {high}"
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return value

@@ -74,7 +74,7 @@ class Message:
             if name not in _FIELDS:
                 guess = nearest(name, _FIELDS)
                 hint = f" Did you mean '{guess}'?" if guess else ""
-                raise Refused(f"a message carries 'batch' and 'payload' only; the field '{name[:40]}' came.{hint}")
+                raise Refused(f"a message carries 'batch' and 'payload' only; received the field '{name[:40]}'.{hint}")
         batch, payload = fields.get("batch"), fields.get("payload")
         if not isinstance(batch, str) or not isinstance(payload, str):
             raise Refused("a message carries 'batch' and 'payload', both as text.")
@@ -99,9 +99,9 @@ class Shuffler:
 
     def __init__(self, *, minimum: int, width: int) -> None:
         if isinstance(minimum, bool) or not isinstance(minimum, int) or minimum < 2:
-            raise ParameterInvalid(parameter="minimum", rule="must be a whole number of 2 or more", came=str(minimum))
+            raise ParameterInvalid(parameter="minimum", rule="must be a whole number of 2 or more", given=str(minimum))
         if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width <= _WIDEST:
-            raise ParameterInvalid(parameter="width", rule=f"must lie between 1 and {_WIDEST} bytes", came=str(width))
+            raise ParameterInvalid(parameter="width", rule=f"must lie between 1 and {_WIDEST} bytes", given=str(width))
         self.minimum = minimum
         self.width = width
         self._batches: dict[str, bytearray] = {}
@@ -114,7 +114,7 @@ class Shuffler:
             if not isinstance(message, Message):
                 raise TypeError("a shuffler takes messages")
             if len(message.payload) != self.width:
-                raise Refused(f"every payload here has {self.width} bytes; {len(message.payload)} came.")
+                raise Refused(f"every payload here has {self.width} bytes; received {len(message.payload)}.")
             pieces.setdefault(message.batch, []).append(message.payload)
         self._refuse_released(pieces)
         for batch, payloads in pieces.items():
@@ -124,7 +124,7 @@ class Shuffler:
         """The same for one batch and many messages at once: an array of bytes, one row per message."""
         _check_label(batch)
         if payloads.dtype.name != "uint8" or payloads.ndim != 2 or payloads.shape[1] != self.width:
-            raise Refused(f"every payload here has {self.width} bytes; other rows came.")
+            raise Refused(f"every payload here has {self.width} bytes; received other rows.")
         self._refuse_released([batch])
         self._batches.setdefault(batch, bytearray()).extend(payloads.tobytes())
 

@@ -139,7 +139,7 @@ class SingleMessage(ABC, Generic[R]):
         for one, batch in zip(self.classes.classes, batches, strict=True):
             if len(batch.reports) != one.people or one.open is (batch.weights is None):
                 rule = "must hold a report of every member of its class: a smaller batch hides less"
-                raise ParameterInvalid(parameter="a batch", rule=rule, came=f"{len(batch.reports)} of {one.people}")
+                raise ParameterInvalid(parameter="a batch", rule=rule, given=f"{len(batch.reports)} of {one.people}")
         return list(zip(self.classes.classes, self.randomisers, batches, strict=True))
 
 

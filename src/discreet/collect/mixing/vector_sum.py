@@ -150,7 +150,7 @@ class VectorSum:
 
         if len(messages) < self.clients:
             rule = f"must be at least {self.clients}"
-            raise ParameterInvalid(parameter="messages", rule=rule, came=str(len(messages)))
+            raise ParameterInvalid(parameter="messages", rule=rule, given=str(len(messages)))
         if messages.min() < 0 or messages.max() >= self.symbols:
             raise ValueError(f"a message lies outside 0, ..., {self.symbols - 1}")
         table = np.bincount(messages, minlength=self.symbols).reshape(self.coordinates, self.levels + 1)
@@ -246,5 +246,5 @@ def _gamma(epsilon: Decimal, delta: Decimal, clients: int, coordinates: int, lev
 def _whole(value: object, parameter: str, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         rule = f"must be a whole number between {low} and {high}"
-        raise ParameterInvalid(parameter=parameter, rule=rule, came=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return value

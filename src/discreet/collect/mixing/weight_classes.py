@@ -86,7 +86,7 @@ class WeightClasses:
         counts = np.bincount(np.maximum(found, 0), minlength=len(lows))
         if found.min(initial=0) < 0 or counts.tolist() != [one.people for one in self.classes]:
             rule = "must be those the classes were made for: a smaller batch would hide less"
-            raise ParameterInvalid(parameter="weights", rule=rule, came=f"{len(weights)} weights")
+            raise ParameterInvalid(parameter="weights", rule=rule, given=f"{len(weights)} weights")
         return found
 
 
@@ -161,7 +161,7 @@ def _checked(weights: NDArray[Any]) -> NDArray[int64]:
     whole = array.dtype.kind in "iu" and array.ndim == 1 and array.size > 0
     if not whole or array.min() < 0 or array.max() > _LARGEST_WEIGHT:
         rule = f"must be a list of whole numbers of steps, from 0 to {_LARGEST_WEIGHT}; coarser steps make them smaller"
-        raise ParameterInvalid(parameter="weights", rule=rule, came="a weight outside" if whole else "something else")
+        raise ParameterInvalid(parameter="weights", rule=rule, given="a weight outside" if whole else "something else")
     return array.astype(np.int64)
 
 

@@ -51,8 +51,8 @@ def choose_oracle(*, epsilon: ExactLike, categories: int) -> CategoryOracle:
     ]
     if not able:
         rule = "must suit a randomiser of categories (epsilon at most 50, from 2 to 65,536 categories)"
-        came = f"epsilon {text(chosen)} with {shown(categories)} categories"
-        raise ParameterInvalid(parameter="a question", rule=rule, came=came)
+        given = f"epsilon {text(chosen)} with {shown(categories)} categories"
+        raise ParameterInvalid(parameter="a question", rule=rule, given=given)
     variances = [oracle.expected_variance(share=1 / categories) for oracle in able]
     best = min(variances)
     return next(oracle for oracle, variance in zip(able, variances, strict=True) if variance <= best * _TIE)

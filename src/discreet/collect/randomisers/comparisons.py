@@ -94,7 +94,7 @@ class _Placed(_Comparison):
         GridRandomiser.__init__(self, epsilon=epsilon, grid=grid)
         if isinstance(origin, bool) or not isinstance(origin, int) or abs(origin) > _LARGEST_ORIGIN:
             rule = f"must be a whole number of steps within ±{_LARGEST_ORIGIN}"
-            raise ParameterInvalid(parameter="origin", rule=rule, came=shown(origin))
+            raise ParameterInvalid(parameter="origin", rule=rule, given=shown(origin))
         object.__setattr__(self, "origin", origin)
 
     def parameters(self) -> dict[str, str]:

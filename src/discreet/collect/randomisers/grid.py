@@ -88,10 +88,10 @@ def grid_fault(*, name: str, epsilon: Decimal, grid: int, largest: int = LARGEST
     """The error for parameters that a randomiser of numbers cannot take; None when it can."""
     if isinstance(grid, bool) or not isinstance(grid, int) or not 1 <= grid <= largest:
         rule = f"of '{name}' must be a whole number of steps from 1 to {largest}"
-        return ParameterInvalid(parameter="grid", rule=rule, came=shown(grid))
+        return ParameterInvalid(parameter="grid", rule=rule, given=shown(grid))
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         rule = f"of '{name}' must lie between {SMALLEST_EPSILON:f} and {LARGEST_EPSILON}"
-        return ParameterInvalid(parameter="epsilon", rule=rule, came=text(epsilon))
+        return ParameterInvalid(parameter="epsilon", rule=rule, given=text(epsilon))
     return None
 
 

@@ -97,7 +97,7 @@ class LocalHashing(CategoryOracle):
         return WeightedCells(cells, weights, number).tally_masks(masks, categories=self.categories)
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
-        """Hashes with values, and which of what came are such."""
+        """Hashes with values, and which of what was received are such."""
         return read_lists(values, below=[self.hash_range()] * (self.coefficients() + 1))
 
 

@@ -162,7 +162,7 @@ class SplitNumber(NumberOrMissing):
         number = number_randomiser(randomiser, epsilon=rest, grid=grid) if randomiser else None
         if number is not None and number.comparison_only:
             rule = "must have an unbiased value"
-            raise ParameterInvalid(parameter="randomiser", rule=rule, came=f"'{randomiser}'")
+            raise ParameterInvalid(parameter="randomiser", rule=rule, given=f"'{randomiser}'")
         object.__setattr__(self, "epsilon", total)
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "missing_epsilon", part)
@@ -232,7 +232,7 @@ def choose_with_missing(
     Splits give between a tenth and nine tenths of ε to being missing, so that the number missing can be told as well.
     """
     if not 0 <= missing < 1:
-        raise ParameterInvalid(parameter="missing", rule="must lie between 0 and 1", came=str(missing))
+        raise ParameterInvalid(parameter="missing", rule="must lie between 0 and 1", given=str(missing))
     total = exact(epsilon, parameter="epsilon")
     places = middle_half(grid) if position is None else np.array([float(position)])
     candidates: list[NumberOrMissing] = [TernaryNumber(epsilon=total, grid=grid)]

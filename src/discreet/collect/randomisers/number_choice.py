@@ -60,7 +60,7 @@ def choose_number(*, epsilon: ExactLike, grid: int, position: float | None = Non
     """
     total = exact(epsilon, parameter="epsilon")
     if position is not None and not 0 <= position <= grid:
-        raise ParameterInvalid(parameter="position", rule=f"must lie between 0 and {grid}", came=shown(position))
+        raise ParameterInvalid(parameter="position", rule=f"must lie between 0 and {grid}", given=shown(position))
     best: GridRandomiser = LaplaceNumber(epsilon=total, grid=grid)
     places = middle_half(grid) if position is None else np.array([float(position)])
     least = np.inf

@@ -40,8 +40,8 @@ class CategoryOracle(FrequencyOracle):
         chosen = exact(epsilon, parameter="epsilon")
         broken = self._broken_limit(chosen, categories)
         if broken is not None:
-            parameter, rule, came = broken
-            raise ParameterInvalid(parameter=parameter, rule=rule, came=came)
+            parameter, rule, given = broken
+            raise ParameterInvalid(parameter=parameter, rule=rule, given=given)
         object.__setattr__(self, "epsilon", chosen)
         object.__setattr__(self, "categories", categories)
 
@@ -49,11 +49,11 @@ class CategoryOracle(FrequencyOracle):
     def objection(cls, *, epsilon: Decimal, categories: int) -> str | None:
         """Why this randomiser does not support such a question; None when it does."""
         broken = cls._broken_limit(epsilon, categories)
-        return None if broken is None else "{} {}; {} came.".format(*broken)
+        return None if broken is None else "{} {}; received {}.".format(*broken)
 
     @classmethod
     def _broken_limit(cls, epsilon: Decimal, categories: object) -> tuple[str, str, str] | None:
-        """The parameter, the rule it breaks, and what came."""
+        """The parameter, the rule it breaks, and what was given."""
         if not epsilon.is_finite() or not 0 < epsilon <= cls.largest_epsilon:
             rule = f"of '{cls.name}' must be above 0 and at most {cls.largest_epsilon}"
             return "epsilon", rule, text(epsilon) if epsilon.is_finite() else str(epsilon)

@@ -115,7 +115,7 @@ class WeightScale:
             words = f"cap {plain_text(self.rule.largest)} is more than {LARGEST_WEIGHT:,} steps; take a coarser step"
             raise CardFault([("cap", words)])
         if self.classes is not None and not FEWEST_CLASSES <= self.classes <= MOST_CLASSES:
-            words = f"classes of the weight are from {FEWEST_CLASSES} to {MOST_CLASSES}; {self.classes} came"
+            words = f"classes of the weight are from {FEWEST_CLASSES} to {MOST_CLASSES}; received {self.classes}"
             raise CardFault([("classes", words)])
 
     def class_steps(self, cap: int) -> tuple[int, ...]:
@@ -215,7 +215,7 @@ def manifest_problems(manifest: Manifest) -> Iterator[tuple[str, str]]:
         yield "questions", f"a manifest has from 1 to {LARGEST_QUESTIONS} questions"
         return
     if not 1 <= manifest.asked <= count:
-        yield "asked", f"asked must lie between 1 and the number of questions, {count}; {manifest.asked} came"
+        yield "asked", f"asked must lie between 1 and the number of questions, {count}; received {manifest.asked}"
         return
     if manifest.mode is Mode.SPLIT and manifest.asked != count:
         yield "asked", f"mode: split asks every question; asked must be {count} or left out"

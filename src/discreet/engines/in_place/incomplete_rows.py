@@ -14,7 +14,7 @@ __all__ = ["count_incomplete"]
 def count_incomplete(card: Card, engine: Engine) -> dict[str, int]:
     """For every complete column, the rows that count and lack it."""
     names = [column.name for column in card.columns if column.complete]
-    fields = {name: Field(Identity(place)) for place, name in enumerate(names)}
+    fields = {name: Field(Identity(index)) for index, name in enumerate(names)}
     scan = Scan(card.dataset, card.unit.rows, tuple((field.column, name) for name, field in fields.items()))
     lacking = tuple(Rows(Case(((IsNull(field), Whole(1)),), Nothing())) for field in fields.values())
     if not names:

@@ -258,8 +258,8 @@ def _number(templates: RowTemplates, column: Column, index: int, form: Form) -> 
     if form is Form.INTEGER:
         climb: list[Rung] = [{p: f"CAST({r} AS {templates.wide}) * {templates.whole(10**scale)}"}]
     elif form is Form.BOOLEAN:
-        one, zero = templates.whole(10**scale), templates.whole(0)
-        climb = [{p: f"CASE WHEN {r} THEN {one} WHEN NOT {r} THEN {zero} END"}]
+        item, zero = templates.whole(10**scale), templates.whole(0)
+        climb = [{p: f"CASE WHEN {r} THEN {item} WHEN NOT {r} THEN {zero} END"}]
     else:
         text = templates.float_text(r, form) if form in _FLOATS else templates.trim(r)
         climb = [

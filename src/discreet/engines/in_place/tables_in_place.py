@@ -72,8 +72,8 @@ def add_table(
             write_whole(version / "source.json", found.to_json())
             return workspace.publish(card.dataset, version, give=give)
         except OSError as error:
-            told = error.strerror or "the system refused"
-            raise _refusal(source, f"could not be registered: {told}; nothing was changed") from None
+            text = error.strerror or "the system refused"
+            raise _refusal(source, f"could not be registered: {text}; nothing was changed") from None
 
 
 def _templates(engine: str) -> RowTemplates:

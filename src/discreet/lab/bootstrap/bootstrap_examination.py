@@ -109,7 +109,7 @@ class Examination:
             "cells": [self._cell(cell) for cell in self.cells],
             "recommended": str(self.advice.method),
             "helps": self.advice.helps,
-            "leave_out": [self._keys(self.cells[place]) for place in self.advice.leave_out],
+            "leave_out": [self._keys(self.cells[index]) for index in self.advice.leave_out],
             "advice": list(self.advice.table),
             "leaks": [leak.to_dict() for leak in self.leaks],
             "checklist": [item.to_dict() for item in self.checklist],
@@ -158,8 +158,8 @@ def examine(
     codes = _codes(formed)
     public = membership_public or table.membership_public
 
-    def name(place: int) -> str:
-        return ", ".join(heading.label(code, "en") for heading, code in zip(formed.headings, codes[place], strict=True))
+    def name(index: int) -> str:
+        return ", ".join(heading.label(code, "en") for heading, code in zip(formed.headings, codes[index], strict=True))
 
     outside = observed.outside
     advice = recommend(
@@ -236,16 +236,16 @@ def _each(
     }
     return tuple(
         CellExamination(
-            codes=codes[place],
+            codes=codes[index],
             summary=summary,
-            printed=printed[place],
-            corrected=corrected[place],
-            gain=_ratio(table.bounds.cell, corrected[place]),
-            printed_scales={method: scales[place] for method, scales in by_printed.items()},
-            scales={method: scales[place] for method, scales in by_method.items()},
-            advice=advice.cells[place],
+            printed=printed[index],
+            corrected=corrected[index],
+            gain=_ratio(table.bounds.cell, corrected[index]),
+            printed_scales={method: scales[index] for method, scales in by_printed.items()},
+            scales={method: scales[index] for method, scales in by_method.items()},
+            advice=advice.cells[index],
         )
-        for place, summary in cells.items()
+        for index, summary in cells.items()
     )
 
 

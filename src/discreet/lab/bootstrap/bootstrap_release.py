@@ -208,7 +208,7 @@ def _method(given: ScaleMethod | str) -> ScaleMethod:
         return ScaleMethod(given)
     except ValueError:
         rule = f"must be one of {', '.join(ScaleMethod)}"
-        raise ParameterInvalid(parameter="bootstrap method", rule=rule, came=f"'{given}'") from None
+        raise ParameterInvalid(parameter="bootstrap method", rule=rule, given=f"'{given}'") from None
 
 
 def _membership(table: Outline, method: ScaleMethod, *, declared: bool) -> str:
@@ -257,8 +257,8 @@ def _add_noise(totals: Sequence[int], scales: Sequence[int], *, epsilon: Decimal
     """Cells of one scale are drawn together."""
     noisy = list(totals)
     for scale in sorted(set(scales)):
-        places = [place for place, own in enumerate(scales) if own == scale]
+        indices = [index for index, own in enumerate(scales) if own == scale]
         mechanism = DiscreteLaplace.calibrate(sensitivity=scale, epsilon=epsilon)
-        for place, value in zip(places, mechanism.release([totals[place] for place in places]), strict=True):
-            noisy[place] = value
+        for index, value in zip(indices, mechanism.release([totals[index] for index in indices]), strict=True):
+            noisy[index] = value
     return noisy

@@ -108,8 +108,8 @@ def _usefulness(outlook: ExaminedOutlook) -> CheckItem:
         )
     if outlook.statistic is TableKind.COUNT or outlook.gain <= 1:
         return CheckItem(question, "Nothing is gained: differential privacy needs no more noise.", Speaks.AGAINST)
-    told = f"The noise is {outlook.gain:,.3g} times smaller than by the card's bounds."
-    return CheckItem(question, told, Speaks.FOR if outlook.gain >= _MUCH else Speaks.AGAINST)
+    phrase = f"The noise is {outlook.gain:,.3g} times smaller than by the card's bounds."
+    return CheckItem(question, phrase, Speaks.FOR if outlook.gain >= _MUCH else Speaks.AGAINST)
 
 
 def _outliers(cells: Mapping[CellName, CellSummary], outlook: ExaminedOutlook) -> CheckItem:
@@ -118,8 +118,8 @@ def _outliers(cells: Mapping[CellName, CellSummary], outlook: ExaminedOutlook) -
         return CheckItem(question, "Every row counts one.", Speaks.FOR)
     filled = [summary for summary in cells.values() if summary.n and summary.total]
     led = sum(summary.reach > _DOMINANT * abs(summary.total) for summary in filled)
-    told = f"In {led:,} of {len(filled):,} cells one row is more than half of the total."
-    return CheckItem(question, told, Speaks.AGAINST if led else Speaks.FOR)
+    phrase = f"In {led:,} of {len(filled):,} cells one row is more than half of the total."
+    return CheckItem(question, phrase, Speaks.AGAINST if led else Speaks.FOR)
 
 
 def _worst_case(cells: Mapping[CellName, CellSummary], outlook: ExaminedOutlook) -> CheckItem:
@@ -148,13 +148,13 @@ def _knowledge(outlook: ExaminedOutlook) -> CheckItem:
 
 def _epsilon(outlook: ExaminedOutlook) -> CheckItem:
     small = outlook.epsilon <= _SMALL_EPSILON
-    told = (
+    phrase = (
         f"The nominal epsilon is {text(outlook.epsilon)}; those of several releases add up for the people in the data."
     )
-    return CheckItem("Is epsilon small enough to mean something?", told, Speaks.ASK if small else Speaks.AGAINST)
+    return CheckItem("Is epsilon small enough to mean something?", phrase, Speaks.ASK if small else Speaks.AGAINST)
 
 
 def _leaks(leaks: Sequence[Leak]) -> CheckItem:
     named = [str(leak.kind) for leak in leaks if leak.kind not in _ALWAYS]
-    told = f"Found in this table: {', '.join(named)}." if named else "Nothing beyond what any such release leaks."
-    return CheckItem("Is what leaks beyond epsilon acceptable?", told, Speaks.AGAINST if named else Speaks.ASK)
+    phrase = f"Found in this table: {', '.join(named)}." if named else "Nothing beyond what any such release leaks."
+    return CheckItem("Is what leaks beyond epsilon acceptable?", phrase, Speaks.AGAINST if named else Speaks.ASK)

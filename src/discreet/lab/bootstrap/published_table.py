@@ -109,7 +109,7 @@ def dress(
 
 
 def _columns(formed: Formed, layout: Layout, margin: Margin, cells: Steps, step: Fraction) -> Columns:
-    over = tuple(place for place in layout.cells if place not in margin)
+    over = tuple(index for index in layout.cells if index not in margin)
     summed = np.atleast_1d(cells.sum(axis=over)) if over else cells
     values: list[Number | None] = [_value(int(steps), step) for steps in summed.reshape(-1)]
     return Columns(over, _codes(formed, margin), values)
@@ -117,8 +117,8 @@ def _columns(formed: Formed, layout: Layout, margin: Margin, cells: Steps, step:
 
 def _codes(formed: Formed, margin: Margin) -> tuple[list[Shown], ...]:
     found: list[tuple[Shown, ...]] = [()]
-    for place, (heading, key) in enumerate(zip(formed.headings, formed.plan.keys, strict=True)):
-        shown = [heading.code(cell) for cell in key.cells or ()] if place in margin else [None]
+    for index, (heading, key) in enumerate(zip(formed.headings, formed.plan.keys, strict=True)):
+        shown = [heading.code(cell) for cell in key.cells or ()] if index in margin else [None]
         found = [(*before, code) for before in found for code in shown]
     return tuple(map(list, zip(*found, strict=True)))
 

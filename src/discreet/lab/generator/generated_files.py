@@ -32,7 +32,7 @@ def check_file(path: Path, *, overwrite: bool) -> None:
     """Say what would stop the rows from being written here, before anything is released."""
     if path.suffix.lower() not in _SUFFIXES:
         rule = f"must end in {' or '.join(_SUFFIXES)}"
-        raise ParameterInvalid(parameter="the file's name", rule=rule, came=f"'{path.name}'")
+        raise ParameterInvalid(parameter="the file's name", rule=rule, given=f"'{path.name}'")
     check_path(path)
     if path.exists() and not overwrite:
         raise PathInvalid(f"'{path}' exists. Name another file, or replace it with --overwrite.", path=str(path))
@@ -63,22 +63,22 @@ def _csv_parts(table: Any) -> Iterator[str]:
 
     # Decimals as text: an object for each would take longer than all the rest.
     types = [pa.string() if pa.types.is_decimal(field.type) else field.type for field in table.schema]
-    told = table.cast(pa.schema(zip(table.column_names, types, strict=True)))
-    batches = told.to_batches(max_chunksize=_PART)
-    return csv_columns(told.column_names, ([one.to_pylist() for one in batch.columns] for batch in batches))
+    text = table.cast(pa.schema(zip(table.column_names, types, strict=True)))
+    batches = text.to_batches(max_chunksize=_PART)
+    return csv_columns(text.column_names, ([item.to_pylist() for item in batch.columns] for batch in batches))
 
 
 def _to_parquet(table: Any, guarantee: Guarantee, facts: Mapping[str, str]) -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
-    told = {
+    lines = {
         **facts,
         "guarantee": str(guarantee),
         "differentially_private": str(guarantee.differentially_private).lower(),
     }
     sink = pa.BufferOutputStream()
-    named = table.replace_schema_metadata({f"discreet.{name}": fact for name, fact in told.items()})
+    named = table.replace_schema_metadata({f"discreet.{name}": fact for name, fact in lines.items()})
     parquet.write_table(named, sink)
     content: bytes = sink.getvalue().to_pybytes()
     return content

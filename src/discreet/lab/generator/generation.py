@@ -160,7 +160,7 @@ def sample_model(
 def check_count(count: int) -> None:
     """Refuse a number of rows that cannot be meant."""
     if not 1 <= count <= MOST_ROWS:
-        raise ParameterInvalid(parameter="rows", rule=f"must lie between 1 and {MOST_ROWS:,}", came=str(count))
+        raise ParameterInvalid(parameter="rows", rule=f"must lie between 1 and {MOST_ROWS:,}", given=str(count))
 
 
 def _check_unproven(dataset: Dataset, ledger: Ledger) -> None:

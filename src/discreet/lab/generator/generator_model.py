@@ -70,7 +70,7 @@ class GeneratorModel:
         """Generated rows; the same ones for the same seed, fresh ones without."""
         if type(count) is not int or not 1 <= count <= _MOST_ROWS:
             raise ParameterInvalid(
-                parameter="rows", rule=f"must be a whole number from 1 to {_MOST_ROWS}", came=shown(count)
+                parameter="rows", rule=f"must be a whole number from 1 to {_MOST_ROWS}", given=shown(count)
             )
         from discreet.lab.generator.network import torch
 

@@ -64,11 +64,11 @@ class Generator(nn.Module):
         self.last = _Layer(noise + 2 * hidden, conditions, coding.width)
 
     def forward(self, noise: Tensor, asked: Tensor) -> Tensor:
-        places = asked[:, None]
+        indices = asked[:, None]
         # Each layer sees all that came before it, side by side.
-        given = torch.cat([functional.relu(self.first_norm(self.first(noise, places))), noise], dim=1)
-        given = torch.cat([functional.relu(self.second_norm(self.second(given, places))), given], dim=1)
-        made: Tensor = self.last(given, places)
+        given = torch.cat([functional.relu(self.first_norm(self.first(noise, indices))), noise], dim=1)
+        given = torch.cat([functional.relu(self.second_norm(self.second(given, indices))), given], dim=1)
+        made: Tensor = self.last(given, indices)
         return made
 
 
@@ -85,8 +85,8 @@ class Discriminator(nn.Module):
         self._places = torch.arange(pac) * conditions
 
     def forward(self, vectors: Tensor, asked: Tensor) -> Tensor:
-        places = asked.reshape(-1, len(self._places)) + self._places
-        scores: Tensor = self.first(vectors.reshape(-1, self.width), places)
+        indices = asked.reshape(-1, len(self._places)) + self._places
+        scores: Tensor = self.first(vectors.reshape(-1, self.width), indices)
         for layer in (self.second, self.last):
             scores = layer(functional.dropout(functional.leaky_relu(scores, 0.2), 0.5))
         return scores

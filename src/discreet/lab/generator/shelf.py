@@ -109,7 +109,7 @@ def check_model_name(name: str) -> str:
     """A name that a model may have, or ParameterInvalid."""
     if not _NAME.fullmatch(name):
         rule = "must be small letters, digits, _ and - (at most 40, no _ or - first)"
-        raise ParameterInvalid(parameter="model name", rule=rule, came=ascii(name[:40]))
+        raise ParameterInvalid(parameter="model name", rule=rule, given=ascii(name[:40]))
     return name
 
 
@@ -158,7 +158,7 @@ def list_models(workspace: Workspace, dataset: str | None = None) -> tuple[Shelv
     chosen: Iterable[str] = workspace.names() if dataset is None else [workspace.dataset(dataset).name]
     found = ((home, name) for home in chosen for name in workspace.models(home))
     shelved = (_read(workspace, home, name) for home, name in found)
-    return tuple(one for one in shelved if one is not None)
+    return tuple(item for item in shelved if item is not None)
 
 
 def find_model(workspace: Workspace, dataset: str, name: str = DEFAULT_NAME) -> Shelved:

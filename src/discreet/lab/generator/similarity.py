@@ -37,8 +37,8 @@ def tv_complement(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     left, right = (present(side) for side in (real, synthetic))
     if not left.size or not right.size:
         return float("nan")
-    codes, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-    shares = [np.bincount(side, minlength=codes.size) / side.size for side in np.split(places, [left.size])]
+    codes, indices = np.unique(np.concatenate([left, right]), return_inverse=True)
+    shares = [np.bincount(side, minlength=codes.size) / side.size for side in np.split(indices, [left.size])]
     return float(1 - np.abs(shares[0] - shares[1]).sum() / 2)
 
 

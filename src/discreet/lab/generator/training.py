@@ -94,9 +94,9 @@ class _Conditions:
         """Places in `Coding.conditions`, and rows that fulfil them; any rows where there is nothing to ask for."""
         if not len(self._reached):
             return torch.zeros(size, dtype=torch.int64), self._rng.integers(self._rows, size=size)
-        places = np.searchsorted(self._reached, self._rng.random(size) * self._reached[-1], side="right")
-        chosen = self._holders[self._firsts[places] + self._rng.integers(self._counts[places])]
-        return torch.as_tensor(places), chosen
+        indices = np.searchsorted(self._reached, self._rng.random(size) * self._reached[-1], side="right")
+        chosen = self._holders[self._firsts[indices] + self._rng.integers(self._counts[indices])]
+        return torch.as_tensor(indices), chosen
 
 
 class _Contest:

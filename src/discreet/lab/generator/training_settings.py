@@ -38,10 +38,10 @@ class Settings:
                 continue
             if type(value) is not int or not least <= value <= most:
                 rule = f"must be a whole number from {least} to {most}"
-                raise ParameterInvalid(parameter=field.name, rule=rule, came=shown(value))
+                raise ParameterInvalid(parameter=field.name, rule=rule, given=shown(value))
         if self.batch is not None and self.pac is not None and self.batch % self.pac:
             rule = f"must be a multiple of pac, which is {self.pac}"
-            raise ParameterInvalid(parameter="batch", rule=rule, came=str(self.batch))
+            raise ParameterInvalid(parameter="batch", rule=rule, given=str(self.batch))
 
     def pac_for(self, rows: int) -> int:
         """How many rows the discriminator judges together."""

@@ -15,12 +15,12 @@ __all__ = ["show_examination"]
 def show_examination(found: Examination) -> None:
     """Every cell and the whole table, then advice, leaks and the checklist."""
     names = {
-        place: " / ".join("–" if code is None else str(code) for code in cell.codes)
-        for place, cell in enumerate(found.cells)
+        index: " / ".join("–" if code is None else str(code) for code in cell.codes)
+        for index, cell in enumerate(found.cells)
     }
     rows = [
         [
-            names[place],
+            names[index],
             f"{cell.summary.n:,}",
             f"{cell.summary.spread:,}",
             f"{cell.summary.reach:,}",
@@ -28,7 +28,7 @@ def show_examination(found: Examination) -> None:
             f"{cell.corrected:,}",
             "–" if cell.gain is None else f"{cell.gain:,.3f}",
         ]
-        for place, cell in enumerate(found.cells)
+        for index, cell in enumerate(found.cells)
     ]
     heads = (" / ".join(found.names), "rows", "V", "M", "sensitivity, as printed", "as it is", "gain")
     whole = found.table
@@ -38,7 +38,7 @@ def show_examination(found: Examination) -> None:
         f"with probability at least {1 - whole.gamma} no figure of (i) is off by more than {whole.error_bound:,} "
         f"(gamma-accuracy {whole.gamma_accuracy:.3g}, one over it)",
         *found.advice.table,
-        *(f"{names[place]}: {cell.advice}" for place, cell in enumerate(found.cells) if cell.advice),
+        *(f"{names[index]}: {cell.advice}" for index, cell in enumerate(found.cells) if cell.advice),
         *(f"{leak.kind}: {leak.words}" for leak in found.leaks),
         "",
         "Checklist (what speaks for a bootstrap release, what against, what only you can decide):",

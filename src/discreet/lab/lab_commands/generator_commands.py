@@ -100,7 +100,7 @@ def train(
         from discreet.lab.generator.protected.private_plan import PrivateSettings
 
         charged = choose_rho(session.workspace.dataset(dataset).card, rho=rho, epsilon=epsilon, delta=delta)
-        with show_training() as told:
+        with show_training() as phrase:
             made = train_privately(
                 dataset,
                 session.workspace,
@@ -112,7 +112,7 @@ def train(
                 name=name,
                 replace=replace,
                 confirm=_confirm_charge if on_terminal() and not yes else None,
-                progress=told,
+                progress=phrase,
             )
         _show_trained(made.model, output, paid=made)
         return
@@ -120,7 +120,7 @@ def train(
     settings = Settings(epochs=300 if epochs is None else epochs, patience=patience, seed=seed)
     show_banner()
     try:
-        with show_training() as told:
+        with show_training() as phrase:
             model = train_model(
                 dataset,
                 session.workspace,
@@ -129,7 +129,7 @@ def train(
                 who=who,
                 name=name,
                 replace=replace,
-                progress=told,
+                progress=phrase,
             )
     except KeyboardInterrupt:
         show_note("Interrupted. No model was stored; one of that name from before still is.")
@@ -319,9 +319,9 @@ def _show_inspection(dataset: str, found: "Inspection") -> None:
     """Two tables: what each column holds in each set of rows; then how like the sets are as a whole."""
     sets = list(found.rows)
     lines = [
-        [column.name if place == 0 else "", name, *_cells(column.facts[name])]
+        [column.name if index == 0 else "", name, *_cells(column.facts[name])]
         for column in found.columns
-        for place, name in enumerate(sets)
+        for index, name in enumerate(sets)
     ]
     heads = [("column", "left"), ("rows", "left")]
     heads += [(head, "right") for head in ("distinct", "unique", "missing", "least", "greatest", "shape")]

@@ -69,9 +69,9 @@ def sensitivity(
 
     names = None if strategies is None else [part.strip() for part in strategies.split(",") if part.strip()]
     if names == []:
-        raise ParameterInvalid(parameter="strategies", rule="must name at least one strategy", came="none")
+        raise ParameterInvalid(parameter="strategies", rule="must name at least one strategy", given="none")
     session = open_session(workspace)
-    with show_progress() as told:
+    with show_progress() as text:
         done = compare_query(
             sql,
             session.workspace,
@@ -85,7 +85,7 @@ def sensitivity(
             sample_size=sample_size,
             assume=assume,
             who=default_analyst(),
-            progress=told,
+            progress=text,
         )
     if custodian:
         show_banner()

@@ -92,8 +92,8 @@ def run(
 
         require_drawing()
     try:
-        with show_progress() as told:
-            done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=told)
+        with show_progress() as text:
+            done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=text)
     except KeyboardInterrupt:
         show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
         raise typer.Exit(_INTERRUPTED) from None

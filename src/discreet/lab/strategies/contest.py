@@ -1,4 +1,4 @@
-"""Every strategy on one query, as figures: what is said of each, and what came of drawing it many times."""
+"""Every strategy on one query, as figures: what is said of each, and what drawing it many times gave."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def draw_trials(
     truth: Fraction,
     runs: int,
     engine: RememberingEngine,
-    told: Callable[[], None] = lambda: None,
+    text: Callable[[], None] = lambda: None,
 ) -> Trials:
     """Answers, one after the other. Time is what a lone question would have taken: made ready, rows read anew."""
     results, used, seconds, unfound = [], [], [], 0
@@ -174,5 +174,5 @@ def draw_trials(
         results.append(drawn.result)
         used.append(drawn.sensitivity)
         unfound += not drawn.found
-        told()
+        text()
     return Trials(float(truth), tuple(results), tuple(used), tuple(seconds), unfound)

@@ -44,7 +44,7 @@ def check_sample_size(size: int) -> int:
     """How many rows may be generated to look at, or ParameterInvalid."""
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SAMPLE:
         rule = f"must be a whole number from 1 to {LARGEST_SAMPLE:,}"
-        raise ParameterInvalid(parameter="sample size", rule=rule, came=str(size)[:40])
+        raise ParameterInvalid(parameter="sample size", rule=rule, given=str(size)[:40])
     return size
 
 
@@ -52,15 +52,15 @@ def reach_of(rows: GeneratorRows) -> Reach:
     """How far the number columns of generated rows reach, in their own units."""
     import numpy as np
 
-    found: dict[str, tuple[Fraction, Fraction] | None] = {}
+    result: dict[str, tuple[Fraction, Fraction] | None] = {}
     for shape in rows.shapes:
         if shape.kind == "category":
             continue
         values = rows.values[shape.name]
         present = values[~np.isnan(values)]
         step = Fraction(shape.step)
-        found[shape.name] = (int(present.min()) * step, int(present.max()) * step) if present.size else None
-    return found
+        result[shape.name] = (int(present.min()) * step, int(present.max()) * step) if present.size else None
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ class GeneratedColumns:
 
     def _reach(self) -> Reach:
         kept = self._kept()
-        if (found := kept.get(str(self.sample_size))) is not None:
-            return found
-        found = reach_of(self.load().sample(self.sample_size))
+        if (result := kept.get(str(self.sample_size))) is not None:
+            return result
+        result = reach_of(self.load().sample(self.sample_size))
         with suppress(OSError):  # what cannot be kept is worked out again
-            write_whole(self.folder / _FILE, self._to_json({**kept, str(self.sample_size): found}))
-        return found
+            write_whole(self.folder / _FILE, self._to_json({**kept, str(self.sample_size): result}))
+        return result
 
     def _kept(self) -> dict[str, Reach]:
         try:
@@ -116,19 +116,19 @@ class GeneratedColumns:
         return hashlib.sha256((self.folder / "model.json").read_bytes()).hexdigest()
 
     def _to_json(self, samples: Mapping[str, Reach]) -> str:
-        told = {
+        text = {
             size: {name: None if ends is None else [str(end) for end in ends] for name, ends in columns.items()}
             for size, columns in samples.items()
         }
-        return json.dumps({"schema": _SCHEMA, "model": self._hash(), "samples": told}, indent=1) + "\n"
+        return json.dumps({"schema": _SCHEMA, "model": self._hash(), "samples": text}, indent=1) + "\n"
 
 
 def _read(columns: Mapping[str, list[str] | None]) -> Reach:
-    found: dict[str, tuple[Fraction, Fraction] | None] = {}
+    result: dict[str, tuple[Fraction, Fraction] | None] = {}
     for name, ends in columns.items():
         if ends is None:
-            found[name] = None
+            result[name] = None
             continue
         low, high = ends
-        found[name] = Fraction(low), Fraction(high)
-    return found
+        result[name] = Fraction(low), Fraction(high)
+    return result

@@ -85,15 +85,15 @@ def public_bound(statement: Statement, cards: Mapping[str, Card]) -> PublicBound
     [column] = statement.presentation.columns
     output = column.shows
     if isinstance(output, Mean):
-        total, size = (_measure(statement, cards, place) for place in (output.total, output.size))
+        total, size = (_measure(statement, cards, index) for index in (output.total, output.size))
         return PublicBound(aggregate, total, size)
     assert isinstance(output, Noted)
     return PublicBound(aggregate, _measure(statement, cards, output.measure))
 
 
-def _measure(statement: Statement, cards: Mapping[str, Card], place: int) -> MeasureBound:
-    moved = sensitivities(statement.plan, statement.plan.measures[place], cards).largest
-    face = statement.measures[place]
+def _measure(statement: Statement, cards: Mapping[str, Card], index: int) -> MeasureBound:
+    moved = sensitivities(statement.plan, statement.plan.measures[index], cards).largest
+    face = statement.measures[index]
     return MeasureBound(face.text, moved.l1 * face.step, moved.derivation)
 
 

@@ -59,11 +59,11 @@ class PrivateCatalogue:
         self._columns = columns
 
     def find(self, name: str) -> Dataset | PublicTable:
-        found = self._catalogue.find(name)
-        if isinstance(found, PublicTable):
-            return found
-        columns = tuple(self._kept(found.card, column) for column in found.card.columns)
-        return replace(found, card=replace(found.card, columns=columns))
+        result = self._catalogue.find(name)
+        if isinstance(result, PublicTable):
+            return result
+        columns = tuple(self._kept(result.card, column) for column in result.card.columns)
+        return replace(result, card=replace(result.card, columns=columns))
 
     def _kept(self, card: Card, column: Column) -> Column:
         if (card.dataset, column.name) not in self._columns or column.bounds is None:
@@ -103,7 +103,7 @@ class PrivateBounds:
         noisy, farthest = answer_bounded(self._cards, self._searching, self._engine), self._searching.farthest
         clamped = bound_statement(farthest, self._cards, ends_of(noisy.bounds_of(farthest)))
         moved = public_bound(clamped, self._cards).of_answer(self._held.present)
-        found = all(one.found for one in noisy.bounds.values())
+        found = all(item.found for item in noisy.bounds.values())
         return StrategyAnswer(_shown(clamped, noisy), nan if moved is None else float(moved), found)
 
 

@@ -131,8 +131,8 @@ def _core(subject: Subject, present: int) -> Core:
             return Core(present, present, 1)
         case AggregateKind.QUANTILE:
             assert subject.rank is not None
-            place = max(1, math.ceil(subject.rank * present))
-            return Core(place, place, 1)
+            index = max(1, math.ceil(subject.rank * present))
+            return Core(index, index, 1)
     assert subject.rank is not None
     cut, span = math.floor(subject.rank * present), math.ceil((1 - 2 * subject.rank) * present) + 1
     return Core(present - cut + 1 - span, cut + span, span)
@@ -158,11 +158,11 @@ def _smooth_share(subject: Subject, present: int, discount: Discount) -> Fractio
     )
 
 
-def _value(subject: Subject, held: HeldValues, place: int) -> int:
+def _value(subject: Subject, held: HeldValues, index: int) -> int:
     """The value at a place; the bounds before the first and after the last."""
-    if place < 1:
+    if index < 1:
         return subject.low
-    return held.at(place) if place <= held.present else subject.high
+    return held.at(index) if index <= held.present else subject.high
 
 
 def _answer(subject: Subject, held: HeldValues) -> Fraction:

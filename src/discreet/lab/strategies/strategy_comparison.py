@@ -316,7 +316,7 @@ def compare_strategies(
 ) -> Contest:
     """Every strategy on one query. With `bench`, for the custodian, each that applies is drawn `runs` times."""
     if not 1 <= runs <= MOST_RUNS:
-        raise ParameterInvalid(parameter="runs", rule=f"must be from 1 to {MOST_RUNS:,}", came=str(runs))
+        raise ParameterInvalid(parameter="runs", rule=f"must be from 1 to {MOST_RUNS:,}", given=str(runs))
     check_terms(list(query.cards.values()), ledger)
     chosen = choose_strategies(names)
     lines = [_foresee(name, query, assumed) for name in chosen]
@@ -381,10 +381,10 @@ def _counter(
 
 
 def _drawn(
-    line: ContestLine, bench: StrategyBench, truth: Fraction, runs: int, told: Callable[[], None]
+    line: ContestLine, bench: StrategyBench, truth: Fraction, runs: int, phrase: Callable[[], None]
 ) -> ContestLine:
     try:
-        trials = draw_trials(lambda: bench.ready(line.strategy), truth, runs, bench.engine, told)
+        trials = draw_trials(lambda: bench.ready(line.strategy), truth, runs, bench.engine, phrase)
     except (Refused, ParameterInvalid) as refusal:  # no model, or one that lacks the column: told, and the others go on
         _require_own(refusal)
         return ContestLine(line.strategy, line.guarantee, told=refusal.message)

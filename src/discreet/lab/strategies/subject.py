@@ -107,11 +107,11 @@ class HeldValues:
     def greatest(self) -> int:
         return self.histogram[-1][0]
 
-    def at(self, place: int) -> int:
+    def at(self, index: int) -> int:
         """The value at a place of the sorted values, counted from 1."""
         from bisect import bisect_left
 
-        return self.histogram[bisect_left(self._ends, place)][0]
+        return self.histogram[bisect_left(self._ends, index)][0]
 
     def result(self, subject: Subject) -> Fraction | None:
         """The exact answer in the query's own units; None where there is nothing to speak of."""

@@ -232,7 +232,7 @@ def _strategy(given: str) -> UnprovenStrategy:
         return UnprovenStrategy(given)
     except ValueError:
         rule = f"must be public, {', '.join(UnprovenStrategy)}"
-        raise ParameterInvalid(parameter="strategy", rule=rule, came=f"'{given[:20]}'") from None
+        raise ParameterInvalid(parameter="strategy", rule=rule, given=f"'{given[:20]}'") from None
 
 
 def _read(

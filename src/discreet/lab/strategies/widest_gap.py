@@ -98,7 +98,7 @@ def _lefts(histogram: Sequence[tuple[int, int]], core: Core, low: int) -> Iterab
             break
         before += count
         ends.append((min(before, core.left), value))
-    return ((core.left - place, place, value) for place, value in reversed(ends))
+    return ((core.left - index, index, value) for index, value in reversed(ends))
 
 
 def _rights(histogram: Sequence[tuple[int, int]], core: Core, high: int) -> Iterable[tuple[int, int, int]]:
@@ -106,22 +106,22 @@ def _rights(histogram: Sequence[tuple[int, int]], core: Core, high: int) -> Iter
     before = 0
     for value, count in histogram:
         if before + count >= core.right:
-            place = max(before + 1, core.right)
-            yield place - core.right, place, value
+            index = max(before + 1, core.right)
+            yield index - core.right, index, value
         before += count
     yield before + 1 - core.right, before + 1, high
 
 
-def _near(places: Iterable[tuple[int, int, int]], *, width: int, credit: int, discount: Discount) -> list[_End]:
+def _near(indices: Iterable[tuple[int, int, int]], *, width: int, credit: int, discount: Discount) -> list[_End]:
     """The ends from which some window could still count for FLOOR or more."""
     ends: list[_End] = []
     weight, reached = ONE, 0
-    for away, place, value in places:
+    for away, index, value in indices:
         weight = _times(weight, discount.power(away - reached))
         reached = away
         if width * _times(weight, credit) < FLOOR * ONE:
             break
-        ends.append(_End(place, value, weight))
+        ends.append(_End(index, value, weight))
     return ends
 
 
@@ -139,12 +139,12 @@ def _search(begins: list[_End], ends: list[_End], *, free: int, credit: int) -> 
         middle = (first + last) // 2
         begin, weight = begins[middle], _times(begins[middle].weight, credit)
         found, at = -1, low
-        for place in range(low, high):
-            end = ends[place]
+        for index in range(low, high):
+            end = ends[index]
             gap = end.value - begin.value
             gap = gap * (weight * end.weight >> BITS) if end.place - begin.place > free else gap << BITS
             if gap > found:
-                found, at = gap, place
+                found, at = gap, index
         looks += high - low
         best = max(best, found)
         open_parts += [(first, middle, low, at + 1), (middle + 1, last, at, high)]

@@ -68,7 +68,7 @@ def run_study(
     began = time.monotonic()
     jobs = default_jobs() if jobs is None else jobs
     if not 1 <= jobs <= _MOST_JOBS:
-        raise UsageError(f"jobs must be 1 to {_MOST_JOBS}; {jobs} came.")
+        raise UsageError(f"jobs must be 1 to {_MOST_JOBS}; received {jobs}.")
     told = progress or (lambda _stage, _done, _all: None)
     design = design_study(config, study_card(config, base))
     key = {"config_hash": config.hash(digest_data(config, base)), "versions": _versions()}

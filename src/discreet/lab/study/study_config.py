@@ -142,7 +142,7 @@ class ModelChoice:
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
-            raise ParameterInvalid(parameter="model", rule=f"must be {' or '.join(MODELS)}", came=self.model)
+            raise ParameterInvalid(parameter="model", rule=f"must be {' or '.join(MODELS)}", given=self.model)
         defaults: dict[str, object] = {"mechanism": next(iter(MODELS[self.model]), None)}
         if self.model in {"local", "hybrid"}:
             defaults |= dict.fromkeys(("categories", "numbers"), AUTOMATIC)
@@ -258,13 +258,15 @@ class StudyConfig:
     def __post_init__(self) -> None:
         if not 1 <= len(self.epsilon) <= MOST_EPSILONS or len(set(self.epsilon)) < len(self.epsilon):
             raise ParameterInvalid(
-                parameter="epsilon", rule=f"must be 1 to {MOST_EPSILONS} different numbers", came=str(len(self.epsilon))
+                parameter="epsilon",
+                rule=f"must be 1 to {MOST_EPSILONS} different numbers",
+                given=str(len(self.epsilon)),
             )
         if not 1 <= self.runs <= MOST_RUNS:
-            raise ParameterInvalid(parameter="runs", rule=f"must be 1 to {MOST_RUNS:,}", came=str(self.runs))
+            raise ParameterInvalid(parameter="runs", rule=f"must be 1 to {MOST_RUNS:,}", given=str(self.runs))
         if not self.models or len(set(self.models)) < len(self.models):
             raise ParameterInvalid(
-                parameter="models", rule="must be at least one, all different", came=str(len(self.models))
+                parameter="models", rule="must be at least one, all different", given=str(len(self.models))
             )
 
     def to_dict(self) -> dict[str, object]:

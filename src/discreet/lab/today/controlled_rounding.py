@@ -46,9 +46,9 @@ def margin_matrix(sizes: tuple[int, ...], margin: Margin) -> Any:
     from scipy.sparse import csr_array
 
     cells = int(np.prod(sizes))
-    places = np.unravel_index(np.arange(cells), sizes)
-    kept = tuple(sizes[place] for place in margin)
-    rows = np.ravel_multi_index([places[place] for place in margin], kept) if margin else np.zeros(cells, dtype=int)
+    indices = np.unravel_index(np.arange(cells), sizes)
+    kept = tuple(sizes[index] for index in margin)
+    rows = np.ravel_multi_index([indices[index] for index in margin], kept) if margin else np.zeros(cells, dtype=int)
     return csr_array((np.ones(cells), (rows, np.arange(cells))), shape=(int(np.prod(kept)), cells))
 
 
@@ -62,7 +62,7 @@ class ControlledRounding:
     def __post_init__(self) -> None:
         require_whole(self.base, parameter="base", least=2)
         if not 0 < self.seconds <= 3600:
-            raise ParameterInvalid(parameter="seconds", rule="must lie between 0 and 3600", came=str(self.seconds))
+            raise ParameterInvalid(parameter="seconds", rule="must lie between 0 and 3600", given=str(self.seconds))
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """Nothing is drawn. `parameters["search"]` says whether the table is optimal, or why there is none."""

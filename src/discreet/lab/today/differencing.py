@@ -77,7 +77,7 @@ def deduce(
     """
     possible = np.ones(common.size, dtype=np.bool_)
     evidence = np.zeros(common.size)
-    for margin in (one for one in everyone.figures if target in one):
+    for margin in (item for item in everyone.figures if target in item):
         at = read_line(margin, person, target)
         change = np.asarray(everyone.figures[margin][at] - without.figures[margin][at], dtype=np.float64)
         seen = ~(everyone.hidden[margin][at] | without.hidden[margin][at])
@@ -102,12 +102,12 @@ def deduce_with_queries(
         return first
     services = [QueryService(holdings, least) for holdings in (everyone, without)]
     possible = np.ones(everyone.layout.sizes[target], dtype=np.bool_)
-    for place in range(possible.size):
+    for index in range(possible.size):
         asked = np.zeros(everyone.layout.sizes, dtype=np.bool_)
-        asked[(*person.cell[:target], place, *person.cell[target + 1 :])] = True
+        asked[(*person.cell[:target], index, *person.cell[target + 1 :])] = True
         answers = [track(service, asked) for service in services]
         if answers[0] is not None and answers[1] is not None:
-            possible[place] = answers[0] - answers[1] == person.value
+            possible[index] = answers[0] - answers[1] == person.value
     if person.value == 0 or possible.sum() != 1:
         return first
     return OutsiderVerdict(Certainty.SURE, int(possible.argmax()), bool(possible[person.cell[target]]))
@@ -118,7 +118,7 @@ def weigh_rounding(*, base: int, value: int) -> Weigh:
     there, absent = _rounding_law(base, value), _rounding_law(base, 0)
 
     def weigh(margin: Margin, change: _Floats) -> _Floats:
-        steps = [round(one / base) for one in change]
+        steps = [round(item / base) for item in change]
         return np.array([np.log(there.get(step, _RARELY) / absent.get(step, _RARELY)) for step in steps])
 
     return weigh
@@ -136,7 +136,7 @@ def weigh_swapping(*, share: float, value: int, common: _Floats, cells: Margin) 
 
 def read_line(margin: Margin, person: Person, target: int) -> tuple[int | slice, ...]:
     """Where a margin tells the target: all places of that key, every other key the person's."""
-    return tuple(slice(None) if place == target else person.cell[place] for place in margin)
+    return tuple(slice(None) if index == target else person.cell[index] for index in margin)
 
 
 def conclude(possible: NDArray[np.bool_], evidence: _Floats, common: _Floats, truth: int) -> OutsiderVerdict:
@@ -167,20 +167,20 @@ def _exclude_infeasible(
     from scipy.sparse import vstack
 
     sizes = everyone.figures[max(everyone.figures, key=len)].shape
-    parts, told, shifts = [], [], []
+    parts, lines, shifts = [], [], []
     for published, absent in ((everyone, 0), (without, 1)):
         for margin, figures in published.figures.items():
             shown = np.flatnonzero(~published.hidden[margin].ravel())
             parts.append(margin_matrix(sizes, margin)[shown])
-            told.append(figures.ravel()[shown])
+            lines.append(figures.ravel()[shown])
             shifts.append(np.full(shown.size, absent))
-    matrix, right, shift = vstack(parts).tocsr(), np.concatenate(told).astype(np.float64), np.concatenate(shifts)
+    matrix, right, shift = vstack(parts).tocsr(), np.concatenate(lines).astype(np.float64), np.concatenate(shifts)
     kept = possible.copy()
-    for place in np.flatnonzero(possible):
-        cell = np.ravel_multi_index((*person.cell[:target], int(place), *person.cell[target + 1 :]), sizes)
+    for index in np.flatnonzero(possible):
+        cell = np.ravel_multi_index((*person.cell[:target], int(index), *person.cell[target + 1 :]), sizes)
         added = person.value * shift * matrix[:, [int(cell)]].toarray()[:, 0]
         status, _ = solve_program(np.zeros(matrix.shape[1]), matrix, right + added, nonnegative=nonnegative)
-        kept[place] = status != INFEASIBLE
+        kept[index] = status != INFEASIBLE
     return kept if kept.any() else possible
 
 

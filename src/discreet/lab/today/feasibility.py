@@ -75,17 +75,17 @@ class Pattern:
                 if found is not None:
                     lowest, highest = np.minimum(lowest, rows @ found), np.maximum(highest, rows @ found)
         narrow = []
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             for direction in (1, -1):
-                if highest[place] - lowest[place] >= asked[place] - _SLACK or monotonic() > until:
+                if highest[index] - lowest[index] >= asked[index] - _SLACK or monotonic() > until:
                     break
-                status, found = program.solve(rows[[place]].toarray()[0], direction, until=until)
+                status, found = program.solve(rows[[index]].toarray()[0], direction, until=until)
                 if found is None:
-                    highest[place] = highest[place] if status == _STOPPED else np.inf
+                    highest[index] = highest[index] if status == _STOPPED else np.inf
                     break
                 lowest, highest = np.minimum(lowest, rows @ found), np.maximum(highest, rows @ found)
             else:
-                if highest[place] - lowest[place] < asked[place] - _SLACK:
+                if highest[index] - lowest[index] < asked[index] - _SLACK:
                     narrow.append(name)
         return narrow
 
@@ -106,7 +106,7 @@ class _Program:
         from scipy.sparse import vstack
 
         matrices = {margin: margin_matrix(self._sizes, margin)[:, self._unknown] for margin, _ in figures}
-        return vstack([matrices[margin][[place]] for margin, place in figures]).tocsr()
+        return vstack([matrices[margin][[index]] for margin, index in figures]).tocsr()
 
     def reach(self, figure: Figure, direction: int) -> float:
         row = self.rows([figure]).toarray()[0]
@@ -133,6 +133,6 @@ class _Program:
             if margin == pattern.holdings.layout.cells:
                 continue
             sums = margin_matrix(self._sizes, margin)[:, self._unknown]
-            told = ~hidden.ravel() & (sums @ np.ones(self._unknown.size) > 0)
-            parts.append(sums[np.flatnonzero(told)])
+            text = ~hidden.ravel() & (sums @ np.ones(self._unknown.size) > 0)
+            parts.append(sums[np.flatnonzero(text)])
         return vstack(parts).tocsr()

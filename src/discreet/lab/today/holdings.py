@@ -33,7 +33,7 @@ def require_whole(value: object, *, parameter: str, least: int, most: int | None
     within = f"between {least} and {most}" if most is not None else f"of at least {least}"
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or int(str(value)) < least or (most is not None and int(str(value)) > most):
-        raise ParameterInvalid(parameter=parameter, rule=f"must be a whole number {within}", came=str(value))
+        raise ParameterInvalid(parameter=parameter, rule=f"must be a whole number {within}", given=str(value))
     return int(str(value))
 
 
@@ -66,7 +66,7 @@ class Holdings:
         """A table of counts; all margins are published unless some are named."""
         held = _check_integers(np.asarray(counts), what="the counts")
         if held.size and held.min() < 0:
-            raise ParameterInvalid(parameter="the counts", rule="must not be negative", came="a negative count")
+            raise ParameterInvalid(parameter="the counts", rule="must not be negative", given="a negative count")
         return cls(held, None, _lay_out(held.shape, margins), held)
 
     @classmethod
@@ -81,10 +81,10 @@ class Holdings:
             raise ParameterInvalid(
                 parameter="the contributions",
                 rule="must name cells of the table and at least one person each",
-                came="a cell outside it, or nobody",
+                given="a cell outside it, or nobody",
             )
         if rows.size and int(np.abs(values).max()) * int(people.sum()) >= _MOST_STEPS:
-            raise ParameterInvalid(parameter="the totals", rule="must lie below 2^62 steps", came="larger ones")
+            raise ParameterInvalid(parameter="the totals", rule="must lie below 2^62 steps", given="larger ones")
         counts, totals = np.zeros((2, prod(layout.sizes)), dtype=np.int64)
         np.add.at(counts, cells, people)
         np.add.at(totals, cells, values * people)
@@ -96,9 +96,9 @@ class Holdings:
             raise ValueError("a name for each key")
         return replace(self, names=tuple(names), step=step)
 
-    def name(self, place: int) -> str:
+    def name(self, index: int) -> str:
         """What a key is called."""
-        return self.names[place] if self.names else f"key {place + 1}"
+        return self.names[index] if self.names else f"key {index + 1}"
 
     def in_units(self, steps: int) -> int | float:
         """Whole steps in the table's unit."""
@@ -168,12 +168,12 @@ class Holdings:
             counts = self.counts.copy()
             counts[person.cell] -= 1
             if counts[person.cell] < 0:
-                raise ParameterInvalid(parameter="the person", rule="must be in the table", came="an empty cell")
+                raise ParameterInvalid(parameter="the person", rule="must be in the table", given="an empty cell")
             return replace(self, counts=counts, figures=counts)
         flat = int(np.ravel_multi_index(person.cell, self.layout.sizes))
         theirs = np.flatnonzero((self.contributions[:, 0] == flat) & (self.contributions[:, 1] == person.value))
         if not theirs.size:
-            raise ParameterInvalid(parameter="the person", rule="must be in the table", came="nobody like that")
+            raise ParameterInvalid(parameter="the person", rule="must be in the table", given="nobody like that")
         rows = self.contributions.copy()
         rows[theirs[0], 2] -= 1
         counts, figures = self.counts.copy(), self.figures.copy()
@@ -218,7 +218,7 @@ class Published:
 
 def _check_integers(found: Figures, *, what: str) -> Integers:
     if not np.issubdtype(found.dtype, np.integer):
-        raise ParameterInvalid(parameter=what, rule="must be whole numbers", came=f"an array of {found.dtype}")
+        raise ParameterInvalid(parameter=what, rule="must be whole numbers", given=f"an array of {found.dtype}")
     return found.astype(np.int64)
 
 
@@ -227,11 +227,11 @@ def _lay_out(sizes: tuple[int, ...], margins: Iterable[Margin] | None) -> Layout
         raise ParameterInvalid(
             parameter="the table",
             rule="must have a key, and each key a cell",
-            came=" × ".join(map(str, sizes)) or "none",
+            given=" × ".join(map(str, sizes)) or "none",
         )
     cells = tuple(range(len(sizes)))
     chosen = tuple(every_margin(len(sizes))) if margins is None else tuple(dict.fromkeys((cells, *margins)))
     try:
         return Layout(sizes, None, chosen)
     except ValueError as error:
-        raise ParameterInvalid(parameter="margins", rule=f"must fit the table: {error}", came=str(chosen)) from None
+        raise ParameterInvalid(parameter="margins", rule=f"must fit the table: {error}", given=str(chosen)) from None

@@ -104,9 +104,9 @@ class QueryAuditing:
         possible = np.ones(common.size, dtype=np.bool_)
         if person.value and holdings.people > 1:
             named, log = self._open_log(holdings, person, target=target, rng=rng)
-            for place, other in enumerate(named[1:], start=1):
+            for index, other in enumerate(named[1:], start=1):
                 pair = np.zeros(log.columns)
-                pair[[0, place]] = 1
+                pair[[0, index]] = 1
                 if not log.admit(pair):
                     continue
                 answer = holdings.divide(np.array([named[0], other]), target)
@@ -124,10 +124,10 @@ class QueryAuditing:
         others = rng.choice(holdings.people - 1, size=min(self.pairs, holdings.people - 1), replace=False)
         named = np.append(number, others + (others >= number))
         keys = np.unravel_index(holdings.stand(named)[0], holdings.layout.sizes)
-        known = [place for place in holdings.layout.cells if place != target]
+        known = [index for index in holdings.layout.cells if index != target]
         lines = holdings.counts.sum(axis=target).ravel()
         shape = holdings.layout.shape(tuple(known))
-        stand = np.ravel_multi_index([keys[place] for place in known], shape) if known else np.zeros_like(named)
+        stand = np.ravel_multi_index([keys[index] for index in known], shape) if known else np.zeros_like(named)
         touched, at = np.unique(stand, return_inverse=True)
         rest = lines[touched] - np.bincount(at)
         log = LinearAudit(np.append(np.ones(named.size, dtype=np.bool_), rest == 1))
@@ -138,25 +138,25 @@ class QueryAuditing:
 
     def _audit(self, holdings: Holdings, margins: list[Margin]) -> dict[Margin, Hidden]:
         """For each set of known keys the groups that are refused. Only lines of one person are ever at stake."""
-        places = tuple(place for place in holdings.layout.cells if place != self.confidential)
-        lines = keep_keys(holdings.counts, places)
+        indices = tuple(index for index in holdings.layout.cells if index != self.confidential)
+        lines = keep_keys(holdings.counts, indices)
         single = np.flatnonzero(lines.ravel() == 1)
         log = LinearAudit(np.ones(single.size, dtype=np.bool_))
         refused = dict[Margin, Hidden]()
         for margin in margins:
-            known = tuple(place for place in margin if place != self.confidential)
+            known = tuple(index for index in margin if index != self.confidential)
             if known in refused:
                 continue
             numbers = np.arange(holdings.layout.count(known)).reshape(holdings.layout.shape(known))
-            over = tuple(axis for axis, place in enumerate(places) if place not in known)
+            over = tuple(axis for axis, index in enumerate(indices) if index not in known)
             group = np.broadcast_to(np.expand_dims(numbers, over), lines.shape).ravel()[single]
-            kept = [one for one in np.unique(group) if not log.admit(group == one)]
+            kept = [item for item in np.unique(group) if not log.admit(group == item)]
             refused[known] = np.isin(numbers, kept)
         return refused
 
     def _spread(self, holdings: Holdings, margin: Margin, refused: dict[Margin, Hidden]) -> Hidden:
         """The figures of a margin that are refused. Counts by known keys alone say nothing about the audited one."""
-        known = tuple(place for place in margin if place != self.confidential)
+        known = tuple(index for index in margin if index != self.confidential)
         if self.confidential not in margin:
             return refused[known] & holdings.magnitude
         wide = np.expand_dims(refused[known], margin.index(self.confidential))

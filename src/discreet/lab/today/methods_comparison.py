@@ -69,7 +69,7 @@ class MethodLine:
         return f"swapping of {self.parameters['exchanged']}" if "exchanged" in self.parameters else self.method
 
     def sentence(self) -> str:
-        """What the method did, and what came of the attack."""
+        """What the method did, and what the attack recovered."""
         if self.attack is None:
             return f"{self.title}: {self.did} There is nothing to attack."
         done = self.attack
@@ -161,7 +161,7 @@ def list_methods(
         OverlapControl(least=least),
         QueryAuditing(confidential=target),
         Partitioning(along=target, least=least),
-        *(RecordSwapping(share=share, exchanged=place) for place in sorted({0, target})),
+        *(RecordSwapping(share=share, exchanged=index) for index in sorted({0, target})),
         FixedPerturbation(perturbed=target),
     )
 
@@ -188,12 +188,12 @@ def compare(
     """
     require_whole(trials, parameter="trials", least=1, most=MOST_TRIALS)
     if not 1 <= len(private) <= MOST_RELEASES:
-        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", came=str(len(private)))
-    place = len(holdings.layout.sizes) - 1 if target is None else target
-    require_whole(place, parameter="target", least=0, most=len(holdings.layout.sizes) - 1)
-    chosen = list_methods(holdings, target=place) if methods is None else tuple(methods)
+        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", given=str(len(private)))
+    index = len(holdings.layout.sizes) - 1 if target is None else target
+    require_whole(index, parameter="target", least=0, most=len(holdings.layout.sizes) - 1)
+    chosen = list_methods(holdings, target=index) if methods is None else tuple(methods)
     drawn = np.random.default_rng() if rng is None else rng
-    trial = partial(attack, holdings=holdings, target=place, trials=trials, seconds=attack_seconds, rng=drawn)
+    trial = partial(attack, holdings=holdings, target=index, trials=trials, seconds=attack_seconds, rng=drawn)
     total, lines = len(chosen) + len(private), list[MethodLine]()
 
     def enter(line: MethodLine) -> None:
@@ -208,11 +208,11 @@ def compare(
     for release in private:
         most = None
         if holdings.people and bounded:
-            most = success_ceiling(holdings, place, guarantee=release.guarantee, neighbours=neighbours)
+            most = success_ceiling(holdings, index, guarantee=release.guarantee, neighbours=neighbours)
         published = [publish_private(release, holdings) for _ in range(_DRAWS)]
         enter(_measure(holdings, published, trial(release, ceiling=most)))
-    base = base_rate(holdings, place) if holdings.people else None
-    return MethodsComparison(title, tuple(lines), holdings.name(place), base, neighbours, tuple(notes))
+    base = base_rate(holdings, index) if holdings.people else None
+    return MethodsComparison(title, tuple(lines), holdings.name(index), base, neighbours, tuple(notes))
 
 
 def _measure(holdings: Holdings, drawn: Sequence[Published], found: Attack | None) -> MethodLine:
@@ -220,8 +220,8 @@ def _measure(holdings: Holdings, drawn: Sequence[Published], found: Attack | Non
     cells = holdings.layout.cells
     margins = [margin for margin in holdings.layout.margins if margin != cells]
     private = first.guarantee.differentially_private
-    errors = [_errors(holdings, one, [cells]) for one in drawn] if first.found else []
-    beside = [_errors(holdings, one, margins) for one in drawn] if first.found else []
+    errors = [_errors(holdings, item, [cells]) for item in drawn] if first.found else []
+    beside = [_errors(holdings, item, margins) for item in drawn] if first.found else []
     return MethodLine(
         method=first.method,
         did=first.did,

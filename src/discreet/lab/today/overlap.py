@@ -40,8 +40,8 @@ class OverlapControl:
         answered: dict[Margin, Hidden] = {}
         for margin in margins:
             given = keep_keys(holdings.counts, margin) >= self.least
-            for earlier, told in answered.items():
-                given &= _most_shared(holdings, margin, earlier, told) <= self.overlap
+            for earlier, text in answered.items():
+                given &= _most_shared(holdings, margin, earlier, text) <= self.overlap
             answered[margin] = np.asarray(given)
         return Published(
             method="overlap control",
@@ -82,7 +82,7 @@ class OverlapControl:
         columns = [service.ask(column) for column in grid.T]
         if any(answer is None for answer in (*rows, *columns)):
             return None
-        left = sum(answer for answer in rows if answer is not None) - sum(one for one in columns if one is not None)
+        left = sum(answer for answer in rows if answer is not None) - sum(item for item in columns if item is not None)
         return np.asarray(left == self.least * person.value)
 
 
@@ -105,10 +105,10 @@ class OverlapService:
         return self.holdings.divide(people, self.target)
 
 
-def _most_shared(holdings: Holdings, margin: Margin, earlier: Margin, told: Hidden) -> Integers:
+def _most_shared(holdings: Holdings, margin: Margin, earlier: Margin, text: Hidden) -> Integers:
     """For each figure of a margin the most people it shares with one answered figure of another margin."""
     both = tuple(sorted({*margin, *earlier}))
-    away = tuple(axis for axis, place in enumerate(both) if place not in earlier)
-    shared = np.where(np.expand_dims(told, away), keep_keys(holdings.counts, both), 0)
-    over = tuple(axis for axis, place in enumerate(both) if place not in margin)
+    away = tuple(axis for axis, index in enumerate(both) if index not in earlier)
+    shared = np.where(np.expand_dims(text, away), keep_keys(holdings.counts, both), 0)
+    over = tuple(axis for axis, index in enumerate(both) if index not in margin)
     return np.asarray(shared.max(axis=over, initial=0))

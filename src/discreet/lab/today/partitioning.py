@@ -73,8 +73,8 @@ class Partitioning:
     def _cut(self, counts: Integers) -> Integers:
         """Groups along a line that has enough people, numbered from 0; what is left at its end joins the last."""
         numbers, number, people, left = np.zeros_like(counts), 0, 0, int(counts.sum())
-        for place, more in enumerate(counts.tolist()):
-            numbers[place] = number
+        for index, more in enumerate(counts.tolist()):
+            numbers[index] = number
             people, left = people + more, left - more
             if people >= self.least <= left:
                 number, people = number + 1, 0
@@ -84,7 +84,7 @@ class Partitioning:
         """The figures that hold a group in part."""
         keys = np.indices(holdings.layout.sizes)
         shape = holdings.layout.shape(margin)
-        at = np.ravel_multi_index([keys[place].ravel() for place in margin], shape) if margin else 0 * groups.ravel()
+        at = np.ravel_multi_index([keys[index].ravel() for index in margin], shape) if margin else 0 * groups.ravel()
         number = groups.ravel()
         lowest = np.full(number.max() + 1, at.max())
         highest = np.zeros_like(lowest)
@@ -107,7 +107,7 @@ class Partitioning:
             return conclude(np.ones(common.size, dtype=np.bool_), np.zeros(common.size), common, person.cell[target])
         unions = _join(self.partition(holdings), self.partition(less))
         change = np.bincount(unions.ravel(), weights=(holdings.figures - less.figures).ravel())
-        line = tuple(slice(None) if place == target else at for place, at in enumerate(person.cell))
+        line = tuple(slice(None) if index == target else at for index, at in enumerate(person.cell))
         possible = (change != 0)[unions[line]] if person.value else np.ones(common.size, dtype=np.bool_)
         return conclude(possible, np.zeros(common.size), common, person.cell[target])
 

@@ -38,7 +38,7 @@ class FixedPerturbation:
         require_whole(self.perturbed, parameter="perturbed", least=0)
         for name, value in (("share", self.share), ("spread", self.spread)):
             if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-                raise ParameterInvalid(parameter=name, rule="must lie between 0 and 1", came=str(value))
+                raise ParameterInvalid(parameter=name, rule="must lie between 0 and 1", given=str(value))
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """A file changed afresh at every call."""
@@ -90,5 +90,5 @@ class FixedPerturbation:
             return Person(person.cell, round(person.value * factor))
         if rng.random() >= self.share:
             return person
-        place = int(rng.integers(holdings.layout.sizes[self.perturbed]))
-        return Person((*person.cell[: self.perturbed], place, *person.cell[self.perturbed + 1 :]), person.value)
+        index = int(rng.integers(holdings.layout.sizes[self.perturbed]))
+        return Person((*person.cell[: self.perturbed], index, *person.cell[self.perturbed + 1 :]), person.value)

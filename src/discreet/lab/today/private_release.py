@@ -92,8 +92,8 @@ def _log_law(difference: _Floats, scale: _Floats) -> _Floats:
 
     With α = e^(−1/scale) it is proportional to α^|d|·(|d| + (1 + α²)/(1 − α²)), and the fraction is coth(1/scale).
     """
-    found: _Floats = np.log(np.abs(difference) + 1 / np.tanh(1 / scale)) - np.abs(difference) / scale
-    return found
+    result: _Floats = np.log(np.abs(difference) + 1 / np.tanh(1 / scale)) - np.abs(difference) / scale
+    return result
 
 
 def success_ceiling(holdings: Holdings, target: int, *, guarantee: Guarantee, neighbours: Neighbours) -> float | None:

@@ -51,7 +51,7 @@ class Suppression:
         if self.protection is not None:
             require_whole(self.protection, parameter="protection", least=1)
         if not 0 < self.seconds <= 3600:
-            raise ParameterInvalid(parameter="seconds", rule="must lie between 0 and 3600", came=str(self.seconds))
+            raise ParameterInvalid(parameter="seconds", rule="must lie between 0 and 3600", given=str(self.seconds))
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """Nothing is drawn: figures are exact or hidden."""
@@ -89,7 +89,7 @@ class Suppression:
         cells, values, people = holdings.rows()
         keys = np.unravel_index(cells, holdings.layout.sizes)
         shape = holdings.layout.shape(margin)
-        groups = np.ravel_multi_index([keys[place] for place in margin], shape) if margin else np.zeros_like(cells)
+        groups = np.ravel_multi_index([keys[index] for index in margin], shape) if margin else np.zeros_like(cells)
         sizes = np.abs(values)
         order = np.lexsort((-sizes, groups))
         groups, sizes, people = groups[order], sizes[order], people[order]
@@ -106,9 +106,9 @@ class Suppression:
         """Hide more until the audit finds nothing; False when its time ran out."""
         until = monotonic() + self.seconds
         widths = {
-            (margin, int(place)): self._width(holdings, int(holdings.margin(margin).ravel()[place]))
+            (margin, int(index)): self._width(holdings, int(holdings.margin(margin).ravel()[index]))
             for margin, mask in unsafe.items()
-            for place in np.flatnonzero(mask)
+            for index in np.flatnonzero(mask)
         }
         _close_lines(holdings, hidden)
         while widths and monotonic() <= until:
@@ -133,12 +133,16 @@ class Suppression:
         return f"Figures about fewer than {self.threshold} people{zeros}{dominated} are hidden."
 
     def _parameters(self, holdings: Holdings, *, audited: bool) -> dict[str, object]:
-        found: dict[str, object] = {"threshold": self.threshold, "show_zeros": self.show_zeros, "audited": audited}
+        result: dict[str, object] = {"threshold": self.threshold, "show_zeros": self.show_zeros, "audited": audited}
         if holdings.magnitude:
-            found |= {"dominant": self.dominant, "percent": self.percent, "protection_percent": self.protection_percent}
+            result |= {
+                "dominant": self.dominant,
+                "percent": self.percent,
+                "protection_percent": self.protection_percent,
+            }
         else:
-            found["protection"] = self.protection or self.threshold
-        return found
+            result["protection"] = self.protection or self.threshold
+        return result
 
 
 def _list_sums(holdings: Holdings) -> Iterator[tuple[Margin, Margin]]:
@@ -153,7 +157,7 @@ def _list_sums(holdings: Holdings) -> Iterator[tuple[Margin, Margin]]:
 
 def _unfold(figures: Figures, margin: Margin, wider: Margin) -> Figures:
     """The figures of `wider` as a matrix: a row for each figure of `margin`, what is summed over along it."""
-    axes = [wider.index(place) for place in (*margin, *(place for place in wider if place not in margin))]
+    axes = [wider.index(index) for index in (*margin, *(index for index in wider if index not in margin))]
     rows = int(np.prod([figures.shape[axis] for axis in axes[: len(margin)]]))
     return figures.transpose(axes).reshape(rows, -1)
 
@@ -165,12 +169,12 @@ def _close_lines(holdings: Holdings, hidden: _Hidden) -> None:
     part is hidden already.
     """
     sums = list(_list_sums(holdings))
-    places = {margin: np.arange(mask.size).reshape(mask.shape) for margin, mask in hidden.items()}
+    indices = {margin: np.arange(mask.size).reshape(mask.shape) for margin, mask in hidden.items()}
     changed = True
     while changed:
         changed = False
         for margin, wider in sums:
-            parts, at = _unfold(hidden[wider], margin, wider), _unfold(places[wider], margin, wider)
+            parts, at = _unfold(hidden[wider], margin, wider), _unfold(indices[wider], margin, wider)
             wants = _count_needs(sums, hidden, wider)
             sizes = np.abs(holdings.margin(wider)).astype(np.float64)
             price = _unfold(sizes / (sizes.max() + 1) - wants + (sizes == 0), margin, wider)
@@ -191,16 +195,16 @@ def _count_needs(sums: list[tuple[Margin, Margin]], hidden: _Hidden, wider: Marg
             continue
         lacking = (_unfold(hidden[wider], margin, wider).sum(axis=1) + hidden[margin].ravel() == 1).astype(np.int64)
         spread = lacking.reshape(hidden[margin].shape)
-        axes = tuple(place for place, key in enumerate(wider) if key not in margin)
+        axes = tuple(index for index, key in enumerate(wider) if key not in margin)
         needs += np.expand_dims(spread, axes)
     return needs
 
 
 def _hide_beside(holdings: Holdings, hidden: _Hidden, figure: Figure) -> None:
     """Hide the smallest shown figure that differs from this one in one key; else a sum that holds it."""
-    margin, place = figure
+    margin, index = figure
     mask, values = hidden[margin], np.abs(holdings.margin(margin))
-    at = np.unravel_index(place, mask.shape)
+    at = np.unravel_index(index, mask.shape)
     every = np.indices(mask.shape)
     apart = np.sum([every[axis] != at[axis] for axis in range(mask.ndim)], axis=0)
     beside = np.flatnonzero(((apart == 1) & ~mask).ravel())

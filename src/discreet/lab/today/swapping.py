@@ -45,7 +45,7 @@ class RecordSwapping:
 
     def __post_init__(self) -> None:
         if not isinstance(self.share, (int, float)) or not 0 <= self.share <= 1:
-            raise ParameterInvalid(parameter="share", rule="must lie between 0 and 1", came=str(self.share))
+            raise ParameterInvalid(parameter="share", rule="must lie between 0 and 1", given=str(self.share))
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """Fresh draws at every call."""
@@ -65,7 +65,7 @@ class RecordSwapping:
             parameters={
                 "share": self.share,
                 "exchanged": traded,
-                "matched": [holdings.name(place) for place in matched],
+                "matched": [holdings.name(index) for index in matched],
             },
             guarantee=Unproven("most people stand where they are, and keys that are not exchanged stay exact"),
             figures={margin: keep_keys(cells, margin) for margin in margins},
@@ -76,17 +76,19 @@ class RecordSwapping:
 
     def partners_agree_on(self, holdings: Holdings) -> Margin:
         """The places of the keys on which partners agree."""
-        places = range(len(holdings.layout.sizes))
-        if self.exchanged not in places:
+        indices = range(len(holdings.layout.sizes))
+        if self.exchanged not in indices:
             raise ParameterInvalid(
-                parameter="exchanged", rule=f"must be the place of a key, below {len(places)}", came=str(self.exchanged)
+                parameter="exchanged",
+                rule=f"must be the place of a key, below {len(indices)}",
+                given=str(self.exchanged),
             )
-        others = tuple(place for place in places if place != self.exchanged)
+        others = tuple(index for index in indices if index != self.exchanged)
         if self.matched is None:
             return others if holdings.magnitude else others[:-1]
         if not set(self.matched) <= set(others):
             raise ParameterInvalid(
-                parameter="matched", rule="must be places of keys other than the exchanged one", came=str(self.matched)
+                parameter="matched", rule="must be places of keys other than the exchanged one", given=str(self.matched)
             )
         return tuple(sorted(set(self.matched)))
 
@@ -106,7 +108,7 @@ class RecordSwapping:
         rows = np.searchsorted(np.cumsum(number), people, side="right")
         keys = np.array(np.unravel_index(cells[rows], holdings.layout.sizes))
         shape = holdings.layout.shape(matched)
-        groups = np.ravel_multi_index([keys[place] for place in matched], shape) if matched else np.zeros_like(people)
+        groups = np.ravel_multi_index([keys[index] for index in matched], shape) if matched else np.zeros_like(people)
         order = np.lexsort((keys[self.exchanged], groups))
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
         sizes = np.diff(np.append(starts, order.size))

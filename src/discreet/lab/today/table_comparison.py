@@ -57,13 +57,13 @@ def compare_table(
     _require_comparable(formed)
     require_whole(trials, parameter="trials", least=1, most=MOST_TRIALS)
     if not 1 <= len(epsilons) <= MOST_RELEASES:
-        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", came=str(len(epsilons)))
+        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", given=str(len(epsilons)))
     require_scipy()
     check_terms(list(formed.cards.values()), ledger)
     ledger.require_analyst(analyst)
     budget = ledger.terms(formed.card.population).budget
     spent = [exact(epsilon, parameter="epsilon") for epsilon in epsilons]
-    releases = [TableRelease(design_table(formed, epsilon=one, budget=budget, noise="laplace")) for one in spent]
+    releases = [TableRelease(design_table(formed, epsilon=item, budget=budget, noise="laplace")) for item in spent]
     engine = open_engine(formed.datasets)
     dataset = formed.dataset
     ledger.record_view(f"comparison of methods on {dataset.name} version {dataset.version}", who=analyst)
@@ -104,7 +104,7 @@ def _require_comparable(formed: Formed) -> None:
 def _find_target(formed: Formed) -> tuple[int, bool]:
     """The last key that is not public, else the last; and whether it is public."""
     public = [formed.card.column(name).public for name in formed.request.by]
-    hidden = [place for place, known in enumerate(public) if not known]
+    hidden = [index for index, known in enumerate(public) if not known]
     return (hidden[-1], False) if hidden else (len(public) - 1, True)
 
 
@@ -149,7 +149,7 @@ class TableRelease(PrivateRelease):
         measured = Measured(tuple(take_margin(plan, measure, column) for measure in plan.measures))
         noisy = draw(plan, self._price, measured).in_order_of(self._design.statement)
         estimated = EstimatedMeasure(component.layout, component.chosen.measured, noisy)
-        seen = (_see(component.layout, one.kept, drawn) for one, drawn in zip(estimated.measured, noisy, strict=True))
+        seen = (_see(component.layout, item.kept, drawn) for item, drawn in zip(estimated.measured, noisy, strict=True))
         return Draw(tuple(seen), lambda: self._publish(estimated))
 
     def _publish(self, estimated: EstimatedMeasure) -> Figures:

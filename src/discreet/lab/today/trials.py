@@ -46,7 +46,7 @@ class TodayMethod(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What came of the trials: `sure` persons were recovered beyond doubt, `right` were named rightly, sure or not.
+    """What the trials gave: `sure` persons were recovered beyond doubt, `right` were named rightly, sure or not.
 
     `base_rate` is the success of naming the most common place without looking; `ceiling`, for differential privacy, is
     what no outsider can exceed on average over the people.
@@ -123,7 +123,9 @@ def attack_once(
     """The attack on one person; None where the method finds no table. `everyone` saves publishing that table again."""
     if target not in range(len(holdings.layout.sizes)):
         raise ParameterInvalid(
-            parameter="target", rule=f"must be the place of a key, below {len(holdings.layout.sizes)}", came=str(target)
+            parameter="target",
+            rule=f"must be the place of a key, below {len(holdings.layout.sizes)}",
+            given=str(target),
         )
     drawn = np.random.default_rng() if rng is None else rng
     common = holdings.people_like(person, target).astype(np.float64)
@@ -204,10 +206,10 @@ def _attack_perturbed(
     return deduce(everyone, without, person, target=target, common=common, weigh=weigh)
 
 
-def _with_sums_over(holdings: Holdings, place: int) -> Holdings:
+def _with_sums_over(holdings: Holdings, index: int) -> Holdings:
     """Where every cell is shown, anyone can add them up over a key, whichever margins are published."""
     layout = holdings.layout
-    summed = tuple(other for other in layout.cells if other != place)
+    summed = tuple(other for other in layout.cells if other != index)
     return replace(holdings, layout=Layout(layout.sizes, layout.slicing, tuple({*layout.margins, summed})))
 
 

@@ -73,10 +73,10 @@ def filesystem_of(path: Path, mounts: str) -> str | None:
         fields = line.split()
         if len(fields) < 3:
             continue
-        place = Path(_unescape(fields[1]))
+        mount = Path(_unescape(fields[1]))
         # A later mount at the same place covers the earlier one.
-        if path.is_relative_to(place) and (found is None or len(place.parts) >= found[0]):
-            found = (len(place.parts), fields[2])
+        if path.is_relative_to(mount) and (found is None or len(mount.parts) >= found[0]):
+            found = (len(mount.parts), fields[2])
     return None if found is None else found[1]
 
 

@@ -143,14 +143,14 @@ class PostgresStore:
             def read(ways: dict[str, str]) -> list[object]:
                 for way, whether in ways.items():
                     connection.execute(f"SET LOCAL enable_{way} = {whether}".encode())
-                found: list[object] = []
+                result: list[object] = []
                 for table, key, rows in _INDEXED:
                     order = f"{key}, sequence"
                     ranked = f"SELECT sequence, row_number() OVER (ORDER BY {order}) AS rank FROM {table} WHERE {rows}"
                     # The order of an index is read by rank, so that rows it has lost or misplaced show.
                     query = f"SELECT count(*), sum(sequence), sum(sequence * rank) FROM ({ranked}) AS ranked"
-                    found.append(connection.execute(query.encode()).fetchone())
-                return found
+                    result.append(connection.execute(query.encode()).fetchone())
+                return result
 
             by_table = read(dict.fromkeys(("indexscan", "indexonlyscan", "bitmapscan"), "off") | {"seqscan": "on"})
             by_index = read(dict.fromkeys(("indexscan", "indexonlyscan", "bitmapscan"), "on") | {"seqscan": "off"})

@@ -364,9 +364,9 @@ def _identify(path: Path) -> _Mark:
 
 
 def _marks(path: Path) -> _Mark:
-    found = _identify(path)
+    result = _identify(path)
     for suffix in ("", "-wal"):
         with suppress(FileNotFoundError):
             status = Path(f"{path}{suffix}").stat()
-            found = (*found, status.st_ino, status.st_size, status.st_mtime_ns)
-    return found
+            result = (*result, status.st_ino, status.st_size, status.st_mtime_ns)
+    return result

@@ -398,19 +398,19 @@ def _checked_head(row: Sequence[Any]) -> Head:
 
 def _checked_event(row: Sequence[Any]) -> Event:
     sequence, kind, population, analyst, request_id, plan_hash, body, stored_hash = row
-    told = sequence if _is_number(sequence) else None
+    text = sequence if _is_number(sequence) else None
     try:
         if sha256_hex(body.encode()) != stored_hash:
-            raise damaged("its bytes do not have the hash stored beside them", sequence=told)
+            raise damaged("its bytes do not have the hash stored beside them", sequence=text)
         event = Event.from_body(body)
         _check_shape(event)
         columns = (event.sequence, event.kind.value, event.population, *lookups(event))
     except KindUnknown:
-        raise newer(f"its event {told} is of a kind that this version does not know") from None
+        raise newer(f"its event {text} is of a kind that this version does not know") from None
     except _UNREADABLE:
-        raise damaged("its bytes are not an event", sequence=told) from None
+        raise damaged("its bytes are not an event", sequence=text) from None
     if columns != (sequence, kind, population, analyst, request_id, plan_hash):
-        raise damaged("its columns disagree with its bytes", sequence=told)
+        raise damaged("its columns disagree with its bytes", sequence=text)
     return event
 
 
@@ -429,12 +429,12 @@ def _check_shape(event: Event) -> None:
 
 def _checked_answer(row: Sequence[Any]) -> AnswerRow:
     sequence, digest, content = row
-    told = sequence if _is_number(sequence) else None
-    if told is None or not _is_digest(digest) or not isinstance(content, bytes | bytearray | memoryview):
-        raise damaged("a stored answer is not one", sequence=told)
+    text = sequence if _is_number(sequence) else None
+    if text is None or not _is_digest(digest) or not isinstance(content, bytes | bytearray | memoryview):
+        raise damaged("a stored answer is not one", sequence=text)
     answer = AnswerRow(sequence=sequence, sha256=digest, answer=bytes(content))
     if sha256_hex(answer.answer) != answer.sha256:
-        raise damaged("the stored answer does not have the hash stored beside it", sequence=told)
+        raise damaged("the stored answer does not have the hash stored beside it", sequence=text)
     return answer
 
 

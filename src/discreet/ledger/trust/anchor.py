@@ -46,8 +46,8 @@ class AnchorLine:
 
     def bytes_after(self, before: AnchorLine | None) -> bytes:
         """The line as it is written; a leading newline ends whatever line a crash may have torn."""
-        told = SAME if before is not None and before.spent == self.spent else self.spent
-        return f"\n{self.sequence} {self.hash} {told} {self.mac}\n".encode("ascii")
+        text = SAME if before is not None and before.spent == self.spent else self.spent
+        return f"\n{self.sequence} {self.hash} {text} {self.mac}\n".encode("ascii")
 
 
 class HeldAnchor:

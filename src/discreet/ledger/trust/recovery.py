@@ -113,8 +113,8 @@ def _put_back(
         event = None if newest is None else transaction.event(newest.sequence)
         complete = event is not None and newest is not None and event.hash == newest.hash
         spent = before.spent if complete else _known_spent(newest, seal)
-        told = None if newest is None else {"sequence": newest.sequence, "hash": newest.hash}
-        payload = {"anchor": told, "spent": None if spent is None else json.loads(spent)}
+        phrase = None if newest is None else {"sequence": newest.sequence, "hash": newest.hash}
+        payload = {"anchor": phrase, "spent": None if spent is None else json.loads(spent)}
         book.append(EventKind.RESTORED, who=who, payload=payload)
     with closing(choose_store(config)) as store:
         store.install(staged)

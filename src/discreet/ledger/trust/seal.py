@@ -49,11 +49,11 @@ class Seal:
 
     def settle(self) -> Seal:
         """As the key of its ledger, in its place: a crash may have come before it was put there."""
-        place = self._path.with_name(self._path.name.removesuffix(_NEXT))
-        if place != self._path:
+        path = self._path.with_name(self._path.name.removesuffix(_NEXT))
+        if path != self._path:
             with suppress(OSError):
-                put_in_place(self._path, place)
-            self._path = place
+                put_in_place(self._path, path)
+            self._path = path
         return self
 
     def trusting(self) -> Seal:

@@ -89,7 +89,7 @@ def require_descent(transaction: Transaction, newest: AnchorLine) -> None:
     if event is not None and event.hash == newest.hash:
         return
     given_up = transaction.find_kind(EventKind.RESTORED)
-    if any(_gives_up(one, newest) for one in given_up):
+    if any(_gives_up(item, newest) for item in given_up):
         return
     raise damaged(
         "its anchor speaks of a head that is not in its chain; another copy of the workspace has been used since, an "
@@ -152,5 +152,5 @@ def _verify_lines(lines: Sequence[AnchorLine], walk: _Walk, seal: Seal) -> None:
 
 def _given_up(lines: Sequence[AnchorLine], restored: Event) -> Iterator[AnchorLine]:
     """The lines that were written after the events which a restored ledger has, up to the one it names."""
-    last = next((place for place, line in enumerate(lines) if _gives_up(restored, line)), -1)
+    last = next((index for index, line in enumerate(lines) if _gives_up(restored, line)), -1)
     return (line for line in lines[: last + 1] if line.sequence >= restored.sequence)

@@ -28,7 +28,7 @@ _BACKGROUND: Final = '<rect width="100%" height="100%" fill="#ffffff"/>'
 def check_picture(path: Path) -> None:
     """Say what would stop a picture from being written here, before anything is charged."""
     if path.suffix.lower() != ".svg":
-        raise ParameterInvalid(parameter="the name of a picture", rule="must end in .svg", came=f"'{path.name}'")
+        raise ParameterInvalid(parameter="the name of a picture", rule="must end in .svg", given=f"'{path.name}'")
     check_path(path)
 
 
@@ -46,7 +46,7 @@ def plot(release: Release, language: str = "en") -> Drawn:
         return plot(next(iter(release.parts.values())), language)
     views = _views(release)
     if not views:
-        raise ParameterInvalid(parameter="a picture", rule="shows at least one statistic", came="keys alone")
+        raise ParameterInvalid(parameter="a picture", rule="shows at least one statistic", given="keys alone")
     return draw_bars(views[0], language)
 
 

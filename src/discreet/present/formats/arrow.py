@@ -72,15 +72,15 @@ def _array(column: ListColumn) -> Any:
     found: Any = column.values
     values: list[Any] = found.tolist() if hasattr(found, "tolist") else list(found)
     if column.sort is ColumnSort.WORDS:
-        return pyarrow.array([None if one is None else str(one) for one in values], type=pyarrow.string())
+        return pyarrow.array([None if item is None else str(item) for item in values], type=pyarrow.string())
     if column.sort is ColumnSort.CODE:
         return pyarrow.array(_codes(column.heading, values), type=_code_type(column.heading, values))
     whole = column.statistic is not None and column.statistic.whole
     if not whole:
-        return pyarrow.array([None if one is None else _as_float(one) for one in values], type=pyarrow.float64())
-    if all(one is None or -_WIDEST_INTEGER <= one < _WIDEST_INTEGER for one in values):
+        return pyarrow.array([None if item is None else _as_float(item) for item in values], type=pyarrow.float64())
+    if all(item is None or -_WIDEST_INTEGER <= item < _WIDEST_INTEGER for item in values):
         return pyarrow.array(values, type=pyarrow.int64())
-    return pyarrow.array([None if one is None else str(one) for one in values], type=pyarrow.string())
+    return pyarrow.array([None if item is None else str(item) for item in values], type=pyarrow.string())
 
 
 def _code_type(heading: Heading | None, values: list[Any]) -> Any:

@@ -71,7 +71,7 @@ def _sections(release: Release, language: str) -> Iterator[Markup]:
     pages = release.parts or {"": release}
     figures = [part for name, page in pages.items() for part in _page_figures(name, page, language)]
     yield element("section", _heading("figures", language), *figures, id="figures")
-    drawn = [show_figure(one) for page in pages.values() for one in draw_all(page, language)]
+    drawn = [show_figure(item) for page in pages.values() for item in draw_all(page, language)]
     if drawn:
         yield element("section", _heading("pictures", language), *drawn, id="pictures")
     yield element("section", _heading("notes", language), *_notes(release, language), id="notes")
@@ -141,13 +141,14 @@ def _tell_left(left: int, language: str) -> str:
 def _cross_table(release: Release, grid: Grid, language: str) -> Markup:
     """The last key across, the others down; a line's names are written once for all lines that share them."""
     heads = [
-        element("th", _title(release, place, language), scope="col", dir="auto", class_="key") for place in grid.down
+        element("th", _title(release, index, language), scope="col", dir="auto", class_="key") for index in grid.down
     ]
     if grid.across is None:
         tops = [element("th", clean(top), scope="col") for top in grid.tops(language)]
     else:
         tops = [
-            _name(top, "col", summed=one == SUMMED) for top, one in zip(grid.tops(language), grid.columns, strict=True)
+            _name(top, "col", summed=item == SUMMED)
+            for top, item in zip(grid.tops(language), grid.columns, strict=True)
         ]
     top = [element("tr", *heads, *tops)]
     if grid.across is not None:
@@ -164,9 +165,9 @@ def _cross_line(
     release: Release, grid: Grid, row: int, lines: Sequence[tuple[Stand, ...]], writings: Sequence[Writing]
 ) -> Iterator[Markup]:
     line = lines[row]
-    for depth, (place, stand) in enumerate(zip(grid.down, line, strict=True)):
+    for depth, (index, stand) in enumerate(zip(grid.down, line, strict=True)):
         if row == 0 or lines[row - 1][: depth + 1] != line[: depth + 1]:
-            name = name_stand(release.headings[place], stand, writings[0].language)
+            name = name_stand(release.headings[index], stand, writings[0].language)
             yield _name(name, "row", summed=stand == SUMMED, span=_count_alike(lines, row, depth + 1))
     summed = SUMMED in line
     for column, stand in enumerate(grid.columns):
@@ -205,8 +206,8 @@ def _name(name: str, scope: str, *, summed: bool, span: int = 1) -> Markup:
     return element("th", clean(name), scope=scope, dir="auto", **more, **({"class_": "margin"} if summed else {}))
 
 
-def _title(release: Release, place: int, language: str) -> str:
-    return clean(release.headings[place].title.text(language))
+def _title(release: Release, index: int, language: str) -> str:
+    return clean(release.headings[index].title.text(language))
 
 
 def _scrolling(*parts: Markup) -> Markup:
@@ -215,7 +216,7 @@ def _scrolling(*parts: Markup) -> Markup:
 
 def _long_table(release: Release, language: str) -> Markup:
     """One line for each figure, cells first; of several statistics, one after the other."""
-    keys = [_title(release, place, language) for place in range(len(release.headings))]
+    keys = [_title(release, index, language) for index in range(len(release.headings))]
     figures = ["value", "interval", "quality", *(["uncalibrated"] if release.calibration is not None else [])]
     heads = [*keys, *(_WORDS[word].text(language) for word in figures)]
     top = element("thead", element("tr", *(element("th", head, scope="col", dir="auto") for head in heads)))
@@ -223,11 +224,11 @@ def _long_table(release: Release, language: str) -> Markup:
     for statistic in release.statistics:
         writing = Writing.of(statistic, language)
         for figure in islice(statistic.figures, _MOST_LINES // len(release.statistics)):
-            names = [release.label(figure, place, language) for place in range(len(keys))]
+            names = [release.label(figure, index, language) for index in range(len(keys))]
             cells = [writing.value(figure), writing.interval(figure), MEANINGS[figure.quality].text(language)]
             if release.calibration is not None:
                 cells.append(_uncalibrated(figure, writing))
-            headed = [_name(name, "row", summed=place in figure.over) for place, name in enumerate(names)]
+            headed = [_name(name, "row", summed=index in figure.over) for index, name in enumerate(names)]
             lines.append(element("tr", *headed, *(element("td", cell) for cell in cells)))
     return _scrolling(top, element("tbody", *lines))
 
@@ -243,8 +244,8 @@ def _uncalibrated(figure: Figure, writing: Writing) -> str:
 
 def _notes(release: Release, language: str) -> Iterator[Markup]:
     if warnings := list_warnings(release, language):
-        told = bullets(list(map(clean, warnings)))
-        yield element("div", element("strong", _WORDS["warnings"].text(language)), told, class_="notice")
+        text = bullets(list(map(clean, warnings)))
+        yield element("div", element("strong", _WORDS["warnings"].text(language)), text, class_="notice")
     terms = [
         part
         for heading, sentence in list_messages(release)

@@ -76,8 +76,8 @@ def json_parts(release: Release, language: str) -> Iterator[str]:
 
 def write_parts(value: Fields) -> Iterator[str]:
     """Exactly what Python would give, as JSON; rows that are made when they are looked at, a stretch at a time."""
-    for place, (name, part) in enumerate(value.items()):
-        yield f"{',' if place else '{'}\n  {json.dumps(name, ensure_ascii=False)}: "
+    for index, (name, part) in enumerate(value.items()):
+        yield f"{',' if index else '{'}\n  {json.dumps(name, ensure_ascii=False)}: "
         if hasattr(part, "to_json") and len(part):
             yield "[\n"
             yield from part.to_json()
@@ -152,7 +152,7 @@ def _facts(release: Release, language: str) -> Fields:
         **({"weights": CAPPED} if weighted else {}),
         **_settlement(release),
         **_claim(release),
-        "mechanisms": [_mechanism(one) for one in release.mechanisms.value],
+        "mechanisms": [_mechanism(item) for item in release.mechanisms.value],
         **_unproven(release),
         **({"bounds": bounds} if bounds else {}),
         **({} if chosen is None else {"threshold": _threshold(chosen)}),
@@ -266,7 +266,7 @@ def _notes(release: Release, language: str) -> list[Fields]:
 
 
 def _absent(note: SizeTooSmall) -> Fields:
-    sizes = [{"size": one.measure, "above": [one.low, one.high]} for one in note.sizes]
+    sizes = [{"size": item.measure, "above": [item.low, item.high]} for item in note.sizes]
     return {"output": note.output, "code": note.code, "sizes": sizes, "reason": TOO_SMALL}
 
 
@@ -285,7 +285,7 @@ def _mechanism(measure: MeasureNoise) -> Fields:
     if measure.by is None:
         head |= _noise(measure.noise[0])
     else:
-        slices = [{"cell": one.cell, **_noise(one)} for one in measure.noise]
+        slices = [{"cell": item.cell, **_noise(item)} for item in measure.noise]
         head |= {"name": measure.name, "by": measure.by, "slices": slices}
     return {**head, **measure.share, "step": measure.step}
 
@@ -311,7 +311,7 @@ def _table(release: Release, language: str) -> Fields:
         "table": {
             "title": release.title.text(language),
             "statistic": release.statistic.title.text(language),
-            "keys": [{"column": one.name, "title": one.title.text(language)} for one in release.headings],
+            "keys": [{"column": item.name, "title": item.title.text(language)} for item in release.headings],
             "step": release.statistic.step,
             **asked,
         },
@@ -325,7 +325,7 @@ _ELSEWHERE: Final = ("method", "sql")
 
 def _figure(release: Release, figure: Figure) -> Fields:
     keys = {heading.name: code for heading, code in zip(release.headings, figure.codes, strict=True)}
-    found: Fields = {
+    result: Fields = {
         "keys": keys,
         "value": figure.value,
         "raw": figure.raw,
@@ -334,11 +334,11 @@ def _figure(release: Release, figure: Figure) -> Fields:
         "quality": str(figure.quality),
     }
     if figure.over:
-        found["over"] = [release.headings[place].name for place in figure.over]
+        result["over"] = [release.headings[index].name for index in figure.over]
     if release.calibration is not None:
-        found["calibrated"] = figure.value  # the name under which programs of earlier releases look for it
-        found["uncalibrated"] = figure.uncalibrated
-    return found
+        result["calibrated"] = figure.value  # the name under which programs of earlier releases look for it
+        result["uncalibrated"] = figure.uncalibrated
+    return result
 
 
 def _calibration(release: Release) -> Mapping[str, object]:
@@ -355,7 +355,7 @@ def _calibration(release: Release) -> Mapping[str, object]:
         ],
         "estimates": ESTIMATES,
         "intervals": "linearised" if calibration.linearised else "of the quotient",
-        "left_out": [dict(one) for one in calibration.left_out],
+        "left_out": [dict(item) for item in calibration.left_out],
         "met": True,
         "shared_out": [{"totals": name, "keys": dict(keys)} for name, keys in calibration.shared_out],
     }

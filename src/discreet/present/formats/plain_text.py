@@ -25,15 +25,15 @@ def _render_grid(release: Release, language: str) -> str:
     """A cross-tabulation in a fixed pitch: numbers to the right with the marks of their quality, notes below."""
     grid = arrange(release)
     writings = [Writing.of(grid.statistic(column), language) for column in range(len(grid.columns))]
-    heads = [release.headings[place].title.text(language) for place in grid.down]
+    heads = [release.headings[index].title.text(language) for index in grid.down]
     beside = release.level is not None and release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP)
     level = tell_level(release, language)
-    told = f"intervalle à {level}" if language == "fr" else f"{level} interval"
-    tops = [words for top in grid.tops(language) for words in ([top, told] if beside else [top])]
+    text = f"intervalle à {level}" if language == "fr" else f"{level} interval"
+    tops = [words for top in grid.tops(language) for words in ([top, text] if beside else [top])]
     rows = [[*map(clean, heads), *map(clean, tops)]]
     for number, line in enumerate(grid.lines):
         names = [
-            name_stand(release.headings[place], stand, language) for place, stand in zip(grid.down, line, strict=True)
+            name_stand(release.headings[index], stand, language) for index, stand in zip(grid.down, line, strict=True)
         ]
         figures = []
         for column, writing in enumerate(writings):
@@ -62,8 +62,8 @@ def _align(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
     for row in rows:
         spaces = [" " * (width - screen_width(cell)) for cell, width in zip(row, widths, strict=True)]
         cells = [
-            cell + space if place < left else space + cell
-            for place, (cell, space) in enumerate(zip(row, spaces, strict=True))
+            cell + space if index < left else space + cell
+            for index, (cell, space) in enumerate(zip(row, spaces, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
     return lines

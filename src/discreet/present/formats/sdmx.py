@@ -60,7 +60,7 @@ def require_codes(headings: Sequence[Heading]) -> None:
                     rule="keeps its exact code, and so must not be what a spreadsheet would run as a formula (one that "
                     "begins with =, +, -, @, | or a tab). Rename it in the card, or write CSV, which puts an "
                     "apostrophe before it",
-                    came=repr(code),
+                    given=repr(code),
                 )
 
 
@@ -98,7 +98,7 @@ class _View:
 def _view(name: str, release: Release) -> _View:
     if not release.statistics:
         raise ParameterInvalid(
-            parameter="an answer in SDMX-CSV", rule="shows at least one aggregate", came=", ".join(release.columns)
+            parameter="an answer in SDMX-CSV", rule="shows at least one aggregate", given=", ".join(release.columns)
         )
     codes = [figure.codes for figure in release.cells]
     return _View(name, release, numbered=len(set(codes)) < len(codes))
@@ -139,7 +139,7 @@ def _component(name: str, views: Sequence[_View], dimensions: Sequence[str]) -> 
     kind = DataType.STRING
     if name in _NUMBERS and name not in dimensions:
         # Whole numbers as such, or pysdmx would write them with a decimal point.
-        whole = name == "OBS_VALUE" and all(one.whole for view in views for one in view.release.statistics)
+        whole = name == "OBS_VALUE" and all(item.whole for view in views for item in view.release.statistics)
         kind = DataType.BIG_INTEGER if whole else DataType.DOUBLE
     if name in dimensions:
         role, level = Role.DIMENSION, None
@@ -158,21 +158,21 @@ def _component(name: str, views: Sequence[_View], dimensions: Sequence[str]) -> 
 
 def _observations(views: Sequence[_View], dimensions: Mapping[str, str]) -> dict[str, list[Shown]]:
     """Every figure of every statistic of every part."""
-    places = [
+    indices = [
         (view, statistic, row, figure)
         for view in views
         for statistic in view.release.statistics
         for row, figure in enumerate(statistic.figures, start=1)
     ]
-    entries = [figure for *_, figure in places]
+    entries = [figure for *_, figure in indices]
     found: dict[str, list[Shown]] = {}
     for what, name in dimensions.items():
         if what == _QUESTION:
-            found[name] = [view.name for view, *_ in places]
+            found[name] = [view.name for view, *_ in indices]
         elif what == _ROW:
-            found[name] = [str(row) for _, _, row, _ in places]
+            found[name] = [str(row) for _, _, row, _ in indices]
         elif what == _STATISTIC:
-            found[name] = [statistic.name for _, statistic, _, _ in places]
+            found[name] = [statistic.name for _, statistic, _, _ in indices]
         else:
             found[name] = _codes(views, what)
     return {
@@ -201,24 +201,24 @@ def _codes(views: Sequence[_View], key: str) -> list[Shown]:
     shown: list[tuple[bool, Shown] | None] = []
     for view in views:
         names = [heading.name for heading in view.release.headings]
-        figures = chain.from_iterable(one.figures for one in view.release.statistics)
+        figures = chain.from_iterable(item.figures for item in view.release.statistics)
         if key not in names:
             shown += [None for _ in figures]
             continue
-        place = names.index(key)
-        shown += [(place in figure.over, figure.codes[place]) for figure in figures]
-    own = {str(one[1]) for one in shown if one is not None and one[1] is not None}
+        index = names.index(key)
+        shown += [(index in figure.over, figure.codes[index]) for figure in figures]
+    own = {str(item[1]) for item in shown if item is not None and item[1] is not None}
     # A card may use a conventional code for something else; its own codes are never changed.
     total, unknown, without = (name_free(code, own) for code in (TOTAL, UNKNOWN, NOT_APPLICABLE))
     return [
-        without if one is None else total if one[0] else unknown if one[1] in (None, "") else str(one[1])
-        for one in shown
+        without if item is None else total if item[0] else unknown if item[1] in (None, "") else str(item[1])
+        for item in shown
     ]
 
 
 def _attached(release: Release, language: str) -> Mapping[str, str]:
     """What holds for the whole file."""
-    steps = {one.step for part in release.parts.values() or (release,) for one in part.statistics}
+    steps = {item.step for part in release.parts.values() or (release,) for item in part.statistics}
     step = steps.pop() if len(steps) == 1 else None
     decimals = "" if step is None else str(len(step.partition(".")[2]))
     return {
@@ -234,8 +234,8 @@ def _attached(release: Release, language: str) -> Mapping[str, str]:
 
 def _comment(release: Release, language: str) -> str:
     """Whom the guarantee protects, against what, and what an interval covers."""
-    told = (tell_unit(release, language), tell_neighbours(release, language), tell_cover(release, language))
-    return "; ".join(one for one in told if one)
+    lines = (tell_unit(release, language), tell_neighbours(release, language), tell_cover(release, language))
+    return "; ".join(item for item in lines if item)
 
 
 def _unit_of(release: Release) -> str:

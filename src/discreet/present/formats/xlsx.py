@@ -55,7 +55,7 @@ def check_size(*, figures: int, columns: int) -> None:
             parameter="a table for XLSX",
             rule=f"has at most {_MOST_ROWS - _TOP_ROWS:,} figures and {_MOST_COLUMNS:,} columns (Parquet and CSV have "
             "no such limit)",
-            came=f"one with {figures:,} figures and {columns:,} columns",
+            given=f"one with {figures:,} figures and {columns:,} columns",
         )
 
 
@@ -198,9 +198,9 @@ class _Writer:
         first = self._write_heads(sheet, row + 1, grid, widths)
         left = len(grid.down)
         for number, line in enumerate(grid.lines):
-            told = [intervals.get((number, column), "") for column in range(len(grid.columns))]
-            self._write_names(sheet, first + number, grid, line, widths, beside=told)
-            for column, words in enumerate(told):
+            lines = [intervals.get((number, column), "") for column in range(len(grid.columns))]
+            self._write_names(sheet, first + number, grid, line, widths, beside=lines)
+            for column, words in enumerate(lines):
                 if words:
                     self._text(sheet, first + number, left + column, words, "interval")
 
@@ -220,7 +220,7 @@ class _Writer:
                 sheet.merge_range(row, left, row, last, "", self._styles.text("head"))
             self._text(sheet, row, left, across, "head")
             row += 1
-        heads = [*(self._title(place) for place in grid.down), *grid.tops(self._language)]
+        heads = [*(self._title(index) for index in grid.down), *grid.tops(self._language)]
         heads += [self._interval_title(several=False)] if beside else []
         self._set_height(sheet, row, zip(heads, widths, strict=True))
         for column, words in enumerate(heads):
@@ -237,8 +237,8 @@ class _Writer:
         beside: Sequence[str] = (),
     ) -> None:
         names = [
-            name_stand(self._release.headings[place], stand, self._language)
-            for place, stand in zip(grid.down, line, strict=True)
+            name_stand(self._release.headings[index], stand, self._language)
+            for index, stand in zip(grid.down, line, strict=True)
         ]
         self._set_height(sheet, row, zip([*names, *beside], widths, strict=False))
         for column, (words, stand) in enumerate(zip(names, line, strict=True)):
@@ -253,15 +253,15 @@ class _Writer:
         sheet, row = self._open(_SHEETS[1].text(self._language), widths)
         styles = [self._number_style(column) for column in columns]
         self._set_height(sheet, row, zip(titles, widths, strict=True))
-        for place, (title, style) in enumerate(zip(titles, styles, strict=True)):
-            self._text(sheet, row, place, title, "head" if style is None else "head_right")
+        for index, (title, style) in enumerate(zip(titles, styles, strict=True)):
+            self._text(sheet, row, index, title, "head" if style is None else "head_right")
         # Row by row, because a large workbook keeps only the last row in memory.
         for line, values in enumerate(zip(*(column.values for column in columns), strict=True), start=row + 1):
-            for place, (value, style) in enumerate(zip(values, styles, strict=True)):
+            for index, (value, style) in enumerate(zip(values, styles, strict=True)):
                 if style is not None:
-                    _write_number(sheet, line, place, value, style)
+                    _write_number(sheet, line, index, value, style)
                 elif value not in (None, ""):
-                    self._text(sheet, line, place, self._say(columns[place], value), "plain")
+                    self._text(sheet, line, index, self._say(columns[index], value), "plain")
         last = row + len(columns[0].values)
         sheet.freeze_panes(row + 1, 0)
         sheet.repeat_rows(row)
@@ -319,7 +319,7 @@ class _Writer:
     def _writings(self, grid: Grid) -> list[Writing]:
         if grid.across is not None:
             return [Writing.of(grid.statistics[0], self._language)] * len(grid.columns)
-        return [Writing.of(one, self._language) for one in grid.statistics]
+        return [Writing.of(item, self._language) for item in grid.statistics]
 
     def _figure(self, sheet: Any, row: int, column: int, figure: Figure, decimals: int) -> None:
         if figure.value is None:
@@ -344,37 +344,37 @@ class _Writer:
     def _say(self, column: ListColumn, value: Shown) -> str:
         return MEANINGS[Quality(str(value))].text(self._language) if column.name == "quality" else str(value)
 
-    def _title(self, place: int) -> str:
-        return self._release.headings[place].title.text(self._language)
+    def _title(self, index: int) -> str:
+        return self._release.headings[index].title.text(self._language)
 
     def _intervals(self, grid: Grid) -> dict[tuple[int, int], str]:
         """On two lines each where whole ones would make the sheet too wide; large tables have them in the list only."""
         if len(grid.figures) > _MOST_INTERVALS:
             return {}
         writings = self._writings(grid)
-        told = {
+        lines = {
             (line, column): writings[column].interval(figure)
             for (line, column), figure in grid.figures.items()
             if figure.value is not None
         }
-        found = {place: words for place, words in told.items() if words}
-        if max(map(len, found.values()), default=0) * len(grid.columns) <= _SPREAD:
-            return found
+        result = {index: words for index, words in lines.items() if words}
+        if max(map(len, result.values()), default=0) * len(grid.columns) <= _SPREAD:
+            return result
         middle = " à " if self._language == "fr" else " to "
-        return {place: words.replace(middle, f"{middle.rstrip()}\n") for place, words in found.items()}
+        return {index: words.replace(middle, f"{middle.rstrip()}\n") for index, words in result.items()}
 
     def _grid_widths(self, grid: Grid, intervals: Mapping[tuple[int, int], str]) -> list[int]:
         """Headings are broken between words, so that a long one does not make its column wide."""
         down = []
-        for column, place in enumerate(grid.down):
-            names = {name_stand(self._release.headings[place], line[column], self._language) for line in grid.lines}
-            down.append(_width([self._title(place), *names], least=12))
+        for column, index in enumerate(grid.down):
+            names = {name_stand(self._release.headings[index], line[column], self._language) for line in grid.lines}
+            down.append(_width([self._title(index), *names], least=12))
         figures = max(map(len, _widest([figure.value for figure in grid.figures.values()])), default=0)
-        told = max((len(line) for words in intervals.values() for line in words.split("\n")), default=0) + 2
+        text = max((len(line) for words in intervals.values() for line in words.split("\n")), default=0) + 2
         tops = [max(map(len, words.split()), default=0) + 2 for words in grid.tops(self._language)]
         if grid.across is None and len(grid.columns) == 1:
-            return [*down, max(12, figures + 5, *tops), *([max(told, 16)] if intervals else [])]
-        return [*down, *(min(max(12, figures + 5, told, longest), _WIDEST) for longest in tops)]
+            return [*down, max(12, figures + 5, *tops), *([max(text, 16)] if intervals else [])]
+        return [*down, *(min(max(12, figures + 5, text, longest), _WIDEST) for longest in tops)]
 
 
 @lru_cache(maxsize=4096)

@@ -31,7 +31,7 @@ def element(name: str, /, *children: str, **attributes: str) -> Markup:
 
 
 def join(children: Iterable[str]) -> Markup:
-    return Markup("".join(one if isinstance(one, Markup) else escape(one) for one in children))
+    return Markup("".join(item if isinstance(item, Markup) else escape(item) for item in children))
 
 
 def bullets(sentences: Sequence[str]) -> Markup:

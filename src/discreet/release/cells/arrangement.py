@@ -32,20 +32,20 @@ def arrange(
     """
     if presentation.having is None and not presentation.order:
         return _cut(range(len(cells)), presentation)
-    places = list(range(len(cells)))
+    indices = list(range(len(cells)))
     values = list(zip(*measures, strict=True))
-    small = [{size for size, flags in (thin or {}).items() if flags[place]} for place in places]
+    small = [{size for size, flags in (thin or {}).items() if flags[index]} for index in indices]
     having = presentation.having
     if having is not None:
-        places = [place for place in places if holds(having, cells[place], values[place], small[place])]
+        indices = [index for index in indices if holds(having, cells[index], values[index], small[index])]
     for order in reversed(presentation.order):
-        places = _sorted(places, order, cells, values, small)
-    return _cut(places, presentation)
+        indices = _sorted(indices, order, cells, values, small)
+    return _cut(indices, presentation)
 
 
-def _cut(places: Sequence[int], presentation: Presentation) -> Sequence[int]:
+def _cut(indices: Sequence[int], presentation: Presentation) -> Sequence[int]:
     end = None if presentation.limit is None else presentation.offset + presentation.limit
-    return places[presentation.offset : end]
+    return indices[presentation.offset : end]
 
 
 def holds(selection: Selection, cell: Cell, values: Sequence[int], thin: Collection[int] = ()) -> bool | None:
@@ -71,19 +71,19 @@ def holds(selection: Selection, cell: Cell, values: Sequence[int], thin: Collect
 
 
 def _sorted(
-    places: list[int],
+    indices: list[int],
     order: Order,
     cells: Sequence[Cell],
     values: Sequence[Sequence[int]],
     thin: Sequence[Collection[int]],
 ) -> list[int]:
-    def value_at(place: int) -> int | str | Fraction | None:
+    def value_at(index: int) -> int | str | Fraction | None:
         if isinstance(order.by, KeyShown):
-            return cells[place][order.by.key]
-        return evaluate(order.by, values[place], thin[place])
+            return cells[index][order.by.key]
+        return evaluate(order.by, values[index], thin[index])
 
-    found = {place: value_at(place) for place in places}
-    absent = [place for place in places if found[place] is None]
-    present = [place for place in places if found[place] is not None]
-    present.sort(key=lambda place: found[place], reverse=order.descending)  # type: ignore[arg-type, return-value]
+    found = {index: value_at(index) for index in indices}
+    absent = [index for index in indices if found[index] is None]
+    present = [index for index in indices if found[index] is not None]
+    present.sort(key=lambda index: found[index], reverse=order.descending)  # type: ignore[arg-type, return-value]
     return absent + present if order.nulls_first else present + absent

@@ -66,7 +66,7 @@ def evaluate(output: Output, values: Sequence[int], thin: Collection[int] = ()) 
         case Magnitude(inner):
             value = evaluate(inner, values, thin)
             return None if value is None else abs(value)
-        case Pick() if thin and any(isinstance(one, Mean | Spread) and one.size in thin for one in walk(output)):
+        case Pick() if thin and any(isinstance(item, Mean | Spread) and item.size in thin for item in walk(output)):
             return None  # passed over, a mean that is not shown would leave the other operand in its place
         case Pick(least, inners):
             present = [value for inner in inners if (value := evaluate(inner, values, thin)) is not None]
@@ -130,9 +130,9 @@ def reach(mechanism: DiscreteLaplace | DiscreteGaussian, level: Decimal) -> int:
 def measures_with_noise(used: Collection[int], mechanisms: Sequence[Sequence[UsedMechanism | None]]) -> list[int]:
     """Those of the measures whose interval can miss: not what is exact, nor what is chosen between sure ends."""
     return [
-        place
-        for place in sorted(used)
-        if any(isinstance(one, DiscreteLaplace | DiscreteGaussian) for one in mechanisms[place])
+        index
+        for index in sorted(used)
+        if any(isinstance(item, DiscreteLaplace | DiscreteGaussian) for item in mechanisms[index])
     ]
 
 
@@ -254,7 +254,7 @@ def _pick(intervals: Sequence[Interval], *, least: bool, whole: bool) -> Interva
 
 def _may_lack(output: Output, box: Box) -> bool:
     """Whether an output may have no result inside the box: a divisor in it may be 0, whatever is divided."""
-    divisors = (one.right for one in walk(output) if isinstance(one, Arithmetic) and one.sign == "/")
+    divisors = (item.right for item in walk(output) if isinstance(item, Arithmetic) and item.sign == "/")
     ends = (enclose(divisor, box) for divisor in divisors)
     return any((low is None or low <= 0) and (high is None or high >= 0) for low, high in ends)
 

@@ -59,41 +59,41 @@ class ManyCells:
         except CellByCell:
             return None
 
-    def column(self, shows: KeyShown | Output, places: Sequence[int]) -> Sequence[Any] | None:
+    def column(self, shows: KeyShown | Output, indices: Sequence[int]) -> Sequence[Any] | None:
         """What is shown of the cells at these places."""
         if isinstance(shows, KeyShown):
             cells, where = self._key(shows.key)
             face = self.statement.keys[shows.key]
-            return Chosen([face.shown(cell) for cell in cells], self._at(where, places))
+            return Chosen([face.shown(cell) for cell in cells], self._at(where, indices))
         try:
-            return cast("Sequence[Any]", value_column(shows, self._shown(places), len(places), self._gone(places)))
+            return cast("Sequence[Any]", value_column(shows, self._shown(indices), len(indices), self._gone(indices)))
         except CellByCell:
             return None
 
     def intervals(
-        self, output: Output, places: Sequence[int], margins: Mapping[int, NoiseReach]
+        self, output: Output, indices: Sequence[int], margins: Mapping[int, NoiseReach]
     ) -> Sequence[list[Number]] | None:
         try:
-            low, high = interval_columns(output, self._shown(places), margins, places)
+            low, high = interval_columns(output, self._shown(indices), margins, indices)
         except CellByCell:
             return None
         return PairedColumns(cast("Sequence[Number]", low), cast("Sequence[Number]", high))
 
-    def _key(self, place: int) -> tuple[Sequence[int | str | None], Whole]:
-        cells = self.statement.plan.keys[place].cells or ()
-        inner = prod(len(later.cells or ()) for later in self.statement.plan.keys[place + 1 :])
+    def _key(self, index: int) -> tuple[Sequence[int | str | None], Whole]:
+        cells = self.statement.plan.keys[index].cells or ()
+        inner = prod(len(later.cells or ()) for later in self.statement.plan.keys[index + 1 :])
         return cells, np.arange(self.count) // inner % len(cells)
 
-    def _gone(self, places: Sequence[int]) -> Thin:
-        return {size: self._at(flags, places) for size, flags in self.thin.items()}
+    def _gone(self, indices: Sequence[int]) -> Thin:
+        return {size: self._at(flags, indices) for size, flags in self.thin.items()}
 
-    def _shown(self, places: Sequence[int]) -> list[Whole]:
-        return [self._at(values, places) for values in self.measures]
+    def _shown(self, indices: Sequence[int]) -> list[Whole]:
+        return [self._at(values, indices) for values in self.measures]
 
-    def _at(self, values: NDArray[T], places: Sequence[int]) -> NDArray[T]:
-        if isinstance(places, range):
-            return values[places.start : places.stop]
-        return values[np.asarray(places, dtype=np.int64)]
+    def _at(self, values: NDArray[T], indices: Sequence[int]) -> NDArray[T]:
+        if isinstance(indices, range):
+            return values[indices.start : indices.stop]
+        return values[np.asarray(indices, dtype=np.int64)]
 
 
 def _bounds(floor: NoiseReach) -> Whole:

@@ -21,7 +21,7 @@ def mean_intervals(
     mean: Mean,
     noisy: tuple[NoisyMeasure, NoisyMeasure],
     slices: Sequence[Sequence[int] | None],
-    places: Sequence[int],
+    indices: Sequence[int],
     thin: ArrayLike,
     level: Decimal,
 ) -> Sequence[list[Number]]:
@@ -29,9 +29,9 @@ def mean_intervals(
 
     `noisy` are the total and the size as drawn, and `slices` say for each of them which mechanism every cell has.
     """
-    at = np.asarray(places, dtype=np.int64)
-    totals, sizes = (np.array(one.values, dtype=np.float64)[at] for one in noisy)
-    which = [_alike(one, part)[at] for one, part in zip(noisy, slices, strict=True)]
+    at = np.asarray(indices, dtype=np.int64)
+    totals, sizes = (np.array(item.values, dtype=np.float64)[at] for item in noisy)
+    which = [_alike(item, part)[at] for item, part in zip(noisy, slices, strict=True)]
     low, high = np.empty(len(at)), np.empty(len(at))
     pairs = which[0] * len(noisy[1].mechanisms) + which[1]
     for pair in np.unique(pairs).tolist():
@@ -48,7 +48,7 @@ def _alike(noisy: NoisyMeasure, slices: Sequence[int] | None) -> NDArray[np.int6
     """For every cell the first mechanism that is its own: cells whose noise has one law are worked out together."""
     if slices is None:
         return np.zeros(len(noisy.values), dtype=np.int64)
-    first = np.array([noisy.mechanisms.index(one) for one in noisy.mechanisms], dtype=np.int64)
+    first = np.array([noisy.mechanisms.index(item) for item in noisy.mechanisms], dtype=np.int64)
     return np.asarray(first[np.asarray(slices)])
 
 
@@ -59,6 +59,6 @@ def _with_gaps(ends: Floats, gone: NDArray[np.bool_]) -> Sequence[Number]:
 
 
 def _law(mean: Mean, noisy: tuple[NoisyMeasure, NoisyMeasure], which: tuple[int, int], level: Decimal) -> MeanLaw:
-    mechanisms = [one.mechanisms[number] for one, number in zip(noisy, which, strict=True)]
-    total, size = ([] if one is None else [NoisePart(1.0, one, 1)] for one in mechanisms)  # type: ignore[arg-type]
+    mechanisms = [item.mechanisms[number] for item, number in zip(noisy, which, strict=True)]
+    total, size = ([] if item is None else [NoisePart(1.0, item, 1)] for item in mechanisms)  # type: ignore[arg-type]
     return mean_law(mean, total, size, level)

@@ -45,9 +45,9 @@ class NoisyCells:
     @cached_property
     def places(self) -> Sequence[int]:
         """Which cells are shown, in the order asked."""
-        found = None if self._many is None else self._many.arrange()
-        if found is not None:
-            return found
+        result = None if self._many is None else self._many.arrange()
+        if result is not None:
+            return result
         return arrange(self.statement.presentation, self._cells, self._columns, self._thin)
 
     @cached_property
@@ -59,12 +59,12 @@ class NoisyCells:
 
     def column(self, shows: KeyShown | Output) -> Sequence[Shown]:
         """What is shown of the cells: keys as codes, None for the NULL key and where there is no figure."""
-        found = None if self._many is None else self._many.column(shows, self.places)
-        if found is not None:
-            return found
+        result = None if self._many is None else self._many.column(shows, self.places)
+        if result is not None:
+            return result
         if isinstance(shows, KeyShown):
             face = self.statement.keys[shows.key]
-            return [face.shown(self._cells[place][shows.key]) for place in self.places]
+            return [face.shown(self._cells[index][shows.key]) for index in self.places]
         return show_values(shows, self._columns, self.places, self._thin)
 
     def intervals(self, output: Output) -> Sequence[list[Number]]:
@@ -108,8 +108,8 @@ class NoisyCells:
     def _mean_intervals(self, mean: Mean) -> Sequence[list[Number]]:
         from discreet.release.cells.mean_intervals import mean_intervals
 
-        total, size = (self.measures[place] for place in (mean.total, mean.size))
-        slices = [self._slices(one) for one in (total, size)]
+        total, size = (self.measures[index] for index in (mean.total, mean.size))
+        slices = [self._slices(item) for item in (total, size)]
         thin = None if self._many is None else self._many.thin[mean.size]
         gone = self._thin[mean.size] if thin is None else thin
         return mean_intervals(mean, (total, size), slices, self.places, gone, self.level)
@@ -118,13 +118,13 @@ class NoisyCells:
         """How far the measures of an output may be off, all at once; None when no interval is wide enough."""
         noisy = measures_with_noise(used, [measure.mechanisms for measure in self.measures])
         level = joint_level(self.level, len(noisy))
-        return None if level is None else {place: self._margin(place, partial(reach, level=level)) for place in used}
+        return None if level is None else {index: self._margin(index, partial(reach, level=level)) for index in used}
 
-    def _margin(self, place: int, half: Callable[[DiscreteLaplace | DiscreteGaussian], int]) -> NoiseReach:
-        measure = self.measures[place]
-        ends = candidates_of(self.statement.plan.measures[place])
+    def _margin(self, index: int, half: Callable[[DiscreteLaplace | DiscreteGaussian], int]) -> NoiseReach:
+        measure = self.measures[index]
+        ends = candidates_of(self.statement.plan.measures[index])
         halves = tuple(
-            half(one) if isinstance(one, DiscreteLaplace | DiscreteGaussian) else 0 for one in measure.mechanisms
+            half(item) if isinstance(item, DiscreteLaplace | DiscreteGaussian) else 0 for item in measure.mechanisms
         )
         return NoiseReach(halves, self._slices(measure), ends)
 

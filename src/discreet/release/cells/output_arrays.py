@@ -78,11 +78,11 @@ class _Ratios:
 def to_array(values: Sequence[int]) -> Whole:
     """Whole numbers as an array, or CellByCell."""
     try:
-        found = np.array(values, dtype=np.int64)
+        result = np.array(values, dtype=np.int64)
     except OverflowError:
         raise CellByCell from None
-    _most(found)
-    return found
+    _most(result)
+    return result
 
 
 def _most(values: Whole) -> int:
@@ -178,22 +178,22 @@ def interval_columns(
     output: Output,
     measures: Sequence[Whole],
     margins: Mapping[int, NoiseReach],
-    places: Sequence[int],
+    indices: Sequence[int],
 ) -> tuple[Column, Column]:
     """Both ends of the output's interval in every cell shown; None where there is no bound."""
-    boxes = {number: _around(margin, measures[number], places) for number, margin in margins.items()}
-    count, whole = len(places), is_whole(output)
+    boxes = {number: _around(margin, measures[number], indices) for number, margin in margins.items()}
+    count, whole = len(indices), is_whole(output)
     lows, highs = _enclose(output, boxes)
     return _end(lows, count, whole=whole, up=False), _end(highs, count, whole=whole, up=True)
 
 
-def _around(margin: NoiseReach, values: Whole, places: Sequence[int]) -> tuple[Whole, Whole]:
+def _around(margin: NoiseReach, values: Whole, indices: Sequence[int]) -> tuple[Whole, Whole]:
     if margin.ends is not None:
         return np.full(len(values), margin.ends[0]), np.full(len(values), margin.ends[1])
     if margin.slices is None:
         half = _single(margin.halves[0])
     else:
-        half = to_array(margin.halves)[np.asarray(margin.slices)[np.asarray(places)]]
+        half = to_array(margin.halves)[np.asarray(margin.slices)[np.asarray(indices)]]
     return _plus(values, -half), _plus(values, half)
 
 
@@ -246,8 +246,8 @@ def _corner(one: _Ratios, other: _Ratios) -> _Ratios:
 def _below(one: _Ratios, other: _Ratios) -> Truth:
     endless = (one.under == 0) & (other.under == 0)
     first, second = _times(one.over, other.under), _times(other.over, one.under)
-    found: Truth = np.where(endless, one.over < other.over, first < second)
-    return found
+    result: Truth = np.where(endless, one.over < other.over, first < second)
+    return result
 
 
 def _chosen(which: Truth, one: _Ratios, other: _Ratios) -> _Ratios:
@@ -296,10 +296,10 @@ def _reduced(ratios: _Ratios, count: int) -> tuple[Whole, Whole]:
     return over // shared, under // shared
 
 
-def _with_gaps(found: Column, absent: Truth | None) -> Column:
+def _with_gaps(result: Column, absent: Truth | None) -> Column:
     if absent is None or not absent.any():
-        return found
-    filled = np.asarray(found, dtype=object)
+        return result
+    filled = np.asarray(result, dtype=object)
     filled[np.broadcast_to(absent, filled.shape)] = None
     return filled
 
@@ -309,22 +309,22 @@ def _large(over: Whole, under: Whole) -> Whole:
 
 
 def _nearest(over: Whole, under: Whole) -> NDArray[np.float64]:
-    found = over / under
-    for place in _large(over, under).tolist():
-        found[place] = int(over[place]) / int(under[place])
-    return found
+    result = over / under
+    for index in _large(over, under).tolist():
+        result[index] = int(over[index]) / int(under[index])
+    return result
 
 
 def _round_out(over: Whole, under: Whole, *, up: bool) -> NDArray[np.float64]:
     """`round_out` for every cell."""
-    found = over / under
-    beyond = _beyond(found, over.astype(np.float64), under.astype(np.float64))
+    result = over / under
+    beyond = _beyond(result, over.astype(np.float64), under.astype(np.float64))
     short = (beyond < 0) if up else (beyond > 0)
     short[short] = ~_print_exactly(over[short], under[short])
-    found[short] = np.nextafter(found[short], np.inf if up else -np.inf)
-    for place in _large(over, under).tolist():
-        found[place] = round_out(int(over[place]), int(under[place]), up=up)
-    return found
+    result[short] = np.nextafter(result[short], np.inf if up else -np.inf)
+    for index in _large(over, under).tolist():
+        result[index] = round_out(int(over[index]), int(under[index]), up=up)
+    return result
 
 
 def _beyond(found: NDArray[np.float64], over: NDArray[np.float64], under: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -348,10 +348,10 @@ def _print_exactly(over: Whole, under: Whole) -> Truth:
     digits = np.where(decimal & ~wide, digits * factor, 0)
     while (cut := (digits >= 10**15) & (digits % 10 == 0)).any():
         digits[cut] //= 10
-    found: Truth = decimal & (digits < 10**15)
-    for place in np.flatnonzero(wide).tolist():
-        found[place] = prints_exactly(int(over[place]), int(under[place] * shared[place]))
-    return found
+    result: Truth = decimal & (digits < 10**15)
+    for index in np.flatnonzero(wide).tolist():
+        result[index] = prints_exactly(int(over[index]), int(under[index] * shared[index]))
+    return result
 
 
 # --- HAVING and ORDER BY --------------------------------------------------------------------------------------------
@@ -364,14 +364,14 @@ def arrange_many(
     end = None if presentation.limit is None else presentation.offset + presentation.limit
     if presentation.having is None and not presentation.order:
         return range(count)[presentation.offset : end]
-    places = np.arange(count)
+    indices = np.arange(count)
     if presentation.having is not None:
         held, known = _holds(presentation.having, keys, measures, thin)
-        places = places[np.broadcast_to(held & known, (count,))]
+        indices = indices[np.broadcast_to(held & known, (count,))]
     for order in reversed(presentation.order):
-        places = places[_ranks(order, keys, measures, places, thin)]
-    found: list[int] = places[presentation.offset : end].tolist()
-    return found
+        indices = indices[_ranks(order, keys, measures, indices, thin)]
+    result: list[int] = indices[presentation.offset : end].tolist()
+    return result
 
 
 def _holds(selection: Selection, keys: Keys, measures: Sequence[Whole], thin: Thin) -> tuple[Truth, Truth]:
@@ -413,28 +413,28 @@ _COMPARE: Final[dict[str, Callable[[Whole, Whole], Truth]]] = {
 }
 
 
-def _ranks(order: Order, keys: Keys, measures: Sequence[Whole], places: Whole, thin: Thin) -> Whole:
+def _ranks(order: Order, keys: Keys, measures: Sequence[Whole], indices: Whole, thin: Thin) -> Whole:
     """The order of the places by one term; equal ones stay as they are, absent ones come first or last."""
     if isinstance(order.by, KeyShown):
         cells, where = keys(order.by.key)
         present = [cell for cell in cells if cell is not None]
         rank = {cell: number for number, cell in enumerate(sorted(present))}
         by_cell = np.array([-1 if cell is None else rank[cell] for cell in cells], dtype=np.int64)
-        values = by_cell[where][places]
+        values = by_cell[where][indices]
         absent = values < 0
     else:
         ratios = _evaluate(order.by, measures, thin)
         count = len(measures[0])
-        absent = np.broadcast_to(False if ratios.absent is None else ratios.absent, (count,))[places]
-        values = _numbered(ratios, places, count)
+        absent = np.broadcast_to(False if ratios.absent is None else ratios.absent, (count,))[indices]
+        values = _numbered(ratios, indices, count)
     gone, there = np.flatnonzero(absent), np.flatnonzero(~absent)
     ranked = np.argsort(-values[there] if order.descending else values[there], kind="stable")
     return np.concatenate([gone, there[ranked]] if order.nulls_first else [there[ranked], gone])
 
 
-def _numbered(ratios: _Ratios, places: Whole, count: int) -> Whole:
+def _numbered(ratios: _Ratios, indices: Whole, count: int) -> Whole:
     """Whole numbers in the order of the ratios, equal for equal ones."""
-    over, under = (np.broadcast_to(part, (count,))[places] for part in (ratios.over, ratios.under))
+    over, under = (np.broadcast_to(part, (count,))[indices] for part in (ratios.over, ratios.under))
     if not ratios.under.ndim:
         return over
     nearest = _nearest(over, under)

@@ -29,23 +29,23 @@ class NoiseReach:
     slices: Sequence[int] | None = None
     ends: tuple[int, int] | None = None
 
-    def at(self, place: int) -> int:
+    def at(self, index: int) -> int:
         """How far it may be in one cell."""
-        return self.halves[0 if self.slices is None else self.slices[place]]
+        return self.halves[0 if self.slices is None else self.slices[index]]
 
-    def around(self, values: Sequence[int], places: Sequence[int]) -> list[tuple[int, int]]:
+    def around(self, values: Sequence[int], indices: Sequence[int]) -> list[tuple[int, int]]:
         """The interval of the measure in every cell asked for."""
         if self.ends is not None:
-            return [self.ends] * len(places)
+            return [self.ends] * len(indices)
         if self.slices is None:
             half = self.halves[0]
-            return [(values[place] - half, values[place] + half) for place in places]
+            return [(values[index] - half, values[index] + half) for index in indices]
         halves = [self.halves[number] for number in self.slices]
-        return [(values[place] - halves[place], values[place] + halves[place]) for place in places]
+        return [(values[index] - halves[index], values[index] + halves[index]) for index in indices]
 
 
 def show_values(
-    output: Output, measures: Measures, places: Sequence[int], thin: Mapping[int, Sequence[bool]] | None = None
+    output: Output, measures: Measures, indices: Sequence[int], thin: Mapping[int, Sequence[bool]] | None = None
 ) -> list[Number]:
     """The output in the cells asked for; none where it is over a size that is too small, as `thin` says of sizes."""
     small = thin or {}
@@ -53,41 +53,41 @@ def show_values(
         case Noted(measure, step):
             values, over, under = measures[measure], step.numerator, step.denominator
             if under == 1:
-                return [values[place] * over for place in places]
-            return [values[place] * over / under for place in places]
+                return [values[index] * over for index in indices]
+            return [values[index] * over / under for index in indices]
         case Mean(total, size):
             totals, sizes, average = measures[total], measures[size], Average.of(output)
             gone = small.get(size)
             ratios = [
-                None if gone is not None and gone[place] else average.at(totals[place], sizes[place])
-                for place in places
+                None if gone is not None and gone[index] else average.at(totals[index], sizes[index])
+                for index in indices
             ]
             return [None if ratio is None else ratio[0] / ratio[1] for ratio in ratios]
     whole = is_whole(output)
     return [
-        shown(evaluate(output, [values[place] for values in measures], _thin_at(small, place)), whole=whole)
-        for place in places
+        shown(evaluate(output, [values[index] for values in measures], _thin_at(small, index)), whole=whole)
+        for index in indices
     ]
 
 
-def _gone(output: Output, measures: Measures, places: Sequence[int], thin: Mapping[int, Sequence[bool]]) -> set[int]:
+def _gone(output: Output, measures: Measures, indices: Sequence[int], thin: Mapping[int, Sequence[bool]]) -> set[int]:
     """Which of these cells have no value because a size is too small."""
     sizes = {size: flags for size, flags in thin.items() if size in measures_used(output)}
     return {
         number
-        for number, place in enumerate(places)
-        if (small := _thin_at(sizes, place)) and evaluate(output, [values[place] for values in measures], small) is None
+        for number, index in enumerate(indices)
+        if (small := _thin_at(sizes, index)) and evaluate(output, [values[index] for values in measures], small) is None
     }
 
 
-def _thin_at(thin: Mapping[int, Sequence[bool]], place: int) -> set[int]:
-    return {size for size, flags in thin.items() if flags[place]}
+def _thin_at(thin: Mapping[int, Sequence[bool]], index: int) -> set[int]:
+    return {size for size, flags in thin.items() if flags[index]}
 
 
 def show_intervals(
     output: Output,
     measures: Measures,
-    places: Sequence[int],
+    indices: Sequence[int],
     margins: Mapping[int, NoiseReach],
     thin: Mapping[int, Sequence[bool]] | None = None,
 ) -> list[list[Number]]:
@@ -95,11 +95,11 @@ def show_intervals(
 
     None of a mean or variance whose size is too small, nor of what is made of it.
     """
-    if thin and (gone := _gone(output, measures, places, thin)):
-        there = [place for number, place in enumerate(places) if number not in gone]
+    if thin and (gone := _gone(output, measures, indices, thin)):
+        there = [index for number, index in enumerate(indices) if number not in gone]
         found = iter(show_intervals(output, measures, there, margins))
-        return [[None, None] if number in gone else next(found) for number in range(len(places))]
-    boxes = {number: margin.around(measures[number], places) for number, margin in margins.items()}
+        return [[None, None] if number in gone else next(found) for number in range(len(indices))]
+    boxes = {number: margin.around(measures[number], indices) for number, margin in margins.items()}
     match output:
         case Noted(measure, step):
             over, under = step.numerator, step.denominator
@@ -112,7 +112,7 @@ def show_intervals(
     whole = is_whole(output)
     return [
         shown_interval(enclose(output, dict(zip(boxes, box, strict=True))), whole=whole)
-        for box in (zip(*boxes.values(), strict=True) if boxes else [()] * len(places))
+        for box in (zip(*boxes.values(), strict=True) if boxes else [()] * len(indices))
     ]
 
 

@@ -61,5 +61,5 @@ def _plain(end: int, statement: Statement, size: int) -> int | float:
 def find_thin(floors: Mapping[int, NoiseReach], measures: Sequence[Sequence[int]]) -> dict[int, list[bool]]:
     """For every size the cells in which it does not exceed its bound."""
     return {
-        size: [value <= floor.at(place) for place, value in enumerate(measures[size])] for size, floor in floors.items()
+        size: [value <= floor.at(index) for index, value in enumerate(measures[size])] for size, floor in floors.items()
     }

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.errors import ParameterInvalid, UnknownName, tell_point
-from discreet.guarantees import came, shown
+from discreet.guarantees import as_given, shown
 from discreet.sql import (
     Arithmetic,
     Constant,
@@ -68,11 +68,11 @@ class Depends(Exception):
 
 def read_amounts(given: str | int | Mapping[str, object] | None, *, option: str) -> Amounts:
     """'n=1000, weights=25000' or the same as a mapping; a bare number means n. Sizes are positive."""
-    found = _read(given, option)
+    result = _read(given, option)
     for name in (COUNTED, WEIGHED):
-        if name in found and option == "assume":
-            _require_positive(name, found[name])
-    return found
+        if name in result and option == "assume":
+            _require_positive(name, result[name])
+    return result
 
 
 def _read(given: str | int | Mapping[str, object] | None, option: str) -> dict[str, Fraction]:
@@ -83,31 +83,31 @@ def _read(given: str | int | Mapping[str, object] | None, option: str) -> dict[s
     if isinstance(given, int):
         return {COUNTED: _amount(given, option)}
     if not isinstance(given, str):
-        raise ParameterInvalid(parameter=option, rule="reads NAME=NUMBER[,NAME=NUMBER]", came=came(given))
+        raise ParameterInvalid(parameter=option, rule="reads NAME=NUMBER[,NAME=NUMBER]", given=as_given(given))
     if re.fullmatch(r"\s*[+-]?\d{1,60}\s*", given, re.ASCII):
         return {COUNTED: _amount(given, option)}
-    found: dict[str, Fraction] = {}
-    place = 0
-    while place < len(given):
-        match = _AMOUNT.match(given, place) if len(given) <= _LONGEST else None
+    result: dict[str, Fraction] = {}
+    index = 0
+    while index < len(given):
+        match = _AMOUNT.match(given, index) if len(given) <= _LONGEST else None
         if match is None:
             comma = re.search(r"=\s*(\d{1,30},\d{1,30})", given[:_LONGEST], re.ASCII)
             point = f": {tell_point(comma[1])}" if comma else ""
             rule = f"reads NAME=NUMBER[,NAME=NUMBER]{point}"
-            raise ParameterInvalid(parameter=option, rule=rule, came=shown(given))
-        found[match[1]] = Fraction(match[2])
-        place = match.end()
-    return found
+            raise ParameterInvalid(parameter=option, rule=rule, given=shown(given))
+        result[match[1]] = Fraction(match[2])
+        index = match.end()
+    return result
 
 
 def _amount(value: object, option: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | Fraction):
-        raise ParameterInvalid(parameter=option, rule="takes numbers", came=type(value).__name__)
+        raise ParameterInvalid(parameter=option, rule="takes numbers", given=type(value).__name__)
     written = _AMOUNT_ALONE.fullmatch(shown(value).strip("'"))  # a huge one is told in words, and has no digits
     if written is None:
         point = tell_point(value) if isinstance(value, str) else ""
         raise ParameterInvalid(
-            parameter=option, rule=f"takes finite numbers{point and f': {point}'}", came=shown(value)
+            parameter=option, rule=f"takes finite numbers{point and f': {point}'}", given=shown(value)
         )
     return Fraction(written[0])
 
@@ -115,7 +115,7 @@ def _amount(value: object, option: str) -> Fraction:
 def _require_positive(name: str, amount: Fraction) -> None:
     if amount <= 0:
         rule = f"takes sizes above 0, as in {name}=1000"
-        raise ParameterInvalid(parameter="assume", rule=rule, came=f"{name}={word_number(amount)}")
+        raise ParameterInvalid(parameter="assume", rule=rule, given=f"{name}={word_number(amount)}")
 
 
 # --- what is assumed ------------------------------------------------------------------------------------------------
@@ -146,14 +146,14 @@ def assume(statement: Statement, amounts: Amounts) -> Assumptions:
                 continue
             known = [*(n for n, shows in columns.items() if not isinstance(shows, KeyShown)), COUNTED, WEIGHED]
             raise UnknownName(sort="assumed quantity", name=name, where="the statement", known=known)
-        if any(not _carries_values(statement.plan.measures[place]) for place in named):
+        if any(not _carries_values(statement.plan.measures[index]) for index in named):
             _require_positive(name, amount)
         if name in columns:
             outputs[name] = amount
-        measures.update({place: amount / statement.measures[place].step for place in named})
-    for generic, places in ((COUNTED, _counts(statement)), (WEIGHED, _weighers(statement))):
+        measures.update({index: amount / statement.measures[index].step for index in named})
+    for generic, indices in ((COUNTED, _counts(statement)), (WEIGHED, _weighers(statement))):
         if generic in amounts:
-            filled = {place: amounts[generic] / statement.measures[place].step for place in places}
+            filled = {index: amounts[generic] / statement.measures[index].step for index in indices}
             measures = {**filled, **measures}
     return Assumptions(measures, outputs, tuple(f"{name} = {word_number(value)}" for name, value in amounts.items()))
 
@@ -165,11 +165,11 @@ def _measures_named(name: str, statement: Statement, shows: KeyShown | Output | 
         return []
     wanted = name.replace(" ", "").lower()
     texts = [face.text.replace(" ", "").lower() for face in statement.measures]
-    return [place for place, text in enumerate(texts) if text == wanted]
+    return [index for index, text in enumerate(texts) if text == wanted]
 
 
 def _counts(statement: Statement) -> list[int]:
-    return [place for place, measure in enumerate(statement.plan.measures) if not _carries_values(measure)]
+    return [index for index, measure in enumerate(statement.plan.measures) if not _carries_values(measure)]
 
 
 def _carries_values(measure: Measure) -> bool:
@@ -183,7 +183,7 @@ def _weighers(statement: Statement) -> list[int]:
         for node in walk(column.shows)
         if isinstance(node, Mean | Spread)
     }
-    return sorted(place for place in sizes if isinstance(statement.plan.measures[place], Total))
+    return sorted(index for index in sizes if isinstance(statement.plan.measures[index], Total))
 
 
 # --- how far --------------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ class Reach:
 
 def is_ranked(output: Output, statement: Statement) -> bool:
     """Whether an output reads a quantile or an extreme."""
-    return any(isinstance(statement.plan.measures[place], Quantile | Extreme) for place in measures_used(output))
+    return any(isinstance(statement.plan.measures[index], Quantile | Extreme) for index in measures_used(output))
 
 
 def reach_of(
@@ -305,8 +305,8 @@ class _Gauge:
         """For a mean in the middle of the bounds, and the widest spread they allow unless another is assumed."""
         n = max(self._size(spread.size), Fraction(2))
         variance = spread.high / 2 if value is None else value**2 if spread.root else value
-        noise = [self._noise[place] for place in (spread.total, spread.squares, spread.size)]
-        upper, lower = (_variance(spread, variance, n, [one.half_width for one in noise], side) for side in (1, -1))
+        noise = [self._noise[index] for index in (spread.total, spread.squares, spread.size)]
+        upper, lower = (_variance(spread, variance, n, [item.half_width for item in noise], side) for side in (1, -1))
         width, expected = max(upper - variance, variance - lower), _variance_error(spread, variance, n, noise)
         if not spread.root:
             return Reach(value, min(width, spread.high), min(expected, float(spread.high)))
@@ -314,20 +314,20 @@ class _Gauge:
         width_of_root = max(math.sqrt(upper) - deviation, deviation - math.sqrt(lower))
         return Reach(value, Fraction(width_of_root), expected / (2 * deviation) if deviation else math.sqrt(expected))
 
-    def _size(self, place: int) -> Fraction:
-        known = self._assumed.measures.get(place)
+    def _size(self, index: int) -> Fraction:
+        known = self._assumed.measures.get(index)
         if known is None:
-            raise self._depends(place)
+            raise self._depends(index)
         return known
 
-    def _depends(self, place: int) -> Depends:
-        if place in _counts(self._statement):
+    def _depends(self, index: int) -> Depends:
+        if index in _counts(self._statement):
             return Depends("depends on a count: add --assume n=…")
-        if place in _weighers(self._statement):
+        if index in _weighers(self._statement):
             return Depends("depends on a sum of weights: add --assume weights=…")
         columns = self._statement.presentation.columns
-        text = self._statement.measures[place].text
-        named = (c.name for c in columns if isinstance(c.shows, Noted) and c.shows.measure == place)
+        text = self._statement.measures[index].text
+        named = (c.name for c in columns if isinstance(c.shows, Noted) and c.shows.measure == index)
         return Depends(f'depends on {text}: add --assume "{next(named, text)}=…"')
 
 

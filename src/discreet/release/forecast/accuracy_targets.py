@@ -68,7 +68,7 @@ def epsilon_within(
     if most:
         pricing = price(statement, cards, epsilon=most, delta=delta)
         figures = figure_outputs(statement, pricing, level=level, assumptions=assumptions)
-        reached = [f"{one.name} ± {about(one.widest)}" for one in figures if one.name in widths and one.widest]
+        reached = [f"{item.name} ± {about(item.widest)}" for item in figures if item.name in widths and item.widest]
         rest = f"epsilon {text(most)} remains" + (f", which reaches {', '.join(reached)}" if reached else "")
     raise QueryRefused(
         f"{targets.told()} needs epsilon {text(epsilon)}; {rest}. Nothing was released or charged.", part="within"
@@ -90,7 +90,7 @@ class Targets:
         self._statement = statement
         self._assumptions = assumptions
         self._found = [sensitivities(statement.plan, measure, cards) for measure in statement.plan.measures]
-        self._noisy = [place for place, found in enumerate(self._found) if found.largest.l1]
+        self._noisy = [index for index, found in enumerate(self._found) if found.largest.l1]
         self._aims = [self._aim(name, width, level) for name, width in widths.items()]
         if not self.met(self._parted(_MOST)):
             raise QueryRefused(f"{self.told()} cannot be reached at any epsilon. Widen it.", part="within")
@@ -112,16 +112,16 @@ class Targets:
 
         A measure that no target reads gets the smallest share of those that are read.
         """
-        read = sorted({place for aim in self._aims for place in aim.moved[0]})
+        read = sorted({index for aim in self._aims for index in aim.moved[0]})
         weights = self._balance(read)
         guess = self._least_units(read, weights, _quick_half_width, 1000)
         units = self._spread(read, weights, self._least_units(read, weights, _exact_half_width, guess))
-        for place in read:
-            units = self._trimmed(units, place)
-        least = min(units[place] for place in read)
+        for index in read:
+            units = self._trimmed(units, index)
+        least = min(units[index] for index in read)
         return tuple(
-            from_units(units[place] if place in read else least if place in self._noisy else 0)
-            for place in range(len(self._found))
+            from_units(units[index] if index in read else least if index in self._noisy else 0)
+            for index in range(len(self._found))
         )
 
     def told(self) -> str:
@@ -138,7 +138,9 @@ class Targets:
         if name not in outputs:
             raise UnknownName(sort="output", name=name, where="the statement", known=outputs)
         if width <= 0:
-            raise QueryRefused(f"the width asked of {name} must be above 0; {word_number(width)} came.", part="within")
+            raise QueryRefused(
+                f"the width asked of {name} must be above 0; received {word_number(width)}.", part="within"
+            )
         output = outputs[name]
         if is_ranked(output, self._statement):
             raise QueryRefused(
@@ -146,7 +148,7 @@ class Targets:
                 "takes counts, sums and what is made of them. See --explain for the ranks.",
                 part="within",
             )
-        used = sorted(place for place in measures_used(output) if place in self._noisy)
+        used = sorted(index for index in measures_used(output) if index in self._noisy)
         if not used:
             raise QueryRefused(f"{name} is exact whatever epsilon is; ask for it without a target.", part="within")
         joint = joint_level(level, len(used))
@@ -161,8 +163,8 @@ class Targets:
 
     def _widest(self, used: Sequence[int]) -> tuple[Moved, ...]:
         """The slices that no other slice exceeds in every measure: elsewhere the widths are no larger."""
-        slices = max(len(self._found[place].each) for place in used)
-        rows = {tuple(_in_slice(self._found[place], number) for place in used) for number in range(slices)}
+        slices = max(len(self._found[index].each) for index in used)
+        rows = {tuple(_in_slice(self._found[index], number) for index in used) for number in range(slices)}
         kept = [
             row
             for row in sorted(rows)
@@ -178,9 +180,9 @@ class Targets:
     def _aim_holds(self, aim: _Aim, units: Sequence[int], half_width: HalfWidth) -> bool:
         still = dict.fromkeys(measures_used(aim.output), ExpectedNoise(0, 0.0))
         for moved in aim.moved:
-            if any(units[place] < 1 for place in moved):
+            if any(units[index] < 1 for index in moved):
                 return False
-            noise = {place: ExpectedNoise(half_width(l1, units[place], aim.level), 0.0) for place, l1 in moved.items()}
+            noise = {index: ExpectedNoise(half_width(l1, units[index], aim.level), 0.0) for index, l1 in moved.items()}
             found = reach_of(aim.output, {**still, **noise}, self._statement, self._assumptions, name=aim.name)
             if found.half_width is None or found.half_width > aim.width:
                 return False
@@ -193,8 +195,8 @@ class Targets:
 
     def _spread(self, read: Sequence[int], weights: Sequence[float], units: int) -> list[int]:
         shares = [1] * len(self._found)
-        for place, weight in zip(read, weights, strict=True):
-            shares[place] = min(_MOST, max(1, math.ceil(units * weight)))
+        for index, weight in zip(read, weights, strict=True):
+            shares[index] = min(_MOST, max(1, math.ceil(units * weight)))
         return shares
 
     def _least_units(self, read: Sequence[int], weights: Sequence[float], half_width: HalfWidth, guess: int) -> int:
@@ -216,10 +218,10 @@ class Targets:
             low, high = (low, middle) if holds(middle) else (middle, high)
         return high
 
-    def _trimmed(self, units: list[int], place: int) -> list[int]:
+    def _trimmed(self, units: list[int], index: int) -> list[int]:
         """The least share of one measure that still meets the targets beside the others."""
-        least = _smallest(lambda part: self.met(_replaced(units, place, part)), units[place])
-        return _replaced(units, place, least)
+        least = _smallest(lambda part: self.met(_replaced(units, index, part)), units[index])
+        return _replaced(units, index, least)
 
     def _balance(self, read: Sequence[int]) -> list[float]:
         """Relative shares with the least sum, found by trying larger and smaller ones in turn."""
@@ -232,9 +234,9 @@ class Targets:
             moved = True
             while moved:
                 moved = False
-                for place in range(len(read)):
+                for index in range(len(read)):
                     for change in (factor, 1 / factor):
-                        tried = [*weights[:place], weights[place] * change, *weights[place + 1 :]]
+                        tried = [*weights[:index], weights[index] * change, *weights[index + 1 :]]
                         units = self._roughly_least(read, tried, guess)
                         if units * sum(tried) < best * 0.9999:
                             weights, best, guess, moved = tried, units * sum(tried), units, True
@@ -245,8 +247,8 @@ def _in_slice(found: Sensitivities, number: int) -> Fraction:
     return found.each[number if len(found.each) > 1 else 0].l1
 
 
-def _replaced(units: Sequence[int], place: int, part: int) -> list[int]:
-    return [*units[:place], part, *units[place + 1 :]]
+def _replaced(units: Sequence[int], index: int, part: int) -> list[int]:
+    return [*units[:index], part, *units[index + 1 :]]
 
 
 def _exact_half_width(l1: Fraction, units: int, level: Decimal) -> int:

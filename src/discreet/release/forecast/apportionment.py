@@ -233,7 +233,7 @@ def _deltas(delta: Decimal, readings: Sequence[Reading]) -> list[Decimal]:
     """Delta pays for thresholds alone: equal parts for the questions whose keys come from the rows."""
     opened = [reading.statement.plan.open for reading in readings]
     part = from_units(to_units(delta) // max(1, sum(opened)))
-    return [part if one else Decimal(0) for one in opened]
+    return [part if item else Decimal(0) for item in opened]
 
 
 def _require_one_population(readings: Sequence[Reading]) -> None:
@@ -262,4 +262,4 @@ def _outlooks(parts: Sequence[PricedQuestion], standing: PopulationStanding, ana
         squares = sum(Fraction(measure.epsilon) ** 2 for part in parts for measure in part.pricing.measures)
         choices.append(ZCDP(rho=ceil_to_grid(Fraction(squares) / 2), delta=delta))
     outlooks = [foresee(guarantee, standing, analyst) for guarantee in choices]
-    return tuple(sorted(outlooks, key=lambda one: (one.refusal is None, one.epsilon_left), reverse=True))
+    return tuple(sorted(outlooks, key=lambda item: (item.refusal is None, item.epsilon_left), reverse=True))

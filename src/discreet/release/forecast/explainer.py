@@ -106,22 +106,22 @@ def _figure_output(
     name: str, output: Output, statement: Statement, pricing: Pricing, level: Decimal, assumptions: Assumptions
 ) -> OutputFigures:
     used = sorted(measures_used(output))
-    noisy = measures_with_noise(used, [one.mechanisms for one in pricing.measures])
+    noisy = measures_with_noise(used, [item.mechanisms for item in pricing.measures])
     joint = joint_level(level, len(noisy))
-    cells = _slice_names(statement, [pricing.measures[place] for place in used])
+    cells = _slice_names(statement, [pricing.measures[index] for index in used])
     if is_ranked(output, statement):
         if not isinstance(output, Noted):
             return OutputFigures(name, depends="reads a quantile or an extreme, whose accuracy is stated in ranks")
         part = _slices(statement, pricing, output.measure, level)
-        ranks = tuple(one.half_width for one in part)
-        return OutputFigures(name, cells, tuple(one.expected for one in part), ranks, ranked=True)
+        ranks = tuple(item.half_width for item in part)
+        return OutputFigures(name, cells, tuple(item.expected for item in part), ranks, ranked=True)
     if joint is None:
         return OutputFigures(name, depends="reads more measures than intervals at this level can be told for")
     try:
         reaches = [
             reach_of(
                 output,
-                {place: noise_of(pricing.measures[place], number, joint) for place in used},
+                {index: noise_of(pricing.measures[index], number, joint) for index in used},
                 statement,
                 assumptions,
                 name=name,
@@ -130,9 +130,9 @@ def _figure_output(
         ]
     except Depends as missing:
         return OutputFigures(name, depends=str(missing))
-    expected = tuple(one.expected for one in reaches)
-    widths = tuple(one.half_width for one in reaches)
-    return OutputFigures(name, cells, expected, widths, exact=all(one.exact for one in reaches))
+    expected = tuple(item.expected for item in reaches)
+    widths = tuple(item.half_width for item in reaches)
+    return OutputFigures(name, cells, expected, widths, exact=all(item.exact for item in reaches))
 
 
 def _figure_searching(statement: Statement, searching: Searching, level: Decimal) -> Iterator[MeasureFigures]:
@@ -153,37 +153,37 @@ def _figure_searching(statement: Statement, searching: Searching, level: Decimal
     same = len(statement.measures) == len(searching.farthest.measures)  # bounds may make one of two measures
     faces = statement.measures if same else searching.farthest.measures
     for face, priced in zip(faces, searching.pricing.measures, strict=True):
-        named = next((one.name for one in priced.mechanisms if one is not None), "exact-public")
+        named = next((item.name for item in priced.mechanisms if item is not None), "exact-public")
         yield MeasureFigures(face.text, priced.epsilon, named, face.step, ranked=False, slices=())
 
 
 def _figure_unknown(statement: Statement, searching: Searching) -> Iterator[OutputFigures]:
     needed = [rows_needed(search.mechanism) for search in searching.searches]
     near, far = (max(ends) for ends in zip(*needed, strict=True))
-    told = (
+    text = (
         "its noise follows from the bounds found, told with the answer. None are found, and the answer says next to "
         f"nothing, unless one band holds about {near:,} rows ({far:,} for values farthest from 0)"
     )
     for column in statement.presentation.columns:
         if not isinstance(column.shows, KeyShown):
-            yield OutputFigures(column.name, depends=told)
+            yield OutputFigures(column.name, depends=text)
 
 
 def _figure_measures(statement: Statement, pricing: Pricing, level: Decimal) -> Iterator[MeasureFigures]:
-    for place, (face, priced) in enumerate(zip(statement.measures, pricing.measures, strict=True)):
-        mechanism = next((one for one in priced.mechanisms if one is not None), None)
+    for index, (face, priced) in enumerate(zip(statement.measures, pricing.measures, strict=True)):
+        mechanism = next((item for item in priced.mechanisms if item is not None), None)
         yield MeasureFigures(
             text=face.text,
             epsilon=priced.epsilon,
             mechanism="exact-public" if mechanism is None else mechanism.name,
             step=face.step,
             ranked=isinstance(mechanism, NoisyMax),
-            slices=_slices(statement, pricing, place, level),
+            slices=_slices(statement, pricing, index, level),
         )
 
 
-def _slices(statement: Statement, pricing: Pricing, place: int, level: Decimal) -> tuple[Slice, ...]:
-    priced, step = pricing.measures[place], statement.measures[place].step
+def _slices(statement: Statement, pricing: Pricing, index: int, level: Decimal) -> tuple[Slice, ...]:
+    priced, step = pricing.measures[index], statement.measures[index].step
     names = _slice_names(statement, [priced])
     found = []
     for number, (cell, moved) in enumerate(zip(names, priced.sensitivities.each, strict=True)):
@@ -198,7 +198,7 @@ def _slices(statement: Statement, pricing: Pricing, place: int, level: Decimal) 
                 parameters={} if mechanism is None else mechanism.parameters(),
                 scale=None if mechanism is None or isinstance(mechanism, NoisyMax) else mechanism.scale * step,
                 expected=noise.expected * float(unit),
-                half_width=(noise.half_width + _aim(statement, place, priced, mechanism)) * unit,
+                half_width=(noise.half_width + _aim(statement, index, priced, mechanism)) * unit,
             )
         )
     return tuple(found)
@@ -218,9 +218,9 @@ def noise_of(priced: MeasurePrice, number: int, level: Decimal) -> ExpectedNoise
     return ExpectedNoise(reach(mechanism, level), mechanism.expected_absolute_error())
 
 
-def _aim(statement: Statement, place: int, priced: MeasurePrice, mechanism: UsedMechanism | None) -> int:
+def _aim(statement: Statement, index: int, priced: MeasurePrice, mechanism: UsedMechanism | None) -> int:
     """How many rows inside the end an extreme aims on purpose."""
-    extreme = isinstance(statement.plan.measures[place], Extreme)
+    extreme = isinstance(statement.plan.measures[index], Extreme)
     if not extreme or not isinstance(mechanism, NoisyMax) or priced.candidates is None:
         return 0
     return depth(mechanism, candidates=priced.candidates)
@@ -228,7 +228,7 @@ def _aim(statement: Statement, place: int, priced: MeasurePrice, mechanism: Used
 
 def _slice_names(statement: Statement, priced: Sequence[MeasurePrice]) -> tuple[str | None, ...]:
     """The values of the key by which some of these measures have noise of their own."""
-    key = next((one.sensitivities.key for one in priced if one.sensitivities.key is not None), None)
+    key = next((item.sensitivities.key for item in priced if item.sensitivities.key is not None), None)
     if key is None:
         return (None,)
     face, cells = statement.keys[key], statement.plan.keys[key].cells

@@ -35,7 +35,7 @@ def check_nominal_epsilon(epsilon: Decimal, *, population: str, ledger: Ledger, 
     most = min(budget.epsilon, budget.per_analyst)
     if epsilon > most:
         rule = f"of {release} must be at most {text(most)}, what one analyst may spend on '{population}'"
-        raise ParameterInvalid(parameter="epsilon", rule=rule, came=text(epsilon))
+        raise ParameterInvalid(parameter="epsilon", rule=rule, given=text(epsilon))
 
 
 def left_for_analyst(ledger: Ledger, *, population: str, analyst: str) -> Left:

@@ -71,7 +71,7 @@ def describe_mechanisms(
     statement: Statement, cards: Mapping[str, Card], measures: Sequence[NoisyMeasure], level: Decimal
 ) -> list[MeasureNoise]:
     """One entry for each measure: what it is, how it was protected, and why that much noise suffices."""
-    return [_described(statement, cards, place, measures[place], level) for place in range(len(statement.measures))]
+    return [_described(statement, cards, index, measures[index], level) for index in range(len(statement.measures))]
 
 
 def note_bounds(
@@ -80,10 +80,10 @@ def note_bounds(
     """Bounds as they were used, in the units of their columns, and what they cost."""
     steps, spans = dict(statement.private), facts_of(statement.plan.source, cards).spans
     found = []
-    for column, one in bounds.items():
-        ends = [end * steps[column] for end in move_bounds((one.low, one.high), spans[column])]
+    for column, item in bounds.items():
+        ends = [end * steps[column] for end in move_bounds((item.low, item.high), spans[column])]
         low, high = (int(end) if end.denominator == 1 else float(end) for end in ends)
-        found.append(BoundsUsed(statement.called(column), low, high, one.found, one.epsilon))
+        found.append(BoundsUsed(statement.called(column), low, high, item.found, item.epsilon))
     return tuple(found)
 
 
@@ -92,10 +92,10 @@ def _share(measure: NoisyMeasure | MeasurePrice) -> dict[str, str]:
 
 
 def _described(
-    statement: Statement, cards: Mapping[str, Card], place: int, noisy: NoisyMeasure, level: Decimal
+    statement: Statement, cards: Mapping[str, Card], index: int, noisy: NoisyMeasure, level: Decimal
 ) -> MeasureNoise:
-    plan, face = statement.plan, statement.measures[place]
-    measure = plan.measures[place]
+    plan, face = statement.plan, statement.measures[index]
+    measure = plan.measures[index]
     found, ends = moves_of(statement, measure, cards), candidates_of(measure)
     share, step = _share(noisy), str(face.step)
     if noisy.key is None:
@@ -108,7 +108,7 @@ def _described(
         replace(_entry(mechanism, moved, measure, ends, level), cell=key.shown(cell))
         for cell, mechanism, moved in zip(cells, noisy.mechanisms, each, strict=True)
     ]
-    name = next((one.name for one in noisy.mechanisms if one is not None), EXACT)
+    name = next((item.name for item in noisy.mechanisms if item is not None), EXACT)
     return MeasureNoise(face.text, slices, share, step, by=key.name, name=name)
 
 
@@ -164,7 +164,7 @@ def ledger_mechanisms(statement: Statement, pricing: Pricing) -> tuple[dict[str,
 
 def _parameters(priced: MeasurePrice) -> Iterator[tuple[str, str]]:
     """One mechanism as it is; of many, the one with the least noise and the one with the most."""
-    used = [(moved, one) for moved, one in zip(priced.sensitivities.each, priced.mechanisms, strict=True) if one]
+    used = [(moved, item) for moved, item in zip(priced.sensitivities.each, priced.mechanisms, strict=True) if item]
     if not used:
         yield "name", EXACT
         return
@@ -176,6 +176,6 @@ def _parameters(priced: MeasurePrice) -> Iterator[tuple[str, str]]:
         yield from _bound(last, most).items()
         return
     yield "slices", str(len(priced.mechanisms))
-    for word, moved, one in (("smallest", least, first), ("largest", most, last)):
-        yield from ((f"{name}_{word}", value) for name, value in _bound(one, moved).items())
-        yield from ((f"{name}_{word}", value) for name, value in one.parameters().items())
+    for word, moved, item in (("smallest", least, first), ("largest", most, last)):
+        yield from ((f"{name}_{word}", value) for name, value in _bound(item, moved).items())
+        yield from ((f"{name}_{word}", value) for name, value in item.parameters().items())

@@ -61,7 +61,9 @@ class NoisyMeasure:
             "epsilon": text(self.epsilon),
             **({"rho": text(self.rho)} if self.rho else {}),
             "key": self.key,
-            "mechanisms": [None if one is None else {"name": one.name, **one.parameters()} for one in self.mechanisms],
+            "mechanisms": [
+                None if item is None else {"name": item.name, **item.parameters()} for item in self.mechanisms
+            ],
             "values": list(self.values),
         }
 
@@ -71,7 +73,7 @@ class NoisyMeasure:
             id=stored["id"],
             epsilon=Decimal(stored["epsilon"]),
             key=stored["key"],
-            mechanisms=tuple(None if one is None else _mechanism(one) for one in stored["mechanisms"]),
+            mechanisms=tuple(None if item is None else _mechanism(item) for item in stored["mechanisms"]),
             values=tuple(stored["values"]),
             rho=Decimal(stored.get("rho", 0)),
         )
@@ -122,7 +124,7 @@ class Noisy:
         found = []
         for measure in statement.plan.measures:
             wanted = form.measure_id(measure)
-            found.append(next(one for one in left if one.id == wanted))
+            found.append(next(item for item in left if item.id == wanted))
             left.remove(found[-1])
         return tuple(found)
 
@@ -155,10 +157,10 @@ class Noisy:
             "schema": self.schema,
             "charged": _stored_charge(self.charged),
             "unproven": self.unproven,
-            "measures": [one.to_dict() for one in sorted(self.measures, key=lambda one: one.id)],
+            "measures": [item.to_dict() for item in sorted(self.measures, key=lambda item: item.id)],
             "keys": None if self.keys is None else [list(cell) for cell in self.keys],
             "threshold": None if self.threshold is None else _stored_threshold(self.threshold),
-            **({"bounds": {name: one.to_list() for name, one in self.bounds.items()}} if self.bounds else {}),
+            **({"bounds": {name: item.to_list() for name, item in self.bounds.items()}} if self.bounds else {}),
         }
         return json.dumps(stored, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
@@ -167,12 +169,12 @@ class Noisy:
         stored = json.loads(data)
         keys, threshold = stored["keys"], stored["threshold"]
         return cls(
-            measures=tuple(NoisyMeasure.from_dict(one) for one in stored["measures"]),
+            measures=tuple(NoisyMeasure.from_dict(item) for item in stored["measures"]),
             charged=_charge(stored["charged"]),
             unproven=stored["unproven"],
             keys=None if keys is None else tuple(tuple(cell) for cell in keys),
             threshold=None if threshold is None else Threshold(**{**threshold, "delta": Decimal(threshold["delta"])}),
-            bounds={name: SearchedBounds.from_list(one) for name, one in stored.get("bounds", {}).items()},
+            bounds={name: SearchedBounds.from_list(item) for name, item in stored.get("bounds", {}).items()},
             schema=stored["schema"],
         )
 
@@ -212,7 +214,7 @@ def load_noise(plan: Plan, pricing: Pricing) -> None:
     for measure, priced in zip(plan.measures, pricing.measures, strict=True):
         slices = len(priced.mechanisms)
         count = None if plan.open else reduced(plan, measure).cell_count // slices
-        for mechanism in {one for one in priced.mechanisms if one is not None}:
+        for mechanism in {item for item in priced.mechanisms if item is not None}:
             mechanism.load(count)
 
 
@@ -222,7 +224,7 @@ def draw(plan: Plan, pricing: Pricing, measured: Measured, *, unproven: str | No
     form = Serialisation.of(plan)
     if not plan.open:
         columns = enumerate(measured.columns)
-        drawn = [_draw_measure(plan, place, pricing, column, None, form) for place, column in columns]
+        drawn = [_draw_measure(plan, position, pricing, column, None, form) for position, column in columns]
         return Noisy(tuple(drawn), pricing.guarantee, unproven)
     return _draw_open(plan, pricing, measured, unproven, form)
 
@@ -231,28 +233,30 @@ def _draw_open(plan: Plan, pricing: Pricing, measured: Measured, unproven: str |
     """The count of units decides which keys are shown; the other measures are drawn for those alone."""
     keys, threshold, units = list(measured.keys or ()), pricing.threshold, plan.measures.index(Units())
     counted = _draw_measure(plan, units, pricing, measured.columns[units], keys, form)
-    passing = [place for place, count in enumerate(counted.values) if threshold is None or count >= threshold.least]
-    passing.sort(key=lambda place: [(part is None, part if part is not None else 0) for part in keys[place]])
-    shown = [keys[place] for place in passing]
+    passing = [
+        position for position, count in enumerate(counted.values) if threshold is None or count >= threshold.least
+    ]
+    passing.sort(key=lambda position: [(part is None, part if part is not None else 0) for part in keys[position]])
+    shown = [keys[position] for position in passing]
     drawn = []
     for number, column in enumerate(measured.columns):
         if number == units:
-            drawn.append(replace(counted, values=tuple(counted.values[place] for place in passing)))
+            drawn.append(replace(counted, values=tuple(counted.values[position] for position in passing)))
         else:
-            kept = cast("Sequence[int] | Sequence[Histogram]", [column[place] for place in passing])
+            kept = cast("Sequence[int] | Sequence[Histogram]", [column[position] for position in passing])
             drawn.append(_draw_measure(plan, number, pricing, kept, shown, form))
     return Noisy(tuple(drawn), pricing.guarantee, unproven, tuple(shown), threshold)
 
 
 def _draw_measure(
     plan: Plan,
-    place: int,
+    position: int,
     pricing: Pricing,
     column: Sequence[int] | Sequence[Histogram],
     keys: Sequence[Cell] | None,
     form: Serialisation,
 ) -> NoisyMeasure:
-    measure, priced = plan.measures[place], pricing.measures[place]
+    measure, priced = plan.measures[position], pricing.measures[position]
     key = priced.sensitivities.key
     if key is None:
         values = _noise(measure, priced, priced.mechanisms[0], column)
@@ -278,7 +282,7 @@ def _noise(
         assert isinstance(mechanism, NoisyMax)
         assert priced.candidates is not None
         histograms = cast("Sequence[Histogram]", column)
-        return [choose(measure, one, mechanism, candidates=priced.candidates) for one in histograms]
+        return [choose(measure, item, mechanism, candidates=priced.candidates) for item in histograms]
     exact = cast("Sequence[int]", column)
     if mechanism is None:
         return list(map(index, exact))
@@ -294,7 +298,7 @@ def slices_of(plan: Plan, key: int, keys: Sequence[Cell] | None) -> list[int]:
         where: dict[int | str | None, int] = {cell: number for number, cell in enumerate(cells)}
         return [where[cell[key]] for cell in keys]
     inner = prod(len(later.cells or ()) for later in plan.keys[key + 1 :])
-    return [place // inner % len(cells) for place in range(plan.cell_count)]
+    return [position // inner % len(cells) for position in range(plan.cell_count)]
 
 
 def _require_cells(plan: Plan, measured: Measured) -> None:

@@ -155,7 +155,7 @@ def moves_of(
     private = {column for column, _ in statement.private}
     if not isinstance(measure, Total) or private.isdisjoint(fields_in(measure)):
         return moved
-    return replace(moved, each=tuple(one if one.l1 else _ONE_STEP for one in moved.each))
+    return replace(moved, each=tuple(item if item.l1 else _ONE_STEP for item in moved.each))
 
 
 def price_gaussian(
@@ -164,7 +164,9 @@ def price_gaussian(
     """The charge and the mechanisms of counts and sums over listed keys, with Gaussian noise: rho is the total."""
     plan = statement.plan
     assert not plan.open, "a threshold on open keys needs the noise it was proved for"
-    assert not any(isinstance(one, Quantile | Extreme) for one in plan.measures), "a choice is not made by adding noise"
+    assert not any(isinstance(item, Quantile | Extreme) for item in plan.measures), (
+        "a choice is not made by adding noise"
+    )
     facts = facts_of(plan.source, cards)
     moved = [sensitivities(plan, measure, cards, facts=facts) for measure in plan.measures]
     _require_noise(moved, cards)
@@ -172,8 +174,8 @@ def price_gaussian(
     measures = []
     for found, share in zip(moved, split, strict=True):
         mechanisms = tuple(
-            DiscreteGaussian.calibrate(squared_sensitivity=one.squared_l2, rho=share) if one.squared_l2 else None
-            for one in found.each
+            DiscreteGaussian.calibrate(squared_sensitivity=item.squared_l2, rho=share) if item.squared_l2 else None
+            for item in found.each
         )
         measures.append(MeasurePrice(Decimal(0), found, mechanisms, rho=share))
     return Pricing(ZCDP(rho=rho), tuple(measures))
@@ -199,7 +201,7 @@ def require_bounds(statement: Statement) -> None:
 
 
 def _require_noise(moved: Sequence[Sensitivities], cards: Mapping[str, Card]) -> None:
-    fixed = any(one.l1 == 0 for found in moved for one in found.each)
+    fixed = any(item.l1 == 0 for found in moved for item in found.each)
     if fixed and not all(card.exact_public for card in cards.values()):
         raise QueryRefused(
             "this count is fixed by what is public, so noise would protect nobody and an exact answer is not "
@@ -220,18 +222,18 @@ def split_units(statement: Statement, noisy: Sequence[int], units: int) -> list[
         split[mean.total] = units - split[mean.size]
         return split
     part, rest = divmod(units, len(noisy))
-    for place in noisy:
-        split[place] = part
+    for index in noisy:
+        split[index] = part
     split[noisy[-1]] += rest
     return split
 
 
 def _split(statement: Statement, epsilon: Decimal, moved: Sequence[Sensitivities]) -> list[Decimal]:
-    noisy = [place for place, found in enumerate(moved) if found.largest.l1]
+    noisy = [index for index, found in enumerate(moved) if found.largest.l1]
     if not noisy:
         return [Decimal(0)] * len(moved)
     split = split_units(statement, noisy, to_units(epsilon))
-    if not all(split[place] for place in noisy):
+    if not all(split[index] for index in noisy):
         raise QueryRefused(
             f"epsilon {text(epsilon)} is shared by {len(noisy)} measures, and a share is at least 1e-9. Ask with a "
             "larger epsilon, or for fewer outputs.",
@@ -247,7 +249,7 @@ def _checked_shares(shares: Sequence[Decimal], whole: Decimal, moved: Sequence[S
         raise ParameterInvalid(
             parameter="shares",
             rule="must give every measure that needs noise a part, and no other, and add up to the whole",
-            came=", ".join(text(share) for share in given),
+            given=", ".join(text(share) for share in given),
         )
     return given
 
@@ -257,7 +259,7 @@ def _price_measure(
 ) -> MeasurePrice:
     chosen = isinstance(measure, Quantile | Extreme)
     calibrate = NoisyMax.calibrate if chosen else DiscreteLaplace.calibrate
-    mechanisms = tuple(calibrate(sensitivity=one.l1, epsilon=share) if one.l1 else None for one in found.each)
+    mechanisms = tuple(calibrate(sensitivity=item.l1, epsilon=share) if item.l1 else None for item in found.each)
     return MeasurePrice(share, found, mechanisms, candidates)
 
 

@@ -101,7 +101,7 @@ def split(epsilon: Decimal) -> tuple[Decimal, Decimal]:
         raise ParameterInvalid(
             parameter="epsilon",
             rule="must be at least 2e-9 where bounds are private, because half of it finds them",
-            came=text(epsilon),
+            given=text(epsilon),
         )
     return from_units(search), from_units(units - search)
 

@@ -101,7 +101,7 @@ def price_searching(statement: Statement, cards: Mapping[str, Card], *, epsilon:
     search, remaining = split(epsilon)
     widest, farthest = _farthest(statement, cards, remaining)
     shares = _shares(search, len(statement.searched))
-    searches = [_search(statement, one, share, cards) for one, share in zip(statement.searched, shares, strict=True)]
+    searches = [_search(statement, item, share, cards) for item, share in zip(statement.searched, shares, strict=True)]
     pricing = price(farthest, cards, epsilon=remaining)
     return Searching(PureDP(epsilon=epsilon), tuple(searches), remaining, widest, farthest, pricing)
 
@@ -130,11 +130,11 @@ def _farthest(statement: Statement, cards: Mapping[str, Card], remaining: Decima
 
 def _count_apart(statement: Statement) -> int:
     """How many measures there are if no two aggregates share one; within no bounds are there more."""
-    counts = {one.counted for one in statement.readings if isinstance(one, WrittenCount)}
+    counts = {item.counted for item in statement.readings if isinstance(item, WrittenCount)}
     of_numbers = {
-        (one.aggregate, one.value.value, one.share, one.weight): len(parts)
-        for one, parts in statement.readings.items()
-        if isinstance(one, WrittenAggregate)
+        (item.aggregate, item.value.value, item.share, item.weight): len(parts)
+        for item, parts in statement.readings.items()
+        if isinstance(item, WrittenAggregate)
     }
     return len(counts) + sum(of_numbers.values())
 
@@ -149,7 +149,7 @@ def _shares(search: Decimal, columns: int) -> list[Decimal]:
     part, rest = divmod(to_units(search), columns)
     if not part:
         raise _too_small(search, "finding bounds", f"{columns} columns")
-    return [from_units(part + (rest if place == columns - 1 else 0)) for place in range(columns)]
+    return [from_units(part + (rest if index == columns - 1 else 0)) for index in range(columns)]
 
 
 def _too_small(epsilon: Decimal, purpose: str, shared_by: str) -> QueryRefused:
@@ -177,7 +177,7 @@ def answer_bounded(cards: Mapping[str, Card], searching: Searching, engine: Engi
 
 def ends_of(bounds: Mapping[Identity, SearchedBounds]) -> Found:
     """The bounds as a statement is clamped to them."""
-    return {column: (one.low, one.high) for column, one in bounds.items()}
+    return {column: (item.low, item.high) for column, item in bounds.items()}
 
 
 def _named(statement: Statement) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from discreet.cards import Record, SchemaReader, parse_yaml, read_yaml_text
 from discreet.errors import ParameterInvalid, WorkloadInvalid
-from discreet.guarantees import came
+from discreet.guarantees import as_given
 from discreet.release.forecast.accuracy import Amounts
 from discreet.release.workloads.workload_schema import MOST_QUESTIONS, WORKLOAD
 
@@ -38,7 +38,7 @@ class WorkloadQuestion:
     def __post_init__(self) -> None:
         if self.within and self.share is not None:
             raise ParameterInvalid(
-                parameter=f"question '{self.name}'", rule="has a target (within) or a share", came="both"
+                parameter=f"question '{self.name}'", rule="has a target (within) or a share", given="both"
             )
 
 
@@ -58,7 +58,7 @@ class Workload:
             raise ParameterInvalid(
                 parameter="questions",
                 rule=f"must be 1 to {MOST_QUESTIONS:,}, with different names",
-                came=f"{len(names):,}, {len(set(names)):,} of them different",
+                given=f"{len(names):,}, {len(set(names)):,} of them different",
             )
 
 
@@ -73,7 +73,7 @@ def take_workload(given: object) -> Workload:
         return read_workload(Path(given))
     if not isinstance(given, Workload):
         raise ParameterInvalid(
-            parameter="workload", rule="must be a workload, or the path of its file", came=came(given)
+            parameter="workload", rule="must be a workload, or the path of its file", given=as_given(given)
         )
     return given
 

@@ -70,7 +70,7 @@ class _Workload(Passage[Receipt, list[Noisy], bytes, Release]):
         """
         first = self.asks[0]
         request = Request(
-            datasets={name: one for asked in self.asks for name, one in asked.datasets.items()},
+            datasets={name: item for asked in self.asks for name, item in asked.datasets.items()},
             first=first.dataset.name,
             analyst=first.analyst,
             request_id=self.request_id,
@@ -104,7 +104,7 @@ def _to_bytes(drawn: Sequence[Noisy]) -> bytes:
 
 
 def _from_bytes(stored: bytes) -> list[Noisy]:
-    return [Noisy.from_bytes(json.dumps(one).encode()) for one in json.loads(stored)]
+    return [Noisy.from_bytes(json.dumps(item).encode()) for item in json.loads(stored)]
 
 
 def _dressed(

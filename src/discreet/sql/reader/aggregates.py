@@ -28,10 +28,10 @@ _NAMES: Final = {"VARIANCE": "var", "STDDEVSAMP": "stddev"}
 Sign = Literal["+", "-", "*", "/"]
 
 
-def default_name(node: exp.Expression, place: int) -> str:
+def default_name(node: exp.Expression, index: int) -> str:
     """The name of an output without alias: count, sum_height, avg_height, …; column_2 for arithmetic."""
     if not is_aggregate(node):
-        return f"column_{place}"
+        return f"column_{index}"
     name = _NAMES.get(call_name(node), call_name(node).lower())
     inner = node.expressions[0] if isinstance(node, exp.Anonymous) and node.expressions else node.this
     if isinstance(inner, exp.Distinct):
@@ -64,7 +64,7 @@ class Aggregates:
         given = literal(node)
         if given is not None:
             if given.quoted or given.number is None:
-                raise QueryRefused("an output is an aggregate, a key, or arithmetic on aggregates; a text came.")
+                raise QueryRefused("an output is an aggregate, a key, or arithmetic on aggregates; received a text.")
             return Constant(given.number)
         if is_aggregate(node):
             return self._aggregate(node)

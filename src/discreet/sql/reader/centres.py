@@ -50,7 +50,7 @@ def choose_centre(low: int, high: int, typical: Fraction | None) -> int:
         return middle
     centre = middle + round(moved if away > 0 else -moved)
 
-    def error(place: int) -> Fraction:
-        return Fraction(max(high - place, place - low)) ** 2 / total + (usual - place) ** 2 / size
+    def error(index: int) -> Fraction:
+        return Fraction(max(high - index, index - low)) ** 2 / total + (usual - index) ** 2 / size
 
     return centre if error(centre) < error(middle) else middle

@@ -117,17 +117,17 @@ class Tables:
         if clause is None:
             return {}
         only(clause, "expressions")
-        found: dict[str, exp.Select] = {}
+        result: dict[str, exp.Select] = {}
         for table in clause.expressions:
             only(table, "this", "alias")
             only(table.args["alias"], "this")
             name = derived_name(table.args["alias"].this)
-            if name in found:
+            if name in result:
                 raise QueryRefused(f"WITH names '{name}' twice.")
             if not isinstance(table.this, exp.Select):
                 raise refuse(table.this, "WITH")
-            found[name] = table.this
-        return found
+            result[name] = table.this
+        return result
 
     def _item(self, node: exp.Expression, named: Mapping[str, exp.Select]) -> From:
         if isinstance(node, exp.Subquery):
@@ -301,11 +301,11 @@ class Tables:
         shown = _alias(join.this) or table.name
         if any(known.name == shown for known in left.tables):
             raise QueryRefused(f"two tables are called '{shown}'. Give one an alias.")
-        places = [place for place, column in enumerate(table.columns) if column.name.lower() != table.key.lower()]
-        made = {place: self.identities.new(f"{shown}.{table.columns[place].name}") for place in places}
+        indices = [index for index, column in enumerate(table.columns) if column.name.lower() != table.key.lower()]
+        made = {index: self.identities.new(f"{shown}.{table.columns[index].name}") for index in indices}
         columns = {
-            table.columns[place].name.lower(): public_column(table.columns[place], identity)
-            for place, identity in made.items()
+            table.columns[index].name.lower(): public_column(table.columns[index], identity)
+            for index, identity in made.items()
         }
         key = Typed(Nothing(), ValueSort.NOTHING, table.key)
         right = From(left.relation, (ScopedTable(shown, {**columns, table.key.lower(): key}),))
@@ -318,7 +318,7 @@ class Tables:
         for position, entry in enumerate(table.values(table.key)):
             stored = stored_key(ours, table.column(table.key), entry)
             if stored is not None:
-                entries[stored] = tuple(table.rows[position][place] for place in places)
+                entries[stored] = tuple(table.rows[position][index] for index in indices)
         listed = tuple((entry, *entries[entry]) for entry in sorted(entries))
         relation = Lookup(left.relation, ours.value, tuple(made.values()), listed)
         columns[table.key.lower()] = replace(ours, text=table.key)
@@ -352,7 +352,7 @@ class _UnitReader:
             only(node, "this", "big_int")
             return Typed(self.field(Tally(self._counted(node.this))), ValueSort.NUMBER, text)
         if not isinstance(node, exp.Sum | exp.Min | exp.Max):
-            raise QueryRefused(f"per unit, {_PER_UNIT} are answered; {call_name(node)} came.", part=call_name(node))
+            raise QueryRefused(f"per unit, {_PER_UNIT} are answered; received {call_name(node)}.", part=call_name(node))
         only(node, "this")
         inner = require_number(self._inner.value(node.this), call_name(node))
         made: UnitAggregate = UnitTotal(inner.value)
@@ -420,18 +420,18 @@ def _with_table(join: exp.Expression, table: exp.Expression) -> exp.Expression:
 
 def _named(select: exp.Select) -> list[tuple[str, exp.Expression]]:
     """The columns of a derived table with their names."""
-    found = []
-    for place, node in enumerate(select.expressions, start=1):
+    result = []
+    for index, node in enumerate(select.expressions, start=1):
         if isinstance(node, exp.Alias):
             only(node, "this", "alias")
-            found.append((derived_name(node.args["alias"]), node.this))
+            result.append((derived_name(node.args["alias"]), node.this))
         elif isinstance(node, exp.Column):
-            found.append((identifier(node.this).lower(), node))
+            result.append((identifier(node.this).lower(), node))
         elif isinstance(node, exp.Star):
             raise QueryRefused("SELECT * is not answered in a derived table; name its columns.", part="*")
         else:
-            raise QueryRefused(f"column {place} of a derived table needs a name: … AS name.")
-    return found
+            raise QueryRefused(f"column {index} of a derived table needs a name: … AS name.")
+    return result
 
 
 def _outside_subqueries(select: exp.Select) -> list[exp.Expression]:

@@ -67,7 +67,7 @@ class Grouping:
         self._facts = facts_of(source.relation, cards)
         private = private_spans(self._facts, cards)
         columns = [typed for table in source.tables for typed in table.columns.values()]
-        steps = {one.value.column: one.step for one in columns if isinstance(one.value, Field)}
+        steps = {item.value.column: item.step for item in columns if isinstance(item.value, Field)}
         self.measures = Measures(self._facts, {column: steps[column] for column in private if column in steps})
         usual = usual_values(source.relation, cards) if typical else {}
         self.aggregates = Aggregates(self.scope, self.measures, admit=admit, usual=usual)
@@ -129,12 +129,12 @@ class Grouping:
             used |= {span.caps.by for column, span in spans.items() if column in used and span.caps is not None}
             kept = [(column, Field(column)) for column in spans if column in used]
             made = {
-                place: self._identities.new(f"key {place}")
-                for place, value in enumerate(values)
+                index: self._identities.new(f"key {index}")
+                for index, value in enumerate(values)
                 if not isinstance(value, Field)
             }
-            relation = Derive(relation, (*kept, *((column, values[place]) for place, column in made.items())))
-            values = [Field(made[place]) if place in made else value for place, value in enumerate(values)]
+            relation = Derive(relation, (*kept, *((column, values[index]) for index, column in made.items())))
+            values = [Field(made[index]) if index in made else value for index, value in enumerate(values)]
         whole = []
         for typed, value in zip(self.keys, values, strict=True):
             domain = typed.domain
@@ -164,12 +164,12 @@ def _pruned(relation: Relation, keys: tuple[Key, ...], measures: tuple[Measure, 
     def prune(below: Relation) -> Relation:
         match below:
             case Lookup():
-                kept = [place for place, column in enumerate(below.columns, start=1) if column in used]
+                kept = [index for index, column in enumerate(below.columns, start=1) if column in used]
                 return replace(
                     below,
                     source=prune(below.source),
-                    columns=tuple(below.columns[place - 1] for place in kept),
-                    entries=tuple((entry[0], *(entry[place] for place in kept)) for entry in below.entries),
+                    columns=tuple(below.columns[index - 1] for index in kept),
+                    entries=tuple((entry[0], *(entry[index] for index in kept)) for entry in below.entries),
                 )
             case Join(left, right):
                 return Join(prune(left), prune(right))

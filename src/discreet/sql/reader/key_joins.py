@@ -113,14 +113,14 @@ def keep(join: KeyJoin, condition: Condition, cards: Mapping[str, Card]) -> KeyJ
     sides: tuple[list[Condition], list[Condition]] = ([], [])
     for part in parts:
         used = set(fields_in(part))
-        place = next((place for place, known in enumerate(columns) if used <= known), None)
-        if place is None:
+        index = next((index for index, known in enumerate(columns) if used <= known), None)
+        if index is None:
             raise QueryRefused(
                 "a condition over a join on a key speaks of one side at a time; one here mixes columns of both. Join "
                 "conditions on single sides with AND.",
                 part="WHERE",
             )
-        sides[place].append(part)
+        sides[index].append(part)
     kept = replace(join, left=_filtered(join.left, sides[0]), right=_filtered(join.right, sides[1]))
     for side in (kept.left, kept.right):
         facts_of(side, cards)  # refuses conditions whose arithmetic could leave 64 bits

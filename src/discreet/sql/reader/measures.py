@@ -90,7 +90,7 @@ class Measures:
         listed = self._measures
         if open_keys:
             rows = self._facts.rows
-            listed = {Units() if _stands_for_units(one, rows) else one: face for one, face in listed.items()}
+            listed = {Units() if _stands_for_units(item, rows) else item: face for item, face in listed.items()}
             listed.setdefault(Units(), MeasureFace("units of each key (to choose the keys)", Fraction(1)))
         return tuple(listed), tuple(listed.values())
 
@@ -101,7 +101,7 @@ class Measures:
         typed = replace(written.value, value=substitute(written.value.value, self._clamped))
         output = self._take(written, typed)
         taken = tuple(self._measures)
-        parts = tuple(taken[place] for place in sorted(measures_used(output)))
+        parts = tuple(taken[index] for index in sorted(measures_used(output)))
         return replace(output, reading=self._read(written, parts))
 
     def _read(self, written: Written, parts: tuple[Measure, ...]) -> int:
@@ -123,9 +123,9 @@ class Measures:
 
     def _count(self, written: WrittenCount) -> Noted:
         """It is kept as it was noted: the plan need not hold the columns of what is always there."""
-        place = self._note(written.counted, written.text)
-        counted, face = list(self._measures.items())[place]
-        return Noted(place, Fraction(1), self._read(WrittenCount(counted, face.text), (counted,)))
+        index = self._note(written.counted, written.text)
+        counted, face = list(self._measures.items())[index]
+        return Noted(index, Fraction(1), self._read(WrittenCount(counted, face.text), (counted,)))
 
     def _take(self, written: WrittenAggregate, typed: Typed) -> Noted | Mean | Spread:
         name = written.aggregate

@@ -111,7 +111,7 @@ def _parse_condition(text: str) -> exp.Expression:
     except Exception:
         raise QueryRefused(_SINGLE, part="where") from None
     condition = parsed[0]
-    if not isinstance(condition, exp.Expression) or any(one.token_type is TokenType.SEMICOLON for one in tokens):
+    if not isinstance(condition, exp.Expression) or any(item.token_type is TokenType.SEMICOLON for item in tokens):
         raise QueryRefused(_SINGLE, part="where")
     _limit_tree(condition)
     return condition
@@ -124,10 +124,10 @@ def _parse(sql: str) -> exp.Select:
     except Exception:  # a parser may trip over what it was not made for, and its words are not ours
         raise QueryRefused(f"the statement is not SQL that can be read. {FORM}") from None
     if len(statements) != 1:
-        raise QueryRefused(f"one statement is answered at a time; {len(statements)} came. {FORM}")
+        raise QueryRefused(f"one statement is answered at a time; received {len(statements)}. {FORM}")
     statement = statements[0]
     if not isinstance(statement, exp.Select):
-        raise QueryRefused(f"only SELECT is answered; {statement.key.upper()} came. {FORM}")
+        raise QueryRefused(f"only SELECT is answered; received {statement.key.upper()}. {FORM}")
     _limit_tree(statement)
     return statement
 

@@ -113,7 +113,7 @@ class _Reader:
         self._grouping = grouping
         self._scope = grouping.scope
         self._aggregates = grouping.aggregates
-        self._items = [_item(node, place) for place, node in enumerate(select.expressions, start=1)]
+        self._items = [_item(node, index) for index, node in enumerate(select.expressions, start=1)]
         self._keys: Sequence[Typed] = grouping.keys
         self._read_keys()
 
@@ -171,9 +171,9 @@ class _Reader:
 
     def _shows(self, node: exp.Expression) -> KeyShown | Output:
         """A key as it is, or an output; a multiple of a key is neither."""
-        place = self._key_place(node)
-        if place is not None and self._scope.value(node).step == self._keys[place].step:
-            return KeyShown(place)
+        index = self._key_place(node)
+        if index is not None and self._scope.value(node).step == self._keys[index].step:
+            return KeyShown(index)
         return self._aggregates.output(node)
 
     def _key_place(self, node: exp.Expression) -> int | None:
@@ -181,7 +181,7 @@ class _Reader:
         if any(is_aggregate(part) for part in node.walk()) or literal(node) is not None:
             return None
         value = self._scope.value(node).value
-        return next((place for place, key in enumerate(self._keys) if key.value == value), None)
+        return next((index for index, key in enumerate(self._keys) if key.value == value), None)
 
     def _having(self) -> Selection | None:
         clause = self._select.args.get("having")
@@ -220,10 +220,10 @@ class _Reader:
             case And(operands):
                 return All(tuple(self._key_selection(operand) for operand in operands))
             case OneOf(value, _) | Within(value, _, _) | IsNull(value):
-                place = next((place for place, key in enumerate(self._keys) if key.value == value), None)
-                domain = self._keys[place].domain if place is not None else None
-                if place is not None and domain is not None:
-                    return KeyAmong(place, _cells(condition, domain))
+                index = next((index for index, key in enumerate(self._keys) if key.value == value), None)
+                domain = self._keys[index].domain if index is not None else None
+                if index is not None and domain is not None:
+                    return KeyAmong(index, _cells(condition, domain))
         raise QueryRefused("HAVING works on noisy outputs and on listed keys; choose other rows with WHERE.")
 
     def _noisy(self, node: exp.Expression) -> Output:
@@ -260,8 +260,8 @@ class _Reader:
         default = [
             column for column in columns if isinstance(by, exp.Column) and column.name == str(by.this.this).lower()
         ]
-        place = None if default else self._key_place(by)
-        shown = default[0].shows if default else KeyShown(place) if place is not None else self._shows(by)
+        index = None if default else self._key_place(by)
+        shown = default[0].shows if default else KeyShown(index) if index is not None else self._shows(by)
         return Order(shown, descending, first)
 
     def _bound(self, name: str) -> int | None:
@@ -287,13 +287,13 @@ def _cells(condition: OneOf | Within | IsNull, domain: Domain) -> tuple[int | No
     return tuple(range(low, high + 1))
 
 
-def _item(node: exp.Expression, place: int) -> _Item:
+def _item(node: exp.Expression, index: int) -> _Item:
     if isinstance(node, exp.Star):
         raise QueryRefused(f"SELECT * would show single rows. {FORM}", part="*")
     if isinstance(node, exp.Alias):
         only(node, "this", "alias")
-        return _Item(node.this, alias_name(node.args["alias"]), place)
-    return _Item(node, None, place)
+        return _Item(node.this, alias_name(node.args["alias"]), index)
+    return _Item(node, None, index)
 
 
 def _free(name: str, taken: set[str]) -> str:

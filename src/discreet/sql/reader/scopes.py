@@ -336,10 +336,10 @@ def _required(node: exp.Expression) -> Literal:
 
 def _position(typed: Typed, given: Literal) -> int:
     """The place of a code in its list; 1, '1' and 1.0 name the code 1."""
-    place = typed.position(given.plain)
-    if place is None:
+    position = typed.position(given.plain)
+    if position is None:
         raise _unknown_code(typed, given.plain)
-    return place
+    return position
 
 
 def _unknown_code(typed: Typed, given: str) -> UnknownName:
@@ -355,7 +355,7 @@ def _ordered_codes(typed: Typed, sign: str, given: Literal) -> Condition:
         raise QueryRefused(f"the codes of '{typed.text}' are not all numbers; compare it with =, <> or IN.")
     holds = _HOLDS[sign]
     return OneOf(
-        typed.value, tuple(place for place, code in enumerate(codes) if code is not None and holds(code, bound))
+        typed.value, tuple(index for index, code in enumerate(codes) if code is not None and holds(code, bound))
     )
 
 

@@ -58,21 +58,21 @@ def find_words(sql: str, reads: Callable[[str], bool]) -> str:
     for many in (1, 2):
         for chosen in map(dict, combinations(slips, many)):
             if reads(_mend(tokens, chosen)):
-                told = ", ".join(f"{word} for '{tokens[place]}'" for place, word in chosen.items())
-                return f" Did you mean {told}?"
+                text = ", ".join(f"{word} for '{tokens[index]}'" for index, word in chosen.items())
+                return f" Did you mean {text}?"
     return ""
 
 
 def find_commas(sql: str, reads: Callable[[str], bool]) -> str:
     """To use a point, for a number with a decimal comma; nothing where that is no help."""
     tokens = _split(sql)
-    numbers = [place for place, token in enumerate(tokens) if token[0].isdigit() and _COMMA.search(token)][:_MOST_TRIED]
+    numbers = [index for index, token in enumerate(tokens) if token[0].isdigit() and _COMMA.search(token)][:_MOST_TRIED]
     single = [
-        {place: f"{tokens[place][: comma.start()]}.{tokens[place][comma.end() :]}"}
-        for place in numbers
-        for comma in list(_COMMA.finditer(tokens[place]))[:_MOST_TRIED]
+        {index: f"{tokens[index][: comma.start()]}.{tokens[index][comma.end() :]}"}
+        for index in numbers
+        for comma in list(_COMMA.finditer(tokens[index]))[:_MOST_TRIED]
     ]
-    for chosen in (*single, {place: _COMMA.sub(".", tokens[place]) for place in numbers}):
+    for chosen in (*single, {index: _COMMA.sub(".", tokens[index]) for index in numbers}):
         if chosen and reads(_mend(tokens, chosen)):
             number = next(part for part in chosen[min(chosen)].split(",") if "." in part)
             return f" Use a point: write {number}."
@@ -84,7 +84,7 @@ def _split(sql: str) -> list[str]:
 
 
 def _mend(tokens: Sequence[str], mended: Mapping[int, str]) -> str:
-    return "".join(mended.get(place, token) for place, token in enumerate(tokens))
+    return "".join(mended.get(index, token) for index, token in enumerate(tokens))
 
 
 def guess_function(name: str) -> str:
@@ -94,9 +94,9 @@ def guess_function(name: str) -> str:
 
 
 def _list_slips(tokens: Sequence[str]) -> Iterator[tuple[int, str]]:
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         written = token.upper()
         if not token[0].isalpha() or written in _KEYWORDS or written in _OTHERS:
             continue
         if guess := nearest(written, (*_KEYWORDS, *_PHRASES)):
-            yield place, guess
+            yield index, guess

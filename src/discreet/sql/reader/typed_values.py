@@ -79,7 +79,7 @@ class Typed:
     def position(self, code: str) -> int | None:
         """Where a code stands in a category's list."""
         wanted = canonical_code(code)
-        return next((place for place, known in enumerate(self.codes) if canonical_code(known) == wanted), None)
+        return next((index for index, known in enumerate(self.codes) if canonical_code(known) == wanted), None)
 
 
 def constant(number: Fraction, text: str) -> Typed:

@@ -37,7 +37,7 @@ def card_table(card: Card, shown: str, *, version: int, identities: Identities) 
     known = {column.name: identities.new(column.name) for column in listed}
     columns = {column.name.lower(): _card_column(card, column, known) for column in card.columns}
     weights = (columns[card.weight.column.lower()],) if card.weight is not None else ()
-    scan = Scan(card.dataset, card.unit.rows, tuple((known[one.name], one.name) for one in listed), version)
+    scan = Scan(card.dataset, card.unit.rows, tuple((known[item.name], item.name) for item in listed), version)
     return scan, ScopedTable(shown, columns, weights)
 
 

@@ -211,8 +211,8 @@ def _scattered(goal: Goal) -> Array:
     for _ in range(64):  # the root of x**(count + 1) = x + 1 gives the most even multiples
         root = (1 + root) ** (1 / (count + 1))
     starts = min(SCATTERED, 400_000 // (count * len(goal.votes[0]) * len(goal.counts)))
-    places = np.outer(np.arange(1, starts + 1), root ** -np.arange(1.0, count + 1)) + 0.5
-    amounts = -np.log(np.maximum(places % 1, LOWEST)) + LOWEST
+    points = np.outer(np.arange(1, starts + 1), root ** -np.arange(1.0, count + 1)) + 0.5
+    amounts = -np.log(np.maximum(points % 1, LOWEST)) + LOWEST
     return np.asarray(amounts / amounts.sum(axis=1, keepdims=True))
 
 

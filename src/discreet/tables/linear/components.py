@@ -37,7 +37,7 @@ class Components:
     def free(self) -> tuple[int, ...]:
         """The places of the keys that have an axis: not the slicing one, and more than one cell."""
         sizes = self.layout.sizes
-        return tuple(place for place, size in enumerate(sizes) if size > 1 and place != self.layout.slicing)
+        return tuple(index for index, size in enumerate(sizes) if size > 1 and index != self.layout.slicing)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -56,7 +56,7 @@ class Components:
 
     def bits(self, margin: Margin) -> tuple[int, ...]:
         """The entry of a margin: 1 for each free key that it keeps."""
-        return tuple(int(place in margin) for place in self.free)
+        return tuple(int(index in margin) for index in self.free)
 
     def separates(self, margin: Margin) -> bool:
         """Whether the slices stay apart in a margin; a single slice always does."""
@@ -64,7 +64,7 @@ class Components:
 
     def says_nothing(self, margin: Margin, *, residual: bool) -> bool:
         """Whether what is observed is always zero: a residual that is centred along a key with a single cell."""
-        return residual and any(self.layout.sizes[place] == 1 for place in margin if place != self.layout.slicing)
+        return residual and any(self.layout.sizes[index] == 1 for index in margin if index != self.layout.slicing)
 
     def left_out(self, margin: Margin) -> int:
         """How many cells of one slice are summed into one figure of the margin."""

@@ -91,8 +91,8 @@ def round_nested(values: NDArray[float64]) -> NDArray[Any]:
     fractions = np.rint((values - floors) * 2**_GRID_BITS).astype(np.int64)
     added = (fractions.sum() + (1 << (_GRID_BITS - 1))) >> _GRID_BITS
     shared: NDArray[int64] = np.asarray(added, dtype=np.int64).reshape(1)
-    for place in range(values.ndim):
-        parts = fractions.reshape(*values.shape[: place + 1], -1).sum(axis=-1)
+    for index in range(values.ndim):
+        parts = fractions.reshape(*values.shape[: index + 1], -1).sum(axis=-1)
         shared = _share_out(shared, parts.reshape(shared.size, -1)).reshape(-1)
     extra = shared.reshape(values.shape)
     if float(np.abs(values).sum()) + values.size < _LARGEST_SUM:
@@ -122,14 +122,14 @@ class _Form:
     """
 
     def __init__(self, sizes: tuple[int, ...], weights: Mapping[Margin, float]) -> None:
-        places = range(len(sizes))
+        indices = range(len(sizes))
         margins = list(every_margin(len(sizes)))
         if not set(weights) <= set(margins):
             raise ValueError("weights are given for margins of this table")
-        if any(not isfinite(weight) or weight < 0 for weight in weights.values()) or not weights.get(tuple(places)):
+        if any(not isfinite(weight) or weight < 0 for weight in weights.values()) or not weights.get(tuple(indices)):
             raise ValueError("weights are finite and not negative, and that of the cells is positive")
-        one = weights[tuple(places)]
-        self.coefficients = {margin: weights.get(margin, 0.0) / one for margin in margins}
+        item = weights[tuple(indices)]
+        self.coefficients = {margin: weights.get(margin, 0.0) / item for margin in margins}
         self._sizes = sizes
         self._folds = _folds(sizes, margins)
         self.eigenvalues = {part: self._above(part, self.coefficients) for part in margins}
@@ -156,35 +156,35 @@ class _Form:
 
         The power of a component's dimension is a choice by trial, on sparse and on dense tables of one to six keys.
         """
-        votes = {part: prod(self._sizes[place] - 1 for place in part) ** _VOTES_POWER for part in self.eigenvalues}
+        votes = {part: prod(self._sizes[index] - 1 for index in part) ** _VOTES_POWER for part in self.eigenvalues}
         logs = sum(vote * log(self.eigenvalues[part]) for part, vote in votes.items())
         return exp(logs / sum(votes.values()))
 
 
 def _folds(sizes: tuple[int, ...], margins: Iterable[Margin]) -> dict[Margin, int]:
     """How many cells a figure of each margin adds up."""
-    return {margin: prod(size for place, size in enumerate(sizes) if place not in margin) for margin in margins}
+    return {margin: prod(size for index, size in enumerate(sizes) if index not in margin) for margin in margins}
 
 
 def _apply(
-    coefficients: Mapping[Margin, float], table: NDArray[float64], place: int = 0, kept: Margin = ()
+    coefficients: Mapping[Margin, float], table: NDArray[float64], index: int = 0, kept: Margin = ()
 ) -> NDArray[float64]:
     """The sum over margins of coefficient times the margin's figures, each figure at all the cells it adds up.
 
     Keys from `place` on are still to be kept or summed over; those before it were, and `kept` says which are left.
     """
-    if place == table.ndim:
+    if index == table.ndim:
         return table * coefficients[kept]
-    made = _apply(coefficients, table, place + 1, (*kept, place))
-    made += _apply(coefficients, _sum_over(table, place), place + 1, kept)
+    made = _apply(coefficients, table, index + 1, (*kept, index))
+    made += _apply(coefficients, _sum_over(table, index), index + 1, kept)
     return made
 
 
-def _sum_over(table: NDArray[float64], place: int) -> NDArray[float64]:
+def _sum_over(table: NDArray[float64], position: int) -> NDArray[float64]:
     """`table.sum(axis=place, keepdims=True)` to the last bit, without its cost for every line of a short last key."""
     length = table.shape[-1]
-    if place + 1 < table.ndim or length >= _SUMMED_IN_PAIRS:
-        summed: NDArray[float64] = np.add.reduce(table, axis=place, keepdims=True)
+    if position + 1 < table.ndim or length >= _SUMMED_IN_PAIRS:
+        summed: NDArray[float64] = np.add.reduce(table, axis=position, keepdims=True)
         return summed
     added = table[..., :1].copy()
     for index in range(1, length):
@@ -224,7 +224,7 @@ def _settled(apart: NDArray[float64], form: _Form, *, step: float, tolerance: fl
 
 
 def _others(margin: Margin, keys: int) -> Margin:
-    return tuple(place for place in range(keys) if place not in margin)
+    return tuple(index for index in range(keys) if index not in margin)
 
 
 class _Past:
@@ -268,15 +268,15 @@ class _Past:
         last_reached: NDArray[float64],
         last_moved: NDArray[float64],
     ) -> None:
-        place, self._rounds = self._rounds % _REMEMBERED, self._rounds + 1
+        index, self._rounds = self._rounds % _REMEMBERED, self._rounds + 1
         held = self._held = min(self._rounds, _REMEMBERED)
-        np.subtract(reached, last_reached, out=self._states[place])
-        change = np.subtract(moved, last_moved, out=self._moves[place])
+        np.subtract(reached, last_reached, out=self._states[index])
+        change = np.subtract(moved, last_moved, out=self._moves[index])
         with_all = np.einsum("ij,j->i", self._moves[:held], change)
-        self._products[place, :held] = self._products[:held, place] = with_all
+        self._products[index, :held] = self._products[:held, index] = with_all
         # along the last move they are known: what is new is along the change
         self._along[:held] += with_all
-        self._along[place] = np.einsum("i,i->", change, moved)
+        self._along[index] = np.einsum("i,i->", change, moved)
 
 
 def _shifted_inverse(step: float) -> Callable[[float], float]:

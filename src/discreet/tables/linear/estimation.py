@@ -68,7 +68,7 @@ class LinearEstimator:
         """The cells, in the table's shape, from one array of observed values for each observation."""
         arrays = [np.asarray(value, dtype=np.float64) for value in values]
         if len(arrays) != len(self.observations):
-            raise ValueError(f"there are {len(self.observations)} observations; values came for {len(arrays)}")
+            raise ValueError(f"there are {len(self.observations)} observations; received values for {len(arrays)}")
         if self._cells_alone:
             return arrays[0].reshape(self.layout.sizes).copy()
         parts = self._parts
@@ -91,12 +91,12 @@ class LinearEstimator:
             return [cells.reshape(self.layout.sizes)]
         alone = Observation(self.layout.cells, False, (1.0,) * self.layout.slices)
         solved = self._solve(self._weighed(alone, cells))
-        found: list[Array] = []
+        result: list[Array] = []
         for observation in self.observations:
             seen = keep_keys(solved, observation.kept)
             if observation.residual:
-                for axis, place in enumerate(observation.kept):
-                    if place != self.layout.slicing:
+                for axis, index in enumerate(observation.kept):
+                    if index != self.layout.slicing:
                         seen = seen * seen.shape[axis] - seen.sum(axis=axis, keepdims=True)
             variances = np.array(observation.variances)
             if self.layout.keeps_slices(observation.kept):
@@ -104,8 +104,8 @@ class LinearEstimator:
                 shape = [1] * len(observation.kept)
                 shape[observation.kept.index(self.layout.slicing)] = -1
                 variances = variances.reshape(shape)
-            found.append(seen / variances)
-        return found
+            result.append(seen / variances)
+        return result
 
     def _solve(self, total: Array) -> Array:
         """The cells that meet the normal equations, from the components of their right-hand side."""
@@ -135,7 +135,7 @@ class LinearEstimator:
         if slice_place not in range(self.layout.slices if separate else 1):
             raise ValueError("the margin has no such slice")
         deviation = float(self.variances(margin)[slice_place]) ** 0.5
-        found: list[Term] = []
+        result: list[Term] = []
         for number, observation in enumerate(self.observations):
             # a residual is centred along its keys: it adds nothing to a figure that sums over one of them
             if observation.residual and not {*observation.kept} - {self.layout.slicing} <= {*margin}:
@@ -144,8 +144,8 @@ class LinearEstimator:
                 continue
             coefficients, counts = self._agreements(observation, margin, slice_place)
             merged = _merge(coefficients, counts, observation.variances, deviation)
-            found += [Term(number, place, coefficient, count) for place, coefficient, count in merged]
-        return found
+            result += [Term(number, index, coefficient, count) for index, coefficient, count in merged]
+        return result
 
     @cached_property
     def _each(self) -> Array:
@@ -157,7 +157,7 @@ class LinearEstimator:
 
     @property
     def _cells_alone(self) -> bool:
-        return [(one.kept, one.residual) for one in self.observations] == [(self.layout.cells, False)]
+        return [(item.kept, item.residual) for item in self.observations] == [(self.layout.cells, False)]
 
     def _require_variances(self, observation: Observation) -> None:
         shown = self.layout.slices if self.layout.keeps_slices(observation.kept) else 1
@@ -170,13 +170,13 @@ class LinearEstimator:
         parts, slices = self._parts, self.layout.slices
         own, pooled = np.zeros((2, *parts.patterns, slices)), np.zeros((2, *parts.patterns))
         for observation in self.observations:
-            place = (int(observation.residual), *parts.bits(observation.kept))
+            index = (int(observation.residual), *parts.bits(observation.kept))
             if parts.says_nothing(observation.kept, residual=observation.residual):
                 continue
             if parts.separates(observation.kept):
-                own[place] += 1 / np.array(observation.variances)
+                own[index] += 1 / np.array(observation.variances)
             else:
-                pooled[place] += 1 / observation.variances[0]
+                pooled[index] += 1 / observation.variances[0]
         squared = float(parts.cells) ** 2
         return Precision(
             own=parts.gather(own[0]) + squared * own[1],
@@ -215,7 +215,7 @@ class LinearEstimator:
             components = np.concatenate([first, average + contrasts], axis)
         if self.layout.slicing is None:
             return components.reshape(self.layout.sizes)
-        others = [size for place, size in enumerate(self.layout.sizes) if place != self.layout.slicing]
+        others = [size for index, size in enumerate(self.layout.sizes) if index != self.layout.slicing]
         return np.ascontiguousarray(np.moveaxis(components.reshape(*others, -1), -1, self.layout.slicing))
 
     def _links(self, margin: Margin, observed: Margin, slice_place: int) -> Array:
@@ -268,18 +268,18 @@ def _merge(
     """Slice, coefficient and count of the noises that have an effect on a figure with this standard deviation."""
     noise = np.tile(np.sqrt(variances), len(counts))
     # slices with noise of one variance go under the first of them
-    places = np.tile([variances.index(variance) for variance in variances], len(counts))
+    indices = np.tile([variances.index(variance) for variance in variances], len(counts))
     numbers = np.repeat(counts, len(variances))
     effects = coefficients.reshape(-1) * noise
     felt = np.flatnonzero(np.abs(effects) * np.sqrt(numbers) > NEGLIGIBLE * deviation)
     if not len(felt):
         return
-    order = felt[np.lexsort((effects[felt], places[felt]))]
+    order = felt[np.lexsort((effects[felt], indices[felt]))]
     other = np.diff(effects[order], prepend=-np.inf) > NEGLIGIBLE * deviation
-    starts = np.flatnonzero(other | (np.diff(places[order], prepend=-1) > 0))
+    starts = np.flatnonzero(other | (np.diff(indices[order], prepend=-1) > 0))
     firsts = order[starts]
     yield from zip(
-        places[firsts].tolist(),
+        indices[firsts].tolist(),
         (effects[firsts] / noise[firsts]).tolist(),
         np.add.reduceat(numbers[order], starts).tolist(),
         strict=True,

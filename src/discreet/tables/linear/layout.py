@@ -37,14 +37,14 @@ class Layout:
     margins: tuple[Margin, ...]
 
     def __post_init__(self) -> None:
-        places = range(len(self.sizes))
+        indices = range(len(self.sizes))
         if any(size < 1 for size in self.sizes):
             raise ValueError("a key has at least one cell")
-        if self.slicing is not None and self.slicing not in places:
+        if self.slicing is not None and self.slicing not in indices:
             raise ValueError("the slicing key is one of the keys")
         if len(set(self.margins)) != len(self.margins) or self.cells not in self.margins:
             raise ValueError("margins are listed once each, the cells among them")
-        if any(margin != tuple(sorted(set(margin))) or not set(margin) <= set(places) for margin in self.margins):
+        if any(margin != tuple(sorted(set(margin))) or not set(margin) <= set(indices) for margin in self.margins):
             raise ValueError("a margin lists places of keys, ascending")
 
     @property
@@ -59,7 +59,7 @@ class Layout:
 
     def shape(self, margin: Margin) -> tuple[int, ...]:
         """The sizes of the kept keys."""
-        return tuple(self.sizes[place] for place in margin)
+        return tuple(self.sizes[index] for index in margin)
 
     def count(self, margin: Margin) -> int:
         """How many figures a margin has."""
@@ -88,7 +88,7 @@ def keep_keys(cells: Cells, margin: Margin) -> Cells:
     """Cells, as an array with one axis for each key, summed over all keys but those of a margin."""
     import numpy as np
 
-    over = tuple(place for place in range(cells.ndim) if place not in margin)
+    over = tuple(index for index in range(cells.ndim) if index not in margin)
     summed: Cells = np.asarray(cells.sum(axis=over)) if over else cells  # type: ignore[assignment]
     return summed
 

@@ -62,7 +62,7 @@ class MarginStrategy:
     mean: float
 
     def __post_init__(self) -> None:
-        if sum(one.share for one in self.measured) != 1:
+        if sum(item.share for item in self.measured) != 1:
             raise ValueError("the shares of a strategy add up to 1")
 
 
@@ -85,7 +85,7 @@ class _Budget:
         moves = self.moved(kept, residual)
         shown = self.layout.slices if self.layout.keeps_slices(kept) else 1
         if len(moves) != shown:
-            raise ValueError(f"margin {kept} moves in {shown} slices; bounds came for {len(moves)}")
+            raise ValueError(f"margin {kept} moves in {shown} slices; received bounds for {len(moves)}")
         return tuple(2 * l1 * l1 if self.noise == "laplace" else squared / 2 for l1, squared in moves)
 
     def measurable(self, kept: Margin, *, residual: bool = False) -> bool:
@@ -95,14 +95,14 @@ class _Budget:
     def strategy(self, name: str, measured: Sequence[MeasuredShare]) -> MarginStrategy:
         observations = [
             Observation(
-                one.kept,
-                one.residual,
+                item.kept,
+                item.residual,
                 tuple(
-                    float(cost / (one.share * self.amount) ** self.power)
-                    for cost in self.costs(one.kept, residual=one.residual)
+                    float(cost / (item.share * self.amount) ** self.power)
+                    for cost in self.costs(item.kept, residual=item.residual)
                 ),
             )
-            for one in measured
+            for item in measured
         ]
         estimator = LinearEstimator(self.layout, observations)
         expected = {margin: float(np.mean(estimator.variances(margin))) for margin in self.layout.margins}
@@ -128,9 +128,9 @@ def list_strategies(
 
 def choose_strategy(strategies: Sequence[MarginStrategy]) -> MarginStrategy:
     """The smallest mean; of equals the one with fewest observations, with Laplace noise before Gaussian."""
-    least = min(one.mean for one in strategies)
-    equals = [one for one in strategies if one.mean <= least * (1 + 1e-9)]
-    return min(equals, key=lambda one: (len(one.measured), one.noise != "laplace"))
+    least = min(item.mean for item in strategies)
+    equals = [item for item in strategies if item.mean <= least * (1 + 1e-9)]
+    return min(equals, key=lambda item: (len(item.measured), item.noise != "laplace"))
 
 
 def _plain(budget: _Budget) -> Iterator[MarginStrategy]:
@@ -176,17 +176,17 @@ def _residual(budget: _Budget) -> Iterator[MarginStrategy]:
     roots = []
     for margin in kept:
         costs = [float(cost) for cost in budget.costs(margin, residual=True)]
-        place = parts.bits(margin)
-        roots.append(sqrt(float(within[place]) * fsum(costs) / len(costs) + float(across[place]) * fsum(costs)))
+        index = parts.bits(margin)
+        roots.append(sqrt(float(within[index]) * fsum(costs) / len(costs) + float(across[index]) * fsum(costs)))
     shares = _fine(np.array(roots) / fsum(roots))
     yield budget.strategy(
-        "residual", [MeasuredShare(one, True, share) for one, share in zip(kept, shares, strict=True)]
+        "residual", [MeasuredShare(item, True, share) for item, share in zip(kept, shares, strict=True)]
     )
 
 
-def _subsets(places: Sequence[int]) -> Iterator[Margin]:
-    for size in range(len(places), -1, -1):
-        yield from combinations(places, size)
+def _subsets(indices: Sequence[int]) -> Iterator[Margin]:
+    for size in range(len(indices), -1, -1):
+        yield from combinations(indices, size)
 
 
 def _fine(shares: Array) -> list[Fraction]:

@@ -47,7 +47,7 @@ def test_no_negative_count() -> None:
 
 @pytest.mark.parametrize("field", ["id", "time", "sequence", "sender"])
 def test_a_message_carries_nothing_that_could_undo_the_shuffle(field: str) -> None:
-    with pytest.raises(Refused, match=f"'{field}' came"):
+    with pytest.raises(Refused, match=f"received the field '{field}'"):
         Message.read({"batch": "ON", "payload": "0a0b", field: "7"})
 
 
@@ -108,7 +108,7 @@ def test_a_batch_leaves_once() -> None:
 
 def test_lengths_tell_nothing() -> None:
     shuffler = Shuffler(minimum=2, width=2)
-    with pytest.raises(Refused, match="2 bytes; 3 came"):
+    with pytest.raises(Refused, match="2 bytes; received 3"):
         shuffler.accept([*messages(1), Message("ON", b"abc")])
     assert shuffler.held("ON") == 0  # all or none
     with pytest.raises(Refused, match="2 bytes"):

@@ -87,7 +87,7 @@ def test_settings_out_of_range_are_told_by_name(name: str, value: float) -> None
 
 
 def test_a_batch_is_whole_packs() -> None:
-    with pytest.raises(ParameterInvalid, match="batch must be a multiple of pac, which is 10; 25 came"):
+    with pytest.raises(ParameterInvalid, match="batch must be a multiple of pac, which is 10; received 25"):
         Settings(batch=25, pac=10)
 
 

@@ -16,7 +16,11 @@ from discreet.noise.entropy import SystemEntropy
 SOURCE = Path(str(sys.modules[run_study.__module__].__file__)).parents[2]
 STUDY = "discreet.lab.study"
 # In the laboratory, what is let out must not know the study either.
-LETTING_OUT = ("bootstrap/bootstrap_release.py", "strategies/unproven_question.py", "generator/private_training.py")
+LETTING_OUT = (
+    "bootstrap/bootstrap_release.py",
+    "strategies/unproven_question.py",
+    "generator/protected/private_training.py",
+)
 MODULES = [
     *(file for file in sorted(SOURCE.rglob("*.py")) if not file.is_relative_to(SOURCE / "lab")),
     *(SOURCE / "lab" / file for file in LETTING_OUT),

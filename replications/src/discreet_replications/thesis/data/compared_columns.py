@@ -81,7 +81,7 @@ def sample_generators(
     house: House, models: Mapping[str, Shelved], sizes: Sequence[int], progress: Progress
 ) -> dict[str, GeneratorSample]:
     """Every generator's sets for the tables, and its time for each of `sizes`; what `generated` looks at is kept."""
-    found = {}
+    result = {}
     for dataset, shelved in models.items():
         real = read_rows(house.workspace(Variant.PRIVATE_BOUNDS, wide=True).dataset(dataset))
         start = time.perf_counter()
@@ -99,8 +99,8 @@ def sample_generators(
                 _keep_reach(shelved, rows, size)
             if size in tabled:
                 sets[f"generated {size:,}"] = _unsigned(rows)
-        found[dataset] = GeneratorSample(inspect(real, sets), loading, seconds)
-    return found
+        result[dataset] = GeneratorSample(inspect(real, sets), loading, seconds)
+    return result
 
 
 class _Drawn:
@@ -149,11 +149,11 @@ def _line(printed: PrintedColumn, table: ThesisTable, sampled: GeneratorSample |
         return ColumnLine(printed, real, nothing, "This copy of the data has no such column.")
     if sampled is None:
         return ColumnLine(printed, real, nothing, why)
-    inspected = {one.name: one.facts for one in sampled.inspection.columns}
+    inspected = {item.name: item.facts for item in sampled.inspection.columns}
     if printed.column not in inspected:
         return ColumnLine(printed, real, nothing, "No code book lists its codes, so the generator leaves it out.")
-    facts = [one for name, one in inspected[printed.column].items() if name not in {REAL, INDEPENDENT}]
-    return ColumnLine(printed, real, tuple(_generated(printed, one) for one in facts))
+    facts = [item for name, item in inspected[printed.column].items() if name not in {REAL, INDEPENDENT}]
+    return ColumnLine(printed, real, tuple(_generated(printed, item) for item in facts))
 
 
 def _real(printed: PrintedColumn, table: ThesisTable) -> str:
@@ -194,10 +194,10 @@ def list_columns(readings: Readings, sampled: Mapping[str, GeneratorSample]) -> 
         if dataset not in sampled:
             continue
         found = sampled[dataset].inspection
-        for one in found.columns:
-            for name, facts in one.facts.items():
+        for item in found.columns:
+            for name, facts in item.facts.items():
                 if name not in {REAL, INDEPENDENT}:
-                    yield _column_row(dataset, one.name, name, found.rows[name], facts.cardinality, facts.missing)
+                    yield _column_row(dataset, item.name, name, found.rows[name], facts.cardinality, facts.missing)
 
 
 def _column_row(dataset: str, column: str, rows_of: str, rows: int, distinct: int, missing: float) -> dict[str, Any]:

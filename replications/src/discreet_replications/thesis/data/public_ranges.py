@@ -120,9 +120,9 @@ def _breast() -> tuple[Range | Codes, ...]:
     spread = "ten nuclei spread evenly over all sizes and shapes"
     return (
         Codes("diagnosis", ("M", "B")),
-        *(Range(f"{one.name}_mean", one.low, one.average, one.why, one.step) for one in _FEATURES),
-        *(Range(f"{one.name}_se", "0", _standard_error(one), spread, one.step) for one in _FEATURES),
-        *(Range(f"{one.name}_worst", one.low, one.largest, one.why, one.step) for one in _FEATURES),
+        *(Range(f"{item.name}_mean", item.low, item.average, item.why, item.step) for item in _FEATURES),
+        *(Range(f"{item.name}_se", "0", _standard_error(item), spread, item.step) for item in _FEATURES),
+        *(Range(f"{item.name}_worst", item.low, item.largest, item.why, item.step) for item in _FEATURES),
     )
 
 

@@ -204,8 +204,8 @@ def _bundled_breast() -> ThesisTable:
     columns = {"diagnosis": ["M" if code == 0 else "B" for code in bundled.target]}
     for column in BREAST_COLUMNS[1:]:
         feature, part = column.rsplit("_", 1)
-        place = names.index(_BUNDLED[part].format(feature.replace("_", " ")))
-        columns[column] = [repr(float(value)) for value in bundled.data[:, place]]
+        index = names.index(_BUNDLED[part].format(feature.replace("_", " ")))
+        columns[column] = [repr(float(value)) for value in bundled.data[:, index]]
     return ThesisTable("breast", pa.table(columns), "scikit-learn's copy of the breast cancer data")
 
 

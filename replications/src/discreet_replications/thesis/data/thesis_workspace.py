@@ -44,8 +44,8 @@ def prepare(
             card = parse_card(card_text(name, variant, narrow=narrow), file=f"{name}.yaml")
             file = Path(passing) / f"{name}.csv"
             table.write(file)
-            told = None if progress is None else _told(progress, name)
-            add_file(workspace, file, card, replace=False, progress=told)
+            text = None if progress is None else _told(progress, name)
+            add_file(workspace, file, card, replace=False, progress=text)
     return workspace
 
 

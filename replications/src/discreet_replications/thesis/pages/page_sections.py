@@ -66,21 +66,21 @@ def tell_columns(done: ThesisReproduction) -> list[str]:
     """What the tables show, and why some figures are missing."""
     real = [line for line in done.columns if line.real]
     agreeing = sum(line.agrees for line in real)
-    told = [
+    lines = [
         f"Of the real rows {agreeing} of {len(real)} printed figures come out, kidney in the thesis' reading; * marks "
         "the others. Generated figures differ from training to training; the generator here is another one."
     ]
     if any(line.printed.column == "encounter_id" and not line.agrees for line in real):
-        told.append("encounter_id has 101,766 different values, one for each row, and not the printed 100,000.")
+        lines.append("encounter_id has 101,766 different values, one for each row, and not the printed 100,000.")
     for why in dict.fromkeys(line.why for line in done.columns if line.why):
         named = ", ".join(dict.fromkeys(line.printed.column for line in done.columns if line.why == why))
-        told.append(f"Without a figure (–): {named}. {why}")
-    for name, one in done.sampled.items():
-        kept = one.inspection.beats_independence
+        lines.append(f"Without a figure (–): {named}. {why}")
+    for name, item in done.sampled.items():
+        kept = item.inspection.beats_independence
         if kept is not None:
             better = "better than" if kept else "no better than"
-            told.append(f"{name}: generated rows keep correlations {better} columns drawn independently.")
-    return told
+            lines.append(f"{name}: generated rows keep correlations {better} columns drawn independently.")
+    return lines
 
 
 # --- too low --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def show_shortfalls(done: ThesisReproduction) -> Markup:
         "every neighbour, and needs what the public range gives: its width for a sum, that over the number of values "
         "for a mean."
     )
-    rows = [one.cells() for one in done.shortfalls]
+    rows = [item.cells() for item in done.shortfalls]
     return element(
         "section",
         element("h2", "Sensitivities that come out too low"),
@@ -116,17 +116,17 @@ def show_timings(done: ThesisReproduction) -> Markup:
         "keeps what it needs of generated rows, which the last table shows."
     )
     parts = []
-    for place, caption in enumerate(("Table 8. With the first answers", "Table 9. Without them")):
+    for index, caption in enumerate(("Table 8. With the first answers", "Table 9. Without them")):
         rows = [
-            [one.method.name, one.epsilon, *_four(one.printed[place]), *_four((one.whole, one.warm)[place])]
-            for one in done.timings
+            [item.method.name, item.epsilon, *_four(item.printed[index]), *_four((item.whole, item.warm)[index])]
+            for item in done.timings
         ]
         head = ["Strategy", "ε", *(f"{name}, {what}" for what in ("printed", "here") for name in _NAMES)]
         parts.append(table(head, rows, caption=caption))
-    kept = [[one.method.name, one.epsilon, *_four(one.kept)] for one in done.timings]
+    kept = [[item.method.name, item.epsilon, *_four(item.kept)] for item in done.timings]
     parts.append(table(["Strategy", "ε", *_NAMES], kept, caption="What was generated is kept"))
-    missing = dict.fromkeys(f"Without a figure (–): {one.why}" for one in done.timings if one.why)
-    said = [element("p", one) for one in (words, *missing)]
+    missing = dict.fromkeys(f"Without a figure (–): {item.why}" for item in done.timings if item.why)
+    said = [element("p", item) for item in (words, *missing)]
     return element("section", element("h2", "Time"), *said, *parts, id="times")
 
 

@@ -36,7 +36,7 @@ _TITLES: Final = {
 
 def draw_figures(records: Records) -> Iterator[Drawn]:
     """One figure for each quantity; add-remove and global-type stay in the tables, to keep the figures readable."""
-    shown = [one for one in records.methods if one.name in _COLOURS or one.strategy == "generated"]
+    shown = [item for item in records.methods if item.name in _COLOURS or item.strategy == "generated"]
     queries = records.queries
     groups: dict[str, int] = {}
     for query in queries:
@@ -45,7 +45,7 @@ def draw_figures(records: Records) -> Iterator[Drawn]:
         panels = [_panel(records, quantity, epsilon, shown) for epsilon in records.epsilons]
         if not any(panel.series for panel in panels):
             continue
-        named = ", ".join(dict.fromkeys(one.label for panel in panels for one in panel.series))
+        named = ", ".join(dict.fromkeys(item.label for panel in panels for item in panel.series))
         yield draw_dots(
             name=quantity.replace("_", "-"),
             words=(
@@ -64,15 +64,15 @@ def draw_figures(records: Records) -> Iterator[Drawn]:
 def _panel(records: Records, quantity: str, epsilon: str, shown: list[ThesisMethod]) -> DotPanel:
     queries = records.queries
     series = []
-    generated = [one for one in shown if one.strategy == "generated"]
+    generated = [item for item in shown if item.strategy == "generated"]
     for method in shown:
         marks = _marks(records.pick(method, epsilon), quantity, queries)
-        place = generated.index(method) if method in generated else 0
-        colour = _COLOURS.get(method.name) or _GENERATED[place % len(_GENERATED)]
+        index = generated.index(method) if method in generated else 0
+        colour = _COLOURS.get(method.name) or _GENERATED[index % len(_GENERATED)]
         if any(marks):
             series.append(DotSeries(method.name, marks, colour))
     if quantity == "relative_error" and epsilon == "0.01":
-        printed = tuple(DotMark(one.generated_error, one.generated_error, one.generated_error) for one in queries)
+        printed = tuple(DotMark(item.generated_error, item.generated_error, item.generated_error) for item in queries)
         series.append(DotSeries(_PRINTED, printed, INK))
     return DotPanel(f"ε = {epsilon}", tuple(series), _references(records, quantity, queries))
 

@@ -56,20 +56,20 @@ def write_reproduction(done: ThesisReproduction, drawn: Sequence[Drawn]) -> None
 
 
 def _write_tables(folder: Path, done: ThesisReproduction) -> None:
-    drawn = (row for records in (done.records, done.patients) for one in records.found for row in one.rows())
+    drawn = (row for records in (done.records, done.patients) for item in records.found for row in item.rows())
     _write_csv(folder / "results.csv", drawn)
     skipped = [{"strategy": method.name, "skipped": why} for method, why in done.records.skipped]
-    _write_csv(folder / "verdict.csv", [*({**one.to_dict(), "skipped": ""} for one in done.verdict.scores), *skipped])
+    _write_csv(folder / "verdict.csv", [*({**item.to_dict(), "skipped": ""} for item in done.verdict.scores), *skipped])
     _write_csv(folder / "check.csv", (row for check in done.checks for row in _check_rows(check)))
-    _write_csv(folder / "audit.csv", (one.to_dict() for one in done.audit))
-    _write_csv(folder / "clipping.csv", (_flat(one.to_dict()) for one in done.foreseen))
-    _write_csv(folder / "patients.csv", (one.to_dict() for one in done.patient_scores))
-    _write_csv(folder / "medians.csv", (one.to_dict() for one in done.medians))
-    _write_csv(folder / "tables-1-to-4.csv", (row for one in done.columns for row in _column_rows(one)))
+    _write_csv(folder / "audit.csv", (item.to_dict() for item in done.audit))
+    _write_csv(folder / "clipping.csv", (_flat(item.to_dict()) for item in done.foreseen))
+    _write_csv(folder / "patients.csv", (item.to_dict() for item in done.patient_scores))
+    _write_csv(folder / "medians.csv", (item.to_dict() for item in done.medians))
+    _write_csv(folder / "tables-1-to-4.csv", (row for item in done.columns for row in _column_rows(item)))
     _write_csv(folder / "columns.csv", done.every_column)
-    _write_csv(folder / "figure-1.csv", (one.to_dict() for one in done.scales))
-    _write_csv(folder / "too-low.csv", (one.to_dict() for one in done.shortfalls))
-    _write_csv(folder / "tables-8-and-9.csv", (one.to_dict() for one in done.timings))
+    _write_csv(folder / "figure-1.csv", (item.to_dict() for item in done.scales))
+    _write_csv(folder / "too-low.csv", (item.to_dict() for item in done.shortfalls))
+    _write_csv(folder / "tables-8-and-9.csv", (item.to_dict() for item in done.timings))
 
 
 def _check_rows(check: TruthCheck) -> Iterator[dict[str, Any]]:
@@ -79,13 +79,13 @@ def _check_rows(check: TruthCheck) -> Iterator[dict[str, Any]]:
 
 def _column_rows(line: ColumnLine) -> Iterator[dict[str, Any]]:
     """One row for the real rows and one for each generated set."""
-    told = line.to_dict()
+    text = line.to_dict()
     names = ("table", "dataset", "column", "measure")
-    sets = [("real", told["printed_real"], told["real"])]
-    sets += zip(told["generated_rows"], told["printed_generated"], told["generated"], strict=True)
+    sets = [("real", text["printed_real"], text["real"])]
+    sets += zip(text["generated_rows"], text["printed_generated"], text["generated"], strict=True)
     for rows, printed, here in sets:
         why = "" if here else line.why
-        yield {**{name: told[name] for name in names}, "of": rows, "printed": printed, "here": here, "why": why}
+        yield {**{name: text[name] for name in names}, "of": rows, "printed": printed, "here": here, "why": why}
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def write_thesis_page(done: ThesisReproduction, drawn: Sequence[Drawn]) -> str:
 
 
 def _short(done: ThesisReproduction) -> list[str]:
-    low = (one.tell() for one in done.shortfalls)
+    low = (item.tell() for item in done.shortfalls)
     return [*done.verdict.sentences, *low, *tell_audit(done.audit), *done.absent]
 
 
@@ -93,7 +93,7 @@ def _verdict(done: ThesisReproduction) -> Markup:
         )
     for method, _ in done.records.skipped:
         printed = [printed_for(method, epsilon, done.records.queries) for epsilon in epsilons]
-        cells = (cell for one in printed for cell in ("", "", "" if one is None else tell_figure(one)))
+        cells = (cell for item in printed for cell in ("", "", "" if item is None else tell_figure(item)))
         rows.append([method.name, "none", *cells, "skipped"])
     head = ["Strategy", "Guarantee"]
     for epsilon in epsilons:
@@ -116,12 +116,12 @@ def _sensitivity_errors(done: ThesisReproduction) -> Iterator[Markup]:
     found = [score for score in done.verdict.scores if score.generated_error is not None]
     if found:
         first = {score.method: score for score in found}
-        told = "; ".join(f"{name.name} {tell_figure(score.generated_error or 0)}" for name, score in first.items())
+        text = "; ".join(f"{name.name} {tell_figure(score.generated_error or 0)}" for name, score in first.items())
         trained = ", ".join(f"{name} {epochs}" for name, epochs in done.epochs.items())
         yield element(
             "p",
             "How far the sensitivity of generated rows is from that of the real ones, relatively, mean over the "
-            f"queries: {told}; the thesis prints about 0.195 (Table 7). Epochs of training: {trained}.",
+            f"queries: {text}; the thesis prints about 0.195 (Table 7). Epochs of training: {trained}.",
         )
 
 
@@ -165,13 +165,13 @@ def _differing(here: Truth, clean: Truth) -> str:
 def _clipping(done: ThesisReproduction) -> Markup:
     rows = [
         [
-            one.query.name,
-            f"{one.range.low} to {one.range.high}",
-            f"{one.clipped_rows:,}",
-            f"{one.bias:.2%}".replace("-", "−"),
-            one.range.why,
+            item.query.name,
+            f"{item.range.low} to {item.range.high}",
+            f"{item.clipped_rows:,}",
+            f"{item.bias:.2%}".replace("-", "−"),
+            item.range.why,
         ]
-        for one in done.foreseen
+        for item in done.foreseen
     ]
     words = (
         "The ranges follow from medicine, geometry and code books, not from these rows. Whoever wrote them could have "
@@ -196,16 +196,16 @@ def _audit(done: ThesisReproduction) -> Markup:
     )
     rows = [
         [
-            one.pair.words,
-            one.strategy,
-            "proven" if one.proven else "none",
-            f"{one.result.claimed:g}",
-            f"{one.result.lower_bound:.3f}",
-            "refuted" if one.result.refuted else "not refuted",
-            f"{one.result.samples:,}",
-            one.result.event.tell(),
+            item.pair.words,
+            item.strategy,
+            "proven" if item.proven else "none",
+            f"{item.result.claimed:g}",
+            f"{item.result.lower_bound:.3f}",
+            "refuted" if item.result.refuted else "not refuted",
+            f"{item.result.samples:,}",
+            item.result.event.tell(),
         ]
-        for one in done.audit
+        for item in done.audit
     ]
     head = ["Neighbours", "Strategy", "Guarantee", "Claimed ε", "ε is at least", "Claim", "Samples", "Event"]
     return element(
@@ -263,8 +263,8 @@ def _columns(records: Records) -> list[tuple[str, str]]:
 
 
 def _error(records: Records, name: str, epsilon: str, number: int) -> str:
-    method = next(one for one in records.methods if one.name == name)
-    found = [one.spread("relative_error") for one in records.pick(method, epsilon) if one.query.number == number]
+    method = next(item for item in records.methods if item.name == name)
+    found = [item.spread("relative_error") for item in records.pick(method, epsilon) if item.query.number == number]
     return _mean(found[0]) if found else ""
 
 
@@ -277,9 +277,9 @@ def _medians(done: ThesisReproduction) -> Markup:
         "Smooth sensitivity has no say in sums and means. For medians of the same columns it is compared here with the "
         "default, which chooses by rank: values clipped to the public ranges, δ = 10⁻⁶ for smooth."
     )
-    keys = list(dict.fromkeys((one.strategy, one.epsilon) for one in done.medians))
-    found = {(one.dataset, one.column, one.strategy, one.epsilon): one.mean_error for one in done.medians}
-    columns = dict.fromkeys((one.dataset, one.column) for one in done.medians)
+    keys = list(dict.fromkeys((item.strategy, item.epsilon) for item in done.medians))
+    found = {(item.dataset, item.column, item.strategy, item.epsilon): item.mean_error for item in done.medians}
+    columns = dict.fromkeys((item.dataset, item.column) for item in done.medians)
     rows = [
         [f"MEDIAN({column})", *(_told(found.get((dataset, column, *key))) for key in keys)]
         for dataset, column in columns
@@ -306,8 +306,8 @@ def _quantities(records: Records) -> Markup:
         element("details", element("summary", words.capitalize()), *_tables(records, quantity))
         for quantity, words in QUANTITIES.items()
     ]
-    told = "Mean, median, least and most over the runs of each query, as in the thesis' Tables 10 to 26."
-    return element("section", element("h2", "Every query"), element("p", told), *parts, id="queries")
+    text = "Mean, median, least and most over the runs of each query, as in the thesis' Tables 10 to 26."
+    return element("section", element("h2", "Every query"), element("p", text), *parts, id="queries")
 
 
 def _tables(records: Records, quantity: str) -> Iterator[Markup]:
@@ -319,7 +319,7 @@ def _tables(records: Records, quantity: str) -> Iterator[Markup]:
             head += [f"{name}{mark}" for name in ("mean", "median", "least", "most")]
         by_epsilon = [records.pick(method, epsilon) for epsilon in epsilons]
         rows = [
-            [found[0].query.name, *(cell for one in found for cell in _cells(one.spread(quantity)))]
+            [found[0].query.name, *(cell for item in found for cell in _cells(item.spread(quantity)))]
             for found in zip(*by_epsilon, strict=True)
             if found[0].spread(quantity) is not None
         ]

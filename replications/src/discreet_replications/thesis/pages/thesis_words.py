@@ -40,19 +40,19 @@ def tell_figure(value: float) -> str:
 
 def tell_audit(findings: Sequence[AuditFinding]) -> list[str]:
     """What the audit shows: of each claim without a proof by itself, of the proven ones together."""
-    told = [
-        f"Audit of {one.strategy} ({one.pair.words}): ε is at least {one.result.lower_bound:.2f} where "
-        f"{one.result.claimed:g} is claimed."
-        for one in findings
-        if one.result.refuted
+    lines = [
+        f"Audit of {item.strategy} ({item.pair.words}): ε is at least {item.result.lower_bound:.2f} where "
+        f"{item.result.claimed:g} is claimed."
+        for item in findings
+        if item.result.refuted
     ]
-    proven = [one for one in findings if one.proven]
+    proven = [item for item in findings if item.proven]
     if proven:
-        kept = not any(one.result.refuted for one in proven)
-        names = ", ".join(dict.fromkeys(one.strategy for one in proven))
-        most = max(one.result.lower_bound for one in proven)
-        told.append(
+        kept = not any(item.result.refuted for item in proven)
+        names = ", ".join(dict.fromkeys(item.strategy for item in proven))
+        most = max(item.result.lower_bound for item in proven)
+        lines.append(
             f"Audit of {names} on the same neighbours: at most {most:.3f} is shown, "
             + ("within the claim." if kept else "above the claim, which should not happen: please report it.")
         )
-    return told
+    return lines

@@ -127,6 +127,6 @@ class Critic:
 
 def _sigmoid_table() -> Tensor:
     """1/(1 + exp(-s)) for s from -16 to 16 in steps of 1/128. Looked up, because libraries round exp as they like."""
-    places: Iterable[int] = range(-_REACH << _LOGIT, (_REACH << _LOGIT) + 1)
-    exact = [1 / (1 + math.exp(-place / 2**_LOGIT)) for place in places]
+    values: Iterable[int] = range(-_REACH << _LOGIT, (_REACH << _LOGIT) + 1)
+    exact = [1 / (1 + math.exp(-index / 2**_LOGIT)) for index in values]
     return _round(torch.tensor(exact, dtype=torch.float64), _BACK, 1.0)

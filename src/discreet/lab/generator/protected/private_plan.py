@@ -72,18 +72,18 @@ class PrivateSettings:
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= largest:
                 raise ParameterInvalid(
-                    parameter=name.replace("_", " "), rule=f"must lie between 1 and {largest}", came=str(value)
+                    parameter=name.replace("_", " "), rule=f"must lie between 1 and {largest}", given=str(value)
                 )
         for name, least in _LEAST.items():
             if not least <= getattr(self, name) <= _MOST:
                 raise ParameterInvalid(
                     parameter=name.replace("_", " "),
                     rule=f"must lie between {least} and {_MOST}",
-                    came=str(getattr(self, name)),
+                    given=str(getattr(self, name)),
                 )
         if not 0 < self.marginal_share < 1:
             raise ParameterInvalid(
-                parameter="marginal share", rule="must lie between 0 and 1", came=str(self.marginal_share)
+                parameter="marginal share", rule="must lie between 0 and 1", given=str(self.marginal_share)
             )
 
 
@@ -184,5 +184,5 @@ def _check_size(width: int, settings: PrivateSettings) -> None:
 
 def _too_small(rho: ExactLike) -> ParameterInvalid:
     return ParameterInvalid(
-        parameter="rho", rule="is too small for so many epochs (train for fewer, or spend more)", came=str(rho)
+        parameter="rho", rule="is too small for so many epochs (train for fewer, or spend more)", given=str(rho)
     )

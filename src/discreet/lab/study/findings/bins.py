@@ -52,7 +52,7 @@ class Bins:
         """The bins of a list of `number` shares."""
         positions = answers.size if answers.categorical else answers.size + 1
         if answers.categorical and number != positions:
-            raise ValueError(f"'{answers.name}' has {positions} categories; {number} shares came")
+            raise ValueError(f"'{answers.name}' has {positions} categories; received {number} shares")
         return cls(number, positions)
 
     def places(self, values: NDArray[Any]) -> NDArray[Any]:
