@@ -25,10 +25,10 @@ from queue import SimpleQueue
 from tests.faults.planting import Fault, FaultUnplantable, read_faults
 from tests.places import ROOT
 
-COPIED = ("src", "tests", "benchmarks", "docs", "examples")
-FILES = ("pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+COPIED = ("src", "replications", "tests", "benchmarks", "docs", "examples")
+PACKAGES = ("src", "replications/src")
 PATIENCE = 600  # seconds for one fault
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) ((?:replications/)?tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="make faults",
         description="Plant every fault of tests/faults/*.toml and see which test finds it.",
-        epilog="Example: python -m tests.faults ledger plan/cap-of-another-cell",
+        epilog="Example: python -m tests.faults ledger sql/cap-of-another-cell",
     )
     parser.add_argument("only", nargs="*", help="rooms, or room/name; everything if none is given")
     parser.add_argument("--workers", type=int, default=2, help="how many faults are tried at once")
@@ -98,8 +98,9 @@ def _copies(workers: int) -> Iterator[list[Path]]:
             copy.mkdir(parents=True)
             for name in COPIED:
                 shutil.copytree(ROOT / name, copy / name)
-            for name in FILES:
-                shutil.copy(ROOT / name, copy / name)
+            for file in ROOT.iterdir():
+                if file.is_file():
+                    shutil.copy(file, copy / file.name)
         yield copies
 
 
@@ -147,7 +148,9 @@ def _write(file: Path, text: str) -> None:
 
 
 def _pytest(copy: Path, words: Sequence[str]) -> tuple[int, str]:
-    environment = {**os.environ, "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}"}
+    # before the packages that are installed: those are the checkout's, and sound
+    path = os.pathsep.join(str(copy / name) for name in (*PACKAGES, "."))
+    environment = {**os.environ, "PYTHONPATH": path}
     own = f"--basetemp={copy.parent / 'tmp'}"  # runs beside each other would clear away each other's folders
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", own, *words]
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=PATIENCE)

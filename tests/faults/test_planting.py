@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.__main__ import COPIED, _pytest
 from tests.faults.planting import Fault, FaultUnplantable, read_faults
 from tests.places import ROOT
 
@@ -25,6 +26,19 @@ def test_a_fault_changes_what_the_source_means(fault: Fault) -> None:
     assert fault.breaks.endswith(".")
     assert all((ROOT / test.split("::")[0]).exists() for test in fault.tests)
     assert fault.tests
+    assert all(path.split("/")[0] in COPIED for path in (fault.file, *fault.tests))
+    assert fault.long or not any(test.startswith("replications/") for test in fault.tests), "all of them are long"
+
+
+def test_a_copy_is_tested_in_the_place_of_what_is_installed(tmp_path: Path) -> None:
+    for package, source in (("discreet", "src"), ("discreet_replications", "replications/src")):
+        (tmp_path / source / package).mkdir(parents=True)
+        (tmp_path / source / package / "__init__.py").touch()
+        (tmp_path / f"test_{package}.py").write_text(
+            f"import {package}\ndef test(): assert {str(tmp_path)!r} not in {package}.__file__\n", encoding="utf-8"
+        )
+        code, output = _pytest(tmp_path, ["--noconftest", f"test_{package}.py"])
+        assert code == 1, output
 
 
 @cache
