@@ -39,7 +39,7 @@ say "8. A weighted table with margins that add up and an interval on every figur
 TABLE=(-w demo/office survey --by smoking,sex --weighted --epsilon 0.3)
 run table explain "${TABLE[@]}"
 run table "${TABLE[@]}"
-run table "${TABLE[@]}" --out demo/smoking.xlsx --draw heat-map=demo/smoking.svg --draw bars=demo/smoking-bars.svg
+run table "${TABLE[@]}" --out demo/smoking.xlsx --out heat-map=demo/smoking.svg --out bars=demo/smoking-bars.svg
 
 say "9. What is left, and whether the ledger holds"
 run budget -w demo/office

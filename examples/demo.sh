@@ -11,6 +11,6 @@ run sample survey demo/data
 run add -w demo/office demo/data/survey.parquet
 run query -w demo/office "$QUESTION" --epsilon 0.3 --explain
 run query -w demo/office "$QUESTION" --epsilon 0.3
-run table -w demo/office survey --by smoking,sex --weighted --epsilon 0.3 --out demo/smoking.xlsx --draw heat-map=demo/smoking.svg
+run table -w demo/office survey --by smoking,sex --weighted --epsilon 0.3 --out demo/smoking.xlsx --out heat-map=demo/smoking.svg
 run query -w demo/office "SELECT COUNT(*) FROM survey WHERE person_id = 7" --epsilon 0.1 || true
 run budget -w demo/office

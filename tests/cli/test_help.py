@@ -18,7 +18,7 @@ from tests.cli.clinic import Run
 from tests.workspaces import fill
 
 LINES = 50
-MOST_OPTIONS = 15
+MOST_OPTIONS = 14
 SLOW = {"reproduce"}  # replications/tests/test_reproduce_report.py runs it
 GROUPS = {name: command for name, command in root().commands.items() if hasattr(command, "commands")}
 

@@ -117,7 +117,7 @@ def test_words_that_are_no_options_are_usage(say: Say) -> None:
         ("--noise", "pink"),
         ("--method", "swap"),
         ("--nothing",),
-        ("--draw", "pie=p.svg"),
+        ("--out", "pie=p.svg"),
     ):
         assert say(*TABLE, *words).code == 2
 

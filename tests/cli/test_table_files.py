@@ -11,9 +11,12 @@ REFUSED = {
     ("--out", "t.xls"): "must end in",
     ("--out", "none/t.csv"): "there is no folder",
     ("--format", "xlsx"): "needs a file",
-    ("--draw", "heat-map=heat.png"): "must end in .svg",
-    ("--draw", "bars=none/bars.svg"): "there is no folder",
-    ("--draw", "bars=same.svg", "--draw", "heat-map=./same.svg"): "different files",
+    ("--out", "heat-map=heat.png"): "must end in .svg",
+    ("--out", "bars=none/bars.svg"): "there is no folder",
+    ("--out", "bars=same.svg", "--out", "heat-map=./same.svg"): "different file",
+    ("--out", "same.csv", "--out", "./same.csv"): "different file",
+    ("--out", "pie=p.svg"): "received 'pie=p.svg'",
+    ("--out", "t.csv", "--out", "u.csv", "--format", "csv"): "--format goes with one file",
 }
 
 
@@ -21,9 +24,19 @@ def test_the_ending_tells_the_format_and_pictures_stand_beside(run: Run, clinic:
     for ending in ("txt", "json", "csv", "xlsx", "parquet", "sdmx.csv"):
         assert f"wrote t.{ending}" in run(*TABLE, "--out", f"t.{ending}", "--lang", "fr").out
         assert (tmp_path / f"t.{ending}").stat().st_size > 300
-    run(*TABLE, "--out", "t.html", "--draw", "heat-map=heat.svg", "--draw", "bars=bars.svg")
+    run(*TABLE, "--out", "t.html", "--out", "heat-map=heat.svg", "--out", "bars=bars.svg")
     for name in ("heat.svg", "bars.svg", "t.html"):
         assert "epsilon = 0.5. Neighbours: add-remove" in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_a_table_may_go_to_several_files(run: Run, clinic: Path, tmp_path: Path) -> None:
+    shown = run(*TABLE, "--out", "t.csv", "--out", "t.xlsx", "--out", "./a=b.csv").out
+    assert [line for line in shown.splitlines() if line.startswith("wrote ")] == [
+        "wrote t.csv",
+        "wrote t.xlsx",
+        "wrote a=b.csv",
+    ]
+    assert (tmp_path / "a=b.csv").read_bytes() == (tmp_path / "t.csv").read_bytes()
 
 
 def test_codes_that_a_spreadsheet_would_run_are_refused_or_neutralised(run: Run, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.cli.commands.table_commands import Drawings
     from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.help_screens import CommandGroup, group
     from discreet.cli.hints import repeat
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from discreet.cli.progress import SECONDS_APART, reach_tenth, show_progress
     from discreet.cli.screen import on_terminal, show_banner, show_json, show_note, show_pairs, show_table
     from discreet.cli.table_options import takes_table
+    from discreet.cli.table_outputs import TableOutOption, TableOutputs
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -42,7 +42,6 @@ __all__ = [
     "AnalystOption",
     "CommandGroup",
     "Custodian",
-    "Drawings",
     "Format",
     "FormatOption",
     "Language",
@@ -50,6 +49,8 @@ __all__ = [
     "OutOption",
     "ReleaseFormatOption",
     "RequestIdOption",
+    "TableOutOption",
+    "TableOutputs",
     "UnusedWorkspace",
     "WorkspaceOption",
     "YesOption",

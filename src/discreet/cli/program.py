@@ -22,10 +22,11 @@ def main() -> None:
     from discreet.cli.screen import show_error, show_fault, show_misuse
     from discreet.errors import DiscreetError
 
-    words, remark = translate(sys.argv[1:])
-    if remark is not None and not _wants_json(words):  # what machines read stays JSON
-        sys.stderr.write(f"{remark}\n")
+    words = sys.argv[1:]
     try:
+        words, remark = translate(words)
+        if remark is not None and not _wants_json(words):  # what machines read stays JSON
+            sys.stderr.write(f"{remark}\n")
         sys.exit(root()(words, prog_name="discreet", standalone_mode=False) or 0)
     except TyperException as misuse:
         show_misuse(misuse)

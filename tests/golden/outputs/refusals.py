@@ -51,7 +51,7 @@ REFUSALS: Final[Sequence[Scene]] = (
     ),
     refusal(
         "UsageError",
-        "table -w w clinic --by town --epsilon 1 --draw pie=p.svg",
+        "table -w w clinic --by town --epsilon 1 --out pie=p.svg",
         "lab ask -w w 'SELECT COUNT(*) FROM farms' --strategy local --epsilon 1 --model m",
     ),
     refusal(

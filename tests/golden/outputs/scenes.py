@@ -107,7 +107,7 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
         Scene("table-replayed", briefly(TOWNS, "json"), before=[TOWNS]),
         Scene(
             "table-pictures",
-            ways(f"{TOWNS} --draw heat-map=heat.svg --draw bars=bars.svg", "table"),
+            ways(f"{TOWNS} --out heat-map=heat.svg --out bars=bars.svg", "table"),
             files=["heat.svg", "bars.svg"],
         ),
         Scene("table-confirmed", [TOWNS], terminal=True, stdin="y\n"),

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -16,7 +15,6 @@ from discreet.cli.options import (
     Language,
     LanguageOption,
     LevelOption,
-    OutOption,
     ReleaseFormatOption,
     RequestIdOption,
     WorkspaceOption,
@@ -24,14 +22,12 @@ from discreet.cli.options import (
 )
 from discreet.cli.screen import on_terminal, show_json, show_note
 from discreet.cli.table_options import takes_table
-from discreet.errors import UsageError
+from discreet.cli.table_outputs import TableOutOption, TableOutputs
 
 if TYPE_CHECKING:
-    from discreet.cli.options import ReleaseFormat
-    from discreet.results import Release
-    from discreet.tables import Formed, TableExplanation, TableRequest
+    from discreet.tables import TableExplanation, TableRequest
 
-__all__ = ["Drawings", "register"]
+__all__ = ["register"]
 
 EXAMPLE: Final = "discreet table -w office survey --by province,smoking --weighted --epsilon 0.5 --out smoking.xlsx"
 
@@ -63,10 +59,6 @@ SamplingOption = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="A column with the variance of each weight over its replicates."),
 ]
-DrawOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="heat-map|bars=FILE.svg", help="Draw the table too. Repeatable."),
-]
 
 
 def register(app: CommandGroup) -> None:
@@ -92,8 +84,7 @@ def table(
     suppress_above: SuppressOption = None,
     calibrate: CalibrateOption = None,
     sampling: SamplingOption = None,
-    out: OutOption = None,
-    draw: DrawOption = None,
+    out: TableOutOption = None,
     analyst: AnalystOption = None,
     request_id: RequestIdOption = None,
     level: LevelOption = "0.95",
@@ -106,12 +97,12 @@ def table(
     """Release a protected table: cells and margins that add up, with an interval on every figure.
 
     Columns of kind category and public columns are keys as they are; integers and numbers by their bands (edges in the
-    card, or --edges). On a terminal, cost and expected error are shown first and confirmed.
+    card, or --edges). On a terminal, cost and expected error are shown first and confirmed; `discreet table explain`
+    shows them, with the same options, and asks nothing.
     """
-    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.open_sessions import open_session
 
-    desk, chosen, pictures = open_session(workspace).tables, choose_format(output, out), Drawings(draw or ())
+    desk, outputs = open_session(workspace).tables, TableOutputs(out or (), output)
     asked = desk.read(
         replace(request, sampling=sampling),
         epsilon=epsilon,
@@ -121,11 +112,10 @@ def table(
         suppress_above=suppress_above,
         calibrate=calibrate or (),
     )
-    pictures.check(asked.formed, chosen, out)
+    outputs.check(asked.formed)
     confirm = _confirm if on_terminal() and not yes else None
     released = desk.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
-    deliver(released, chosen, out, lang)
-    pictures.write(released, lang)
+    outputs.write(released, lang)
 
 
 @takes_table
@@ -167,37 +157,3 @@ def _confirm(explained: "TableExplanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
     show_note(explained.to_text())
     return typer.confirm("Ask?", default=False, err=True)
-
-
-class Drawings:
-    """Pictures that `--draw` asks for."""
-
-    def __init__(self, words: "list[str] | tuple[()]") -> None:
-        self._files = [_read_drawing(word) for word in words]
-
-    def check(self, formed: "Formed", chosen: "ReleaseFormat", out: Path | None) -> None:
-        """What would stop a file from being written is said before anything is charged."""
-        from discreet.present import check_output, check_picture
-
-        layout = formed.layout()
-        figures = sum(layout.count(margin) for margin in layout.margins)
-        check_output(out, format=chosen, sizes=layout.sizes, figures=figures, headings=formed.headings)
-        for _, path in self._files:
-            check_picture(path)
-        files = [path.resolve() for path in (*(path for _, path in self._files), *([] if out is None else [out]))]
-        if len(set(files)) < len(files):
-            raise UsageError("--out and --draw must name different files.")
-
-    def write(self, released: "Release", lang: str) -> None:
-        from discreet.present import draw_bars, draw_heat_map, write_picture
-
-        for kind, path in self._files:
-            write_picture({"heat-map": draw_heat_map, "bars": draw_bars}[kind](released, lang), path)
-            show_note(f"wrote {path}")
-
-
-def _read_drawing(word: str) -> tuple[str, Path]:
-    kind, _, file = word.partition("=")
-    if kind not in {"heat-map", "bars"} or not file:
-        raise UsageError(f"--draw takes heat-map=FILE.svg or bars=FILE.svg; {word[:40]!a} was given.")
-    return kind, Path(file)

@@ -17,6 +17,8 @@ from discreet.cli import (
     OutOption,
     ReleaseFormatOption,
     RequestIdOption,
+    TableOutOption,
+    TableOutputs,
     WorkspaceOption,
     YesOption,
     group,
@@ -180,11 +182,7 @@ def bootstrap(
     membership_public: MembershipOption = False,
     pool: PoolOption = None,
     pool_kind: PoolKindOption = PoolName.SUB_POPULATION,
-    out: OutOption = None,
-    draw: Annotated[
-        list[str] | None,
-        typer.Option(metavar="heat-map|bars=FILE.svg", help="Draw the table too. Repeatable."),
-    ] = None,
+    out: TableOutOption = None,
     analyst: AnalystOption = None,
     request_id: RequestIdOption = None,
     yes: YesOption = False,
@@ -196,12 +194,12 @@ def bootstrap(
 
     It leaves a permanent marker: from then on the budget no longer bounds everything that was disclosed.
     """
-    from discreet.cli import Drawings, choose_format, deliver, open_session
+    from discreet.cli import open_session
     from discreet.lab.laboratory import Laboratory
 
-    session, chosen, pictures = open_session(workspace), choose_format(output, out), Drawings(draw or ())
+    session, outputs = open_session(workspace), TableOutputs(out or (), output)
     formed = session.tables.form(request)
-    pictures.check(formed, chosen, out)
+    outputs.check(formed)
     if on_terminal() and not yes and not typer.confirm(_NOT_PRIVATE, default=False, err=True):
         raise Refused("Not asked. Nothing was released or marked.")
     released = Laboratory(session).bootstrap(
@@ -214,8 +212,7 @@ def bootstrap(
         analyst=analyst,
         request_id=request_id,
     )
-    deliver(released, chosen, out, lang)
-    pictures.write(released, lang)
+    outputs.write(released, lang)
 
 
 @lab.command(
