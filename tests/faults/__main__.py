@@ -26,7 +26,15 @@ from tests.faults.planting import Fault, FaultUnplantable, read_faults
 from tests.places import ROOT
 
 COPIED = ("src", "tests", "benchmarks", "docs", "examples")
-FILES = ("pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+FILES = (
+    "pyproject.toml",
+    "constraints.txt",
+    "mkdocs.yml",
+    "Makefile",
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+)
 PATIENCE = 600  # seconds for one fault
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", re.MULTILINE)
 
