@@ -5,6 +5,7 @@ A test compares the page with what this module writes, so that nothing is undocu
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -45,8 +46,15 @@ def _describe(command: Any, path: str) -> str:
     for parameter in command.params:
         lines.append(_parameter(parameter))
     if command.epilog:
-        lines += ["", command.epilog.replace("Example: ", "Example: `", 1) + "`"]
+        lines += ["", _examples(command.epilog)]
     return "\n".join(lines)
+
+
+def _examples(epilog: str) -> str:
+    """Each command as code, what is said of it in brackets behind it."""
+    label, _, commands = epilog.partition(": ")
+    split = (re.fullmatch(r"(.*?)( \([^()]*\))?", command) for command in re.split(r" · |  \|  ", commands))
+    return f"{label}: " + " · ".join(f"`{found[1]}`{found[2] or ''}" for found in split if found)
 
 
 def _parameter(parameter: Any) -> str:
