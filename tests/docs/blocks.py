@@ -117,11 +117,11 @@ def read_blocks(page: Path) -> Iterator[Block]:
 
 def list_pages() -> str:
     """Each page that has blocks, with how many have which fate."""
-    rows = [f"{'page':<34}" + "".join(f"{fate:>9}" for fate in Fate)]
+    rows = [f"{'page':<38}" + "".join(f"{fate:>9}" for fate in Fate)]
     for page in PAGES:
         counted = Counter(block.fate for block in read_blocks(page))
         if counted:
-            rows.append(f"{page.relative_to(ROOT)!s:<34}" + "".join(f"{counted[fate] or '':>9}" for fate in Fate))
+            rows.append(f"{page.relative_to(ROOT)!s:<38}" + "".join(f"{counted[fate] or '':>9}" for fate in Fate))
     return "\n".join(rows)
 
 

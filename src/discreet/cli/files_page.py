@@ -55,16 +55,16 @@ which keys go with which kind of column, question or model:
 _SECTION: Final = """\
 ## {title}
 
-{about} [{page}]({page}) explains it; its schema is [schemas/{kind}.json](schemas/{kind}.json). `*` stands for a name
+{about} {page} explains it; its schema is [schemas/{kind}.json](schemas/{kind}.json). `*` stands for a name
 you choose.
 
 {table}
 """
 _PAGES: Final = {
-    FileKind.CARD: "card.md",
-    FileKind.WORKLOAD: "workloads.md",
-    FileKind.MANIFEST: "local.md",
-    FileKind.STUDY: "study.md",
+    FileKind.CARD: "[The dataset card](card.md)",
+    FileKind.WORKLOAD: "[Workloads](workloads.md)",
+    FileKind.MANIFEST: "[Collecting protected answers](local.md)",
+    FileKind.STUDY: "[Studies](study.md)",
 }
 
 
