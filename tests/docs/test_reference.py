@@ -106,6 +106,14 @@ def test_pages_name_only_options_that_exist() -> None:
                 assert option in options, f"{page.name}: {option} in {code}"
 
 
+def test_pages_name_only_modules_that_exist() -> None:
+    folders = ("src", "tests", "benchmarks", "examples", "replications")
+    modules = {f"/{file.relative_to(ROOT).as_posix()}" for folder in folders for file in (ROOT / folder).rglob("*.py")}
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("guides/*.md"), *DOCS.glob("proofs/*.md")]:
+        for named in re.findall(r"`([\w./]+\.py)`", page.read_text(encoding="utf-8")):
+            assert any(module.endswith(f"/{named}") for module in modules), f"{page.name}: {named}"
+
+
 def test_pages_outside_the_site_link_to_what_exists() -> None:
     for page in ROOT.glob("*.md"):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):

@@ -69,7 +69,7 @@ def page_of(site: Path, page: Path) -> str:
 
 
 def test_pages_read_as_on_github(site: Path) -> None:
-    """The site's Markdown asks for blank lines and indents that GitHub's does not; neither may lose a list or a word."""
+    """The site's Markdown asks for blank lines and indents that GitHub's does not; neither loses a list or a word."""
     plain = MarkdownIt("commonmark").enable("table")
     for page in PAGES:
         shown = page_of(site, page).split("<article", 1)[1].split(">", 1)[1].split("</article>")[0]

@@ -24,8 +24,8 @@ def reference() -> str:
         "## Commands\n\n" + "\n\n".join(_commands()),
         "## Environment\n\n" + _environment(),
         "## Exit codes\n\n0 ok · 1 refused · 2 usage · 3 charged but not answered",
-        "## Card keys\n\nThe card is explained in [The dataset card](card.md); the keys of every other file that people write "
-        "are in [Files that people write](files.md). `*` stands for a name you choose.\n\n"
+        "## Card keys\n\nThe card is explained in [The dataset card](card.md); the keys of every other file that "
+        "people write are in [Files that people write](files.md). `*` stands for a name you choose.\n\n"
         + key_table(load_schema(FileKind.CARD)),
         "## Mechanisms\n\n" + _mechanisms(),
         "## Errors\n\n" + _errors(),
