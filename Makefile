@@ -95,12 +95,13 @@ $(PEERS)/.ready: benchmarks/peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt
 	@touch $(PEERS)/.ready
 
-docs: $(READY) ## write docs/reference.md, files.md, schemas and pictures anew from the code
+docs: $(READY) ## write the generated pages anew from the code, then the site into site/, strictly
 	$(BIN)/python -m discreet.cli.reference > docs/reference.md
 	$(BIN)/python -m discreet.cli.files_page > docs/files.md
 	@mkdir -p docs/schemas
 	for kind in card workload manifest study; do $(BIN)/python -m discreet schema $$kind --out docs/schemas/$$kind.json; done
 	$(BIN)/python -m discreet noise pictures docs/pictures
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean: ## remove .venv, caches and the demo
 	rm -rf $(VENV) $(PEERS) demo replicated site .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -5,16 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from discreet.collect.reporting.manifest_reader import parse_manifest, read_manifest
+from discreet.collect.reporting.manifest_reader import read_manifest
 from discreet.collect.reporting.signing import create_keys, sign_manifest
 from tests.cli.clinic import CARD, ROWS, Run
-from tests.places import DOCS
 
 MANIFEST = """\
 survey: clinic
@@ -243,22 +240,3 @@ def test_clear_answers_are_combined_with_a_warning(signed: Path, run: Run) -> No
 
 def test_there_is_no_seed(signed: Path, run: Run) -> None:
     assert "No such option" in run("local", "encode", "m.json", "answers.csv", "--seed", "1", code=2).err
-
-
-def test_the_page_for_survey_managers_runs(run: Run) -> None:
-    page = (DOCS / "local.md").read_text(encoding="utf-8")
-    commands = [
-        shlex.split(line) for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) for line in block.splitlines()
-    ]
-    assert len(commands) == 7
-    for words in commands[:-1]:
-        run(*words[1:])
-    table = run(*commands[-1][1:]).out
-    assert "accepted           113290" in table
-
-
-def test_the_manifest_on_the_page_is_read() -> None:
-    page = (DOCS / "local.md").read_text(encoding="utf-8")
-    example = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
-    assert example is not None
-    assert parse_manifest(example[1], file="local.md").asked == 1

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import discreet
 from discreet.cards.json_schema import make_json_schema
 from discreet.cards.schema import walk_keys
 from discreet.cli.app import root
@@ -100,11 +96,27 @@ def _member(group: str, name: str | None, words: set[tuple[str, ...]]) -> bool:
     return name is None or ("discreet", group, name) in words
 
 
-def test_pages_link_to_pages_that_exist() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
-        for target in re.findall(
-            r"\]\(([^)#:]+\.(?:md|bib|py|sh|yaml))(?:#[^)]*)?\)", page.read_text(encoding="utf-8")
-        ):
+def test_pages_name_only_options_that_exist() -> None:
+    options = {"--help"} | {
+        option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts
+    }
+    for page in [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("guides/*.md"), *DOCS.glob("proofs/*.md")]:
+        for code in re.findall(r"(?<!`)`[^`\n]+`(?!`)", page.read_text(encoding="utf-8")):
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", code):
+                assert option in options, f"{page.name}: {option} in {code}"
+
+
+def test_pages_name_only_modules_that_exist() -> None:
+    folders = ("src", "tests", "benchmarks", "examples", "replications")
+    modules = {f"/{file.relative_to(ROOT).as_posix()}" for folder in folders for file in (ROOT / folder).rglob("*.py")}
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("guides/*.md"), *DOCS.glob("proofs/*.md")]:
+        for named in re.findall(r"`([\w./]+\.py)`", page.read_text(encoding="utf-8")):
+            assert any(module.endswith(f"/{named}") for module in modules), f"{page.name}: {named}"
+
+
+def test_pages_outside_the_site_link_to_what_exists() -> None:
+    for page in ROOT.glob("*.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
@@ -113,38 +125,6 @@ def test_references_are_in_the_bibliography() -> None:
     for file in [*(ROOT / "src").rglob("*.py"), *DOCS.rglob("*.md")]:
         for key in re.findall(r"\[([A-Z][A-Za-z]{2,4}\d\d)\b", file.read_text(encoding="utf-8")):
             assert key in keys, f"{file.name} cites [{key}]"
-
-
-def run_page(name: str, folder: Path) -> str:
-    """Run every shell block of a page, one after the other, as a reader would; give what it printed."""
-    text = (DOCS / name).read_text(encoding="utf-8")
-    script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    path = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.mark.long
-def test_the_tutorial_runs(tmp_path: Path) -> None:
-    run_page("tutorial.md", tmp_path)
-    assert (
-        (tmp_path / "visits.csv")
-        .read_text(encoding="utf-8")
-        .startswith("town,town_label,visits,visits_low,visits_high")
-    )
-
-
-@pytest.mark.long
-def test_the_textbook_example_runs(tmp_path: Path) -> None:
-    printed = run_page("tutorial-ce.md", tmp_path)
-    assert "\n67593.21\n" in printed
-    assert "\n1006.04\n" in printed
-    with discreet.open(tmp_path / "households") as house:
-        population = house.budget("ce-example").population
-        assert (population.charges, population.epsilon_spent) == (5, Decimal("2.8"))
 
 
 def test_no_machine_paths_in_the_project() -> None:

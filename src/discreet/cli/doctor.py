@@ -30,6 +30,7 @@ __all__ = ["EXTRAS", "Check", "CheckStatus", "examine", "worst"]
 CORE: Final = ("duckdb", "numpy", "pyarrow", "pyyaml", "rich", "sqlglot", "typer")
 EXTRAS: Final = {
     "collect": ("cryptography",),
+    "docs": ("mkdocs", "mkdocs-material"),
     "formats": ("pyreadstat",),
     "pandas": ("pandas",),
     "polars": ("polars",),

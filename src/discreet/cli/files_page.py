@@ -27,12 +27,15 @@ Schema are made from that declaration.
 Editors that know the YAML language server (VS Code with its YAML extension, Neovim, Emacs, JetBrains) complete keys,
 explain them and mark slips while one writes, if the file begins with
 
-    # yaml-language-server: $schema={card_url}
+```text
+# yaml-language-server: $schema={card_url}
+```
 
 Every draft begins so. `discreet schema card --out card.json` writes the same file for machines without a network; name
 its path in place of the address. The schemas are in JSON Schema, draft 2020-12.
 
 A schema sees a file through an ordinary YAML loader, and so takes what that may make of it:
+
 - numbers may be written in quotes or with an exponent, which many loaders leave as text; limits hold for numbers only;
 - names and texts may look like numbers or truth values, and codes also like nothing at all (`null`, `~`), because
   Discreet reads the characters one sees;
@@ -41,6 +44,7 @@ A schema sees a file through an ordinary YAML loader, and so takes what that may
 
 What it cannot say, the reader does (`discreet card check` for a card). Above all it cannot tie keys together, beyond
 which keys go with which kind of column, question or model:
+
 - columns that are named elsewhere exist and are of the right kind: unit, weight, `by`, `references`, strata, queries;
 - caps and totals list every category; several totals agree; codes are different; the dearest questions of a respondent
   cost no more than the total;
@@ -51,16 +55,16 @@ which keys go with which kind of column, question or model:
 _SECTION: Final = """\
 ## {title}
 
-{about} [{page}]({page}) explains it; its schema is [schemas/{kind}.json](schemas/{kind}.json). `*` stands for a name
+{about} {page} explains it; its schema is [schemas/{kind}.json](schemas/{kind}.json). `*` stands for a name
 you choose.
 
 {table}
 """
 _PAGES: Final = {
-    FileKind.CARD: "card.md",
-    FileKind.WORKLOAD: "workloads.md",
-    FileKind.MANIFEST: "local.md",
-    FileKind.STUDY: "study.md",
+    FileKind.CARD: "[The dataset card](card.md)",
+    FileKind.WORKLOAD: "[Workloads](workloads.md)",
+    FileKind.MANIFEST: "[Collecting protected answers](local.md)",
+    FileKind.STUDY: "[Studies](study.md)",
 }
 
 

@@ -5,6 +5,7 @@ A test compares the page with what this module writes, so that nothing is undocu
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -23,8 +24,9 @@ def reference() -> str:
         "## Commands\n\n" + "\n\n".join(_commands()),
         "## Environment\n\n" + _environment(),
         "## Exit codes\n\n0 ok · 1 refused · 2 usage · 3 charged but not answered",
-        "## Card keys\n\nThe card is explained in [card.md](card.md); the keys of every other file that people write "
-        "are in [files.md](files.md). `*` stands for a name you choose.\n\n" + key_table(load_schema(FileKind.CARD)),
+        "## Card keys\n\nThe card is explained in [The dataset card](card.md); the keys of every other file that "
+        "people write are in [Files that people write](files.md). `*` stands for a name you choose.\n\n"
+        + key_table(load_schema(FileKind.CARD)),
         "## Mechanisms\n\n" + _mechanisms(),
         "## Errors\n\n" + _errors(),
     ]
@@ -45,8 +47,15 @@ def _describe(command: Any, path: str) -> str:
     for parameter in command.params:
         lines.append(_parameter(parameter))
     if command.epilog:
-        lines += ["", command.epilog.replace("Example: ", "Example: `", 1) + "`"]
+        lines += ["", _examples(command.epilog)]
     return "\n".join(lines)
+
+
+def _examples(epilog: str) -> str:
+    """Each command as code, what is said of it in brackets behind it."""
+    label, _, commands = epilog.partition(": ")
+    split = (re.fullmatch(r"(.*?)( \([^()]*\))?", command) for command in re.split(r" · |  \|  ", commands))
+    return f"{label}: " + " · ".join(f"`{found[1]}`{found[2] or ''}" for found in split if found)
 
 
 def _parameter(parameter: Any) -> str:
