@@ -47,8 +47,20 @@ def test_the_whole_house_stands_on_one_screen(run: Run) -> None:
 
 
 def test_every_command_has_an_audience() -> None:
-    named = " ".join(AUDIENCES.values()).split()
-    assert sorted(named) == sorted(name for name, command in root().commands.items() if not command.hidden)
+    assert {command.rich_help_panel for command in root().commands.values() if not command.hidden} == set(AUDIENCES)
+
+
+def test_the_core_does_without_a_wing(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    whole = set(root().commands)
+    monkeypatch.setattr("discreet.cli.app._wings", lambda: iter(()))
+    root.cache_clear()
+    try:
+        assert whole - set(root().commands) == {"local", "study", "sensitivity", "lab", "gan"}
+        assert "Laboratory:\n  reproduce" in run("--help").out
+        assert "No such command 'study'" in run("study", "--help", code=2).err
+    finally:
+        monkeypatch.undo()
+        root.cache_clear()
 
 
 @pytest.mark.parametrize("name", GROUPS)

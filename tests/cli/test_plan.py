@@ -72,3 +72,17 @@ def test_explain_and_plan_are_byte_identical_without_the_rows(clinic: Path, run:
     assert [run(*words).out for words in calls] == before
     assert "depends" not in before[0]
     assert "add --assume n=" in before[1]
+
+
+def test_a_draft_is_planned_and_run_as_it_is(run: Run, tmp_path: Path) -> None:
+    run("sample", "survey", "data", "--rows", "2000")
+    run("init", "w")
+    run("add", "-w", "w", "data/survey.parquet")
+    run("plan", "init", "tables.yaml")
+    assert "exists" in run("plan", "init", "tables.yaml", code=2).err
+    run("plan", "init", "tables.yaml", "--overwrite")
+    assert "total epsilon" in run("plan", "-w", "w", "tables.yaml").out
+    assert set(run("plan", "-w", "w", "tables.yaml", "--run", "--format", "json").json()["answers"]) == {
+        "smokers",
+        "height",
+    }

@@ -38,11 +38,14 @@ def test_every_draft_begins_with_its_schema(run: Run, tmp_path: Path) -> None:
     (tmp_path / "clinic.yaml").write_text(CARD, encoding="utf-8")
     (tmp_path / "visits.csv").write_text("patient,cost\n1,2.5\n2,3.5\n", encoding="utf-8")
     run("study", "init", "study.yaml")
+    run("plan", "init", "tables.yaml")
     drafts = {
         FileKind.CARD: run("card", "init", "visits.csv", "--out", "new.yaml").out,
         FileKind.MANIFEST: run("local", "init", "clinic.yaml", "--epsilon", "2").out,
+        FileKind.WORKLOAD: (tmp_path / "tables.yaml").read_text(encoding="utf-8"),
         FileKind.STUDY: (tmp_path / "study.yaml").read_text(encoding="utf-8"),
     }
+    assert drafts.keys() == set(FileKind)
     for kind, text in drafts.items():
         published = json.loads((DOCS / "schemas" / f"{kind}.json").read_text(encoding="utf-8"))
         assert text.splitlines()[0] == f"# yaml-language-server: $schema={published['$id']}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.cards.card import Accounting, Card, Membership, SizeRule, parse_card, read_card
     from discreet.cards.card_face import describe_card
     from discreet.cards.card_reader import build_categories, build_weight
-    from discreet.cards.card_schema import BOUNDS_PAIR, CAPS_BY_CODE, CATEGORIES, CHOSEN_NAME
+    from discreet.cards.card_schema import BOUNDS_PAIR, CAPS_BY_CODE, CARD, CATEGORIES, CHOSEN_NAME
     from discreet.cards.codes import unknown_code
     from discreet.cards.columns import (
         LARGEST_UNITS,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         WholeType,
     )
     from discreet.cards.schema_reader import Entry, Record, SchemaReader, normal_text
-    from discreet.cards.schema_words import comment_block, hint, key_table, with_comment
+    from discreet.cards.schema_words import draft_file, hint, key_table, with_comment
     from discreet.cards.yaml_text import (
         MappingNode,
         Node,
@@ -65,6 +65,7 @@ else:
 __all__ = [
     "BOUNDS_PAIR",
     "CAPS_BY_CODE",
+    "CARD",
     "CATEGORIES",
     "CHOSEN_NAME",
     "COLUMN_NAME",
@@ -103,9 +104,9 @@ __all__ = [
     "build_categories",
     "build_weight",
     "canonical_code",
-    "comment_block",
     "describe_card",
     "draft_card",
+    "draft_file",
     "edge_fault",
     "find_control",
     "hint",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, assert_never
 
 from discreet.cards.schema import (
@@ -27,7 +27,7 @@ from discreet.cards.schema import (
 )
 from discreet.results import Labels
 
-__all__ = ["brief", "comment_block", "hint", "key_table", "takes", "with_comment"]
+__all__ = ["brief", "comment_block", "draft_file", "hint", "key_table", "takes", "with_comment"]
 
 _COMMENT_COLUMN: Final = 36
 _WIDTH: Final = 118
@@ -89,6 +89,19 @@ def comment_block(key: SchemaKey, lang: str = "en") -> Iterator[str]:
         only = f"; {_WITH.text(lang)} {', '.join(part.goes_with)}" if part.goes_with else ""
         words = f"{takes(part.type, lang)}{only}. {part.meaning(lang)}"
         yield from textwrap.wrap(f"#   {path:<{width}}  {words}", _WIDTH, subsequent_indent=f"#   {'':<{width}}  ")
+
+
+def draft_file(
+    schema: FileSchema, values: Mapping[str, str], *, use: str, examples: Mapping[str, str] | None = None
+) -> str:
+    """A file to begin with: every key with its meaning; one without a value stands as a comment, with an example."""
+    head = textwrap.wrap(schema.about.en, _WIDTH, initial_indent="# ", subsequent_indent="# ")
+    blocks = ["\n".join([schema.editor_line, *head, f"# {use}"])]
+    for key in schema.fields.keys:
+        value, example = values.get(key.name), (examples or {}).get(key.name, key.example)
+        line = f"# {key.name}: {example}" if value is None else f"{key.name}: {value}".replace(": \n", ":\n")
+        blocks.append("\n".join([*comment_block(key), line]))
+    return "\n\n".join(blocks) + "\n"
 
 
 def key_table(schema: FileSchema, lang: str = "en") -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.cli.delivery import choose_format, deliver
+    from discreet.cli.delivery import choose_format, deliver, write_draft
     from discreet.cli.help_screens import CommandGroup, group
     from discreet.cli.hints import repeat
     from discreet.cli.open_sessions import open_session
@@ -69,4 +69,5 @@ __all__ = [
     "show_progress",
     "show_table",
     "takes_table",
+    "write_draft",
 ]

@@ -1,8 +1,10 @@
-"""All commands, in the order in which a newcomer meets them. Wings that are installed bring theirs."""
+"""All commands, in the order in which a newcomer meets them. Wings and replications that are installed bring theirs."""
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -22,7 +24,7 @@ from discreet.cli.commands import (
 from discreet.cli.help_screens import CommandGroup, group
 from discreet.errors import Refused
 
-__all__ = ["root"]
+__all__ = ["find_program", "root"]
 
 _CORE: Final = (
     custodian_commands,
@@ -35,13 +37,31 @@ _CORE: Final = (
     knowledge_commands,
     schema_command,
 )
-_WINGS: Final = ("discreet.collect.collect_commands", "discreet.lab.lab_commands")
 _REPLICATIONS: Final = "discreet_replications"
+
+
+def find_program(words: Sequence[str]) -> Any:
+    """The commands that these words may mean: those of the core where they name one, else all of them."""
+    core = _core()
+    return core if words and words[0] in core.commands else root()
 
 
 @cache
 def root() -> Any:
     """The tree of all commands, ready to be called. Building it takes longer than most commands run, so it is kept."""
+    app = _start()
+    for wing in _wings():
+        import_module(wing).register(app)
+    _add_replications(app)
+    return get_command(app)
+
+
+@cache
+def _core() -> Any:
+    return get_command(_start())
+
+
+def _start() -> CommandGroup:
     app = group(
         about="Differential privacy for official statistics: describe a survey once, answer within a budget.",
         example="discreet init office · discreet sample survey data · discreet add -w office data/survey.parquet",
@@ -50,10 +70,15 @@ def root() -> Any:
     app.callback(invoke_without_command=True)(_discreet)
     for commands in _CORE:
         commands.register(app)
-    for wing in _WINGS:
-        import_module(wing).register(app)
-    _add_replications(app)
-    return get_command(app)
+    return app
+
+
+def _wings() -> Iterator[str]:
+    """Rooms that bring commands of their own have a room for them within, `lab/lab_commands`. None is named here."""
+    house = Path(__file__).parents[1]
+    for room in sorted(house.iterdir()):
+        if (room / f"{room.name}_commands" / "__init__.py").is_file():
+            yield f"discreet.{room.name}.{room.name}_commands"
 
 
 def _discreet(

@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli.options import ReleaseFormat
 from discreet.cli.screen import show_columns, show_estimates, show_note, show_pairs, show_table
-from discreet.errors import legible
+from discreet.errors import PathInvalid, legible
 from discreet.guarantees import text
 from discreet.results import (
     NOTHING,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from discreet.results import Figure, Statistic
 
-__all__ = ["choose_format", "deliver", "show_release"]
+__all__ = ["choose_format", "deliver", "show_release", "write_draft"]
 
 _MOST_LINES: Final = 600
 
@@ -71,6 +71,18 @@ def deliver(release: Release, chosen: ReleaseFormat, out: Path | None, lang: str
         sys.stdout.writelines(text_parts(release, chosen, lang))
         if meaning:
             show_note(meaning)
+
+
+def write_draft(file: Path, text: str, *, overwrite: bool) -> None:
+    """Write a file for a person to go on with; one that is there stays, unless it may be replaced."""
+    from discreet.files import write_whole
+
+    if file.exists() and not overwrite:
+        raise PathInvalid(f"'{file}' exists. Name another file, or replace it with --overwrite.", path=str(file))
+    try:
+        write_whole(file, text, durable=False)
+    except OSError as error:
+        raise PathInvalid(f"'{file}' cannot be written: {error.strerror}.", path=str(file)) from None
 
 
 def show_release(release: Release, lang: str) -> None:

@@ -1,4 +1,4 @@
-"""The kinds of file that people write, each with the module that declares its language, loaded when asked for."""
+"""The kinds of file that people write, each with the room that declares its language, loaded when asked for."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class FileKind(StrEnum):
 
 # By name, because wings stand above the command line.
 _HOMES: Final = {
-    FileKind.CARD: "discreet.cards.card_schema",
-    FileKind.WORKLOAD: "discreet.release.workloads.workload_schema",
-    FileKind.MANIFEST: "discreet.collect.reporting.manifest_schema",
-    FileKind.STUDY: "discreet.lab.study.study_schema",
+    FileKind.CARD: "discreet.cards",
+    FileKind.WORKLOAD: "discreet.release",
+    FileKind.MANIFEST: "discreet.collect",
+    FileKind.STUDY: "discreet.lab",
 }
 
 

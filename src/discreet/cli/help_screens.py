@@ -11,15 +11,26 @@ from typer.core import TyperCommand, TyperGroup
 __all__ = ["AUDIENCES", "SHARED", "CommandGroup", "group", "walk_commands"]
 
 SHARED: Final = "shared"
-AUDIENCES: Final = {
-    "Start": "init sample doctor",
-    "Custodian": "add card public analyst population resume ledger",
-    "Analyst": "datasets show query table plan budget caps",
-    "Collection": "local",
-    "Laboratory": "study sensitivity lab gan reproduce",
-    "Everyone": "belief noise schema",
-}
-"""Who uses which command, in the order of `discreet --help`."""
+AUDIENCES: Final = ("Start", "Custodian", "Analyst", "Collection", "Laboratory", "Everyone")
+"""Who uses commands, in the order of `discreet --help`. A command names its audience as its `rich_help_panel`."""
+
+_FIRST: Final = [
+    "init",
+    "sample",
+    "doctor",
+    "add",
+    "card",
+    "public",
+    "analyst",
+    "population",
+    "resume",
+    "ledger",
+    "datasets",
+    "show",
+    "query",
+    "table",
+]
+"""Commands that come before the others of their audience; the rest come as they were registered."""
 
 
 class CommandGroup(typer.Typer):
@@ -101,15 +112,10 @@ class _HelpGroup(TyperGroup):
         width = max(map(len, shown))
         sections = {"Commands": list(shown)}
         if ctx.parent is None:
-            order = " ".join(AUDIENCES.values()).split()
-            sections = {
-                audience: sorted(
-                    (name for name, command in shown.items() if getattr(command, "rich_help_panel", "") == audience),
-                    key=order.index,
-                )
-                for audience in AUDIENCES
-            }
-        for title, names in sections.items():
+            sections = {audience: [] for audience in AUDIENCES}
+            for name in sorted(shown, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
+                sections.setdefault(getattr(shown[name], "rich_help_panel", None) or "Others", []).append(name)
+        for title, names in ((title, names) for title, names in sections.items() if names):
             lines = [(name.ljust(width), shown[name].get_short_help_str(formatter.width - width - 6)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(lines)

@@ -16,7 +16,7 @@ def main() -> None:
     import typer
     from typer.exceptions import TyperException
 
-    from discreet.cli.app import root
+    from discreet.cli.app import find_program
     from discreet.cli.old_spellings import translate
     from discreet.cli.open_sessions import close_sessions
     from discreet.cli.screen import show_error, show_fault, show_misuse
@@ -27,7 +27,7 @@ def main() -> None:
         words, remark = translate(words)
         if remark is not None and not _wants_json(words):  # what machines read stays JSON
             sys.stderr.write(f"{remark}\n")
-        sys.exit(root()(words, prog_name="discreet", standalone_mode=False) or 0)
+        sys.exit(find_program(words)(words, prog_name="discreet", standalone_mode=False) or 0)
     except TyperException as misuse:
         show_misuse(misuse)
         sys.exit(misuse.exit_code)

@@ -44,12 +44,14 @@ if TYPE_CHECKING:
     from discreet.collect.randomisers.missing_numbers import NumberOrMissing, choose_with_missing
     from discreet.collect.randomisers.number_choice import NUMBER_RANDOMISERS, choose_number, number_randomiser
     from discreet.collect.randomisers.randomiser import FrequencyOracle, NumberRandomiser, Randomiser
+    from discreet.collect.reporting.manifest_schema import MANIFEST
 else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
     "FEWEST_SENDERS",
     "FREQUENCY_ORACLES",
+    "MANIFEST",
     "NUMBER_RANDOMISERS",
     "CategoryQuestion",
     "Clear",

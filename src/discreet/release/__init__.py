@@ -58,10 +58,13 @@ if TYPE_CHECKING:
     from discreet.release.stored_answer import Answer, interval_level, warn_of
     from discreet.release.workloads.workload import Workload, take_workload
     from discreet.release.workloads.workload_run import run_workload
+    from discreet.release.workloads.workload_schema import WORKLOAD
+    from discreet.release.workloads.workload_template import draft_workload
 else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
+    "WORKLOAD",
     "Answer",
     "Apportionment",
     "Ask",
@@ -97,6 +100,7 @@ __all__ = [
     "check_nominal_epsilon",
     "check_terms",
     "describe_marker",
+    "draft_workload",
     "draw",
     "ends_of",
     "explain_ask",

@@ -137,6 +137,9 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     "lab compare": [
         Scene("lab-compare", plain("lab compare -w w farms --by status --custodian --trials 2"), blurred=True),
     ],
+    "plan init": [
+        Scene("plan-init", ["plan init tables.yaml", "plan init tables.yaml"], files=["tables.yaml"], together=True),
+    ],
     "plan": [
         Scene("plan", briefly("plan -w w work.yaml", "json")),
         Scene("plan-run", ways("plan -w w work.yaml --run --request-id all", "table json")),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.cli.delivery import write_draft
 from discreet.cli.help_screens import CommandGroup
 from discreet.cli.options import (
     AnalystOption,
@@ -14,6 +15,7 @@ from discreet.cli.options import (
     ReleaseFormat,
     ReleaseFormatOption,
     RequestIdOption,
+    UnusedWorkspace,
     WorkspaceOption,
     YesOption,
 )
@@ -32,8 +34,10 @@ def register(app: CommandGroup) -> None:
         "plan",
         short_help="Share a budget over many questions, and ask them",
         rich_help_panel="Analyst",
-        epilog="Example: discreet plan -w office tables.yaml --run --yes",
+        epilog="Examples: discreet plan init tables.yaml (a file to begin with) · "
+        "discreet plan -w office tables.yaml · discreet plan -w office tables.yaml --run --yes",
     )(plan)
+    app.command("plan init", hidden=True, epilog="Example: discreet plan init tables.yaml")(plan_init)
 
 
 def plan(
@@ -71,6 +75,18 @@ def plan(
         _show_plan(planned)
     if planned.shortfall is not None:
         raise QueryRefused(planned.shortfall)
+
+
+def plan_init(
+    file: Annotated[Path, typer.Argument(metavar="[WORKLOAD.yaml]", help="The file to write.")] = Path("workload.yaml"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Write a workload for the sample survey, with every key explained in a comment."""
+    from discreet.release import draft_workload
+
+    write_draft(file, draft_workload(file.name), overwrite=overwrite)
+    typer.echo(f"wrote {file}. Read it, change it, then: discreet plan {file}")
 
 
 def _confirm(planned: "Apportionment") -> bool:

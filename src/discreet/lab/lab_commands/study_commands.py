@@ -49,13 +49,11 @@ def init(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write a study that runs as it is, with every key explained in a comment."""
-    from discreet.files import write_whole
+    from discreet.cli import write_draft
     from discreet.lab.study.template import sample_template, template_for
 
     if sample and dataset is not None:
         raise UsageError("a study has one of --sample and --dataset.")
-    if file.exists() and not overwrite:
-        raise PathInvalid(f"'{file}' exists. Name another file, or replace it with --overwrite.", path=str(file))
     if dataset is None:
         text = sample_template(file.name)
     else:
@@ -63,10 +61,7 @@ def init(
 
         card, data = (_from(file, path) for path in dataset)
         text = template_for(read_card(dataset[0]), data=f"{{card: {card}, file: {data}}}", file=file.name)
-    try:
-        write_whole(file, text, durable=False)
-    except OSError as error:
-        raise PathInvalid(f"'{file}' cannot be written: {error.strerror}.", path=str(file)) from None
+    write_draft(file, text, overwrite=overwrite)
     typer.echo(f"wrote {file}. Read it, change it, then: discreet study run {file} --out DIR")
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from discreet.cards import Card, Column, ColumnKind, comment_block
+from discreet.cards import Card, Column, ColumnKind, draft_file
 from discreet.lab.study.queries import varies
 from discreet.lab.study.study_schema import STUDY
 
 __all__ = ["sample_template", "template_for"]
 
-_WIDTH: Final = 118
 _MODELS: Final = """
   - central
   - {model: local, categories: automatic, numbers: automatic, allocation: sampling, missing: public, counts: ratio}
@@ -82,17 +80,8 @@ def template_for(card: Card, *, data: str, file: str) -> str:
 
 
 def _write(file: str, said: Mapping[str, str], *, figures: str) -> str:
-    """Every key of a study with its meaning; what is not said stands as a comment, with an example."""
-    head = textwrap.wrap(STUDY.about.en, _WIDTH, initial_indent="# ", subsequent_indent="# ")
-    run = f"# Run it with: discreet study run {file} --out DIR      docs/study.md explains more."
-    blocks = ["\n".join([STUDY.editor_line, *head, run])]
-    values = {**_SAID, **said}
-    for key in STUDY.fields.keys:
-        value = values.get(key.name)
-        example = figures if key.name == "figures" else key.example
-        line = f"# {key.name}: {example}" if value is None else f"{key.name}: {value}".replace(": \n", ":\n")
-        blocks.append("\n".join([*comment_block(key), line]))
-    return "\n\n".join(blocks) + "\n"
+    use = f"Run it with: discreet study run {file} --out DIR      docs/study.md explains more."
+    return draft_file(STUDY, {**_SAID, **said}, use=use, examples={"figures": figures})
 
 
 def _ask(column: Column) -> str:
