@@ -1,6 +1,6 @@
 """`make bench`: every measurement, or those named: `python -m benchmarks noise ledger`.
 
-Some compare on data sets of others, in a folder: `python -m benchmarks privatebounds --data DIR`.
+Some compare on data sets of others, in a folder: `python -m benchmarks private_bounds --data DIR`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 NAMES = (
-    "coldstart",
+    "cold_start",
     "sample",
     "noise",
     "ledger",
@@ -26,7 +26,7 @@ NAMES = (
     "generated",
 )
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`
-COMPARED = ("privatebounds", "generator")  # take a folder of data
+COMPARED = ("private_bounds", "generator")  # take a folder of data
 
 
 def main(words: list[str]) -> None:

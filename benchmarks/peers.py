@@ -76,7 +76,7 @@ def _hold(contest: Contest, house: House, python: Path) -> tuple[dict[str, Figur
             missing[peer] = "not installed"
             continue
         asked = [contest.key, "3" if contest.bounded else "1"]
-        commands[peer] = [str(python), "-m", "benchmarks.peerwork", peer, file, *asked]
+        commands[peer] = [str(python), "-m", "benchmarks.peer_work", peer, file, *asked]
     while True:
         try:
             return take_turns(commands, rounds=contest.rounds), missing

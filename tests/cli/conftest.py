@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.clinic import CARD, ROWS, Result, Run
-from tests.cli.inprocess import call_here
+from tests.cli.in_process import call_here
 from tests.workspaces import fill
 
 

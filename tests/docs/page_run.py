@@ -22,7 +22,7 @@ import yaml
 from discreet.cards import parse_card
 from discreet.samples.sample_cards import survey_card, visits_card
 from discreet.sql.reader.questions import read_statement
-from tests.cli.inprocess import call_here
+from tests.cli.in_process import call_here
 from tests.docs.blocks import Block, Fate, read_blocks
 from tests.places import DOCS
 from tests.unit.sql.catalogue import Shelf

@@ -17,8 +17,8 @@ from discreet.sql.calculus import SEARCHED
 from discreet.sql.reader.measures import Found
 from discreet.sql.reader.questions import read_statement
 from discreet.sql.statement import Statement
-from tests.sqltext.populations import Population, population
-from tests.sqltext.statements import random_question
+from tests.sql_text.populations import Population, population
+from tests.sql_text.statements import random_question
 
 BLOCK: Final = 200
 

@@ -27,9 +27,9 @@ from discreet.sql.reader.from_clause import From, Tables
 from discreet.sql.reader.scopes import ScopedTable
 from discreet.sql.reader.typed_values import Typed
 from discreet.sql.reader.vocabulary import Identities
-from tests.sqltext.fuzz import embedded, run
-from tests.sqltext.populations import Population, populations
-from tests.sqltext.statements import random_question
+from tests.sql_text.fuzz import embedded, run
+from tests.sql_text.populations import Population, populations
+from tests.sql_text.statements import random_question
 
 pytestmark = pytest.mark.long
 

@@ -1,7 +1,7 @@
 """Random SQL text with hostile names: what is answered is what was asked, and nobody moves it further than is derived.
 
-Statements are named by seeds; `tests.sqltext` says how they are made and judged. Those of the quick run are the same in
-every run, those of the long run new in each: what was looked at once needs no second look.
+Statements are named by seeds; `tests.sql_text` says how they are made and judged. Those of the quick run are the same
+in every run, those of the long run new in each: what was looked at once needs no second look.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from discreet.engines.dialects import DUCKDB
 from discreet.sql import key_cells, sensitivity
 from discreet.sql.algebra import Field
 from tests.conformance.engines.plans import NullBecomesBound, planted
-from tests.sqltext.fuzz import Engines, embedded, read_only, run
-from tests.sqltext.statements import EVERY_OPERATOR
+from tests.sql_text.fuzz import Engines, embedded, read_only, run
+from tests.sql_text.statements import EVERY_OPERATOR
 
 BLOCK = 150
 QUICK = 20

@@ -12,8 +12,8 @@ from discreet.engines.engine import Engine
 from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from tests.conformance.engines.plans import POSTGRES_TYPES, Reader
-from tests.sqltext.fuzz import Engines, run
-from tests.sqltext.populations import Population
+from tests.sql_text.fuzz import Engines, run
+from tests.sql_text.populations import Population
 
 START = 500_000
 STATEMENTS = 500

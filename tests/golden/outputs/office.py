@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from tests.cli.inprocess import call_here
+from tests.cli.in_process import call_here
 
 __all__ = ["make_office"]
 

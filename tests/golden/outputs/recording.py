@@ -29,10 +29,10 @@ from discreet.mechanisms.mechanism import AdditiveMechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.selection import Choice, RunArrays
 from tests.cli.clinic import Result
-from tests.cli.inprocess import call_here
+from tests.cli.in_process import call_here
 from tests.golden.outputs.files import show_file, show_json
 from tests.golden.outputs.office import make_office
-from tests.golden.outputs.standin import load_model
+from tests.golden.outputs.stand_in import load_model
 from tests.workspaces import fill
 
 __all__ = ["Scene", "record", "still"]

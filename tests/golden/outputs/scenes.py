@@ -13,7 +13,7 @@ from tests.golden.outputs import troubles
 from tests.golden.outputs.objects import OBJECTS
 from tests.golden.outputs.recording import Scene
 from tests.golden.outputs.refusals import REFUSALS
-from tests.golden.outputs.standin import shelve_model
+from tests.golden.outputs.stand_in import shelve_model
 
 __all__ = ["LEFT_OUT", "SCENES", "list_scenes"]
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from random import Random
 from typing import Final
 
-from tests.sqltext.model import (
+from tests.sql_text.model import (
     Aggregate,
     Arith,
     Const,
@@ -24,10 +24,10 @@ from tests.sqltext.model import (
     output_sql,
     value_sql,
 )
-from tests.sqltext.names import Namer
-from tests.sqltext.populations import RULES, population
-from tests.sqltext.scope import Expressions, Visible
-from tests.sqltext.sources import Source, Sources
+from tests.sql_text.names import Namer
+from tests.sql_text.populations import RULES, population
+from tests.sql_text.scope import Expressions, Visible
+from tests.sql_text.sources import Source, Sources
 
 __all__ = ["EVERY_OPERATOR", "random_question"]
 

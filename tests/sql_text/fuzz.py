@@ -25,7 +25,7 @@ from discreet.release.measurement.pricing import Pricing
 from discreet.sql.reader import questions
 from discreet.sql.statement import Statement
 from tests.conformance.engines.plans import write_prepared
-from tests.sqltext.comparison import (
+from tests.sql_text.comparison import (
     Mismatch,
     Probe,
     compare,
@@ -35,11 +35,11 @@ from tests.sqltext.comparison import (
     require_listed,
     units_probe,
 )
-from tests.sqltext.interpreter import Interpreter, Seen, leaves_of
-from tests.sqltext.model import Question
-from tests.sqltext.neighbours import require_bounds, states_of
-from tests.sqltext.populations import Owned, Population, population
-from tests.sqltext.statements import WILD, random_question
+from tests.sql_text.interpreter import Interpreter, Seen, leaves_of
+from tests.sql_text.model import Question
+from tests.sql_text.neighbours import require_bounds, states_of
+from tests.sql_text.populations import Owned, Population, population
+from tests.sql_text.statements import WILD, random_question
 
 __all__ = ["Engines", "Result", "Violation", "embedded", "read_only", "run"]
 

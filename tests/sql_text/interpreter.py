@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from discreet.cards.card import Card, Column, ColumnKind
-from tests.sqltext.model import (
+from tests.sql_text.model import (
     Abs,
     Absent,
     Among,
@@ -50,7 +50,7 @@ from tests.sqltext.model import (
     Simple,
     UnitColumn,
 )
-from tests.sqltext.populations import PUBLIC, Owned, StoredRow
+from tests.sql_text.populations import PUBLIC, Owned, StoredRow
 
 __all__ = ["Cell", "Exact", "Interpreter", "Seen", "leaves_of"]
 

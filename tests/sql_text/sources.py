@@ -10,7 +10,7 @@ from random import Random
 from typing import Final, Literal
 
 from discreet.cards.card import Card, ColumnKind
-from tests.sqltext.model import (
+from tests.sql_text.model import (
     Between,
     Both,
     Col,
@@ -29,9 +29,9 @@ from tests.sqltext.model import (
     condition_sql,
     value_sql,
 )
-from tests.sqltext.names import ORDINARY, Namer, needs_quotes, quoted
-from tests.sqltext.populations import PUBLIC, Population
-from tests.sqltext.scope import Expressions, Number, Visible, visible_number
+from tests.sql_text.names import ORDINARY, Namer, needs_quotes, quoted
+from tests.sql_text.populations import PUBLIC, Population
+from tests.sql_text.scope import Expressions, Number, Visible, visible_number
 
 __all__ = ["DEEPEST", "Source", "Sources"]
 

@@ -21,11 +21,11 @@ from discreet.release.measurement.pricing import MeasurePrice
 from discreet.sql.algebra import Extreme, Quantile
 from discreet.sql.sensitivity import Sensitivities
 from discreet.sql.statement import Statement
-from tests.sqltext.comparison import Mismatch, Probe, real_side
-from tests.sqltext.interpreter import Cell, Exact, Seen
-from tests.sqltext.model import Question
-from tests.sqltext.populations import Datum, Owned, Population, StoredRow, cut_weight, extremes, knows_members
-from tests.sqltext.populations import population as find_population
+from tests.sql_text.comparison import Mismatch, Probe, real_side
+from tests.sql_text.interpreter import Cell, Exact, Seen
+from tests.sql_text.model import Question
+from tests.sql_text.populations import Datum, Owned, Population, StoredRow, cut_weight, extremes, knows_members
+from tests.sql_text.populations import population as find_population
 
 __all__ = ["require_bounds", "states_of"]
 

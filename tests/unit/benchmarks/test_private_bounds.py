@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.privatebounds import EPSILONS, RULES, run
+from benchmarks.private_bounds import EPSILONS, RULES, run
 
 
 @pytest.mark.long

@@ -2,7 +2,7 @@
 
 Each figure is the mean relative error over the queries of a data set and `RUNS` runs each, search and answer together.
 Under replace-one it is public which rows have a value, as the thesis assumes; under add-remove nothing is, and a mean
-divides a noisy sum by a noisy count. `python -m benchmarks privatebounds --data DIR`; without data, breast alone.
+divides a noisy sum by a noisy count. `python -m benchmarks private_bounds --data DIR`; without data, breast alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A worker of another library: COUNT, SUM and AVG of income by a public key. Runs in .venv-peers, without Discreet.
 
-python -m benchmarks.peerwork opendp|diffprivlib FILE province|place ROWS_PER_UNIT
+python -m benchmarks.peer_work opendp|diffprivlib FILE province|place ROWS_PER_UNIT
 """
 
 from __future__ import annotations

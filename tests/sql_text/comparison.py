@@ -18,9 +18,9 @@ from discreet.sql.algebra import Extreme, Filter, Quantile, Rows, Total, Units, 
 from discreet.sql.outputs import Arithmetic, Comparison, Constant, KeyShown, Magnitude, Mean, Noted, Pick, Spread
 from discreet.sql.outputs import Output as Shown
 from discreet.sql.statement import KeyFace, Statement
-from tests.sqltext.interpreter import Cell, Exact, Seen
-from tests.sqltext.model import Leaf, OutAbs, OutArith, OutConst, OutPick, Output, Question, ShownKey
-from tests.sqltext.populations import Owned
+from tests.sql_text.interpreter import Cell, Exact, Seen
+from tests.sql_text.model import Leaf, OutAbs, OutArith, OutConst, OutPick, Output, Question, ShownKey
+from tests.sql_text.populations import Owned
 
 __all__ = [
     "Mismatch",

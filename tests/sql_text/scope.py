@@ -8,7 +8,7 @@ from fractions import Fraction
 from random import Random
 from typing import Final, Literal
 
-from tests.sqltext.model import (
+from tests.sql_text.model import (
     Abs,
     Absent,
     Among,
@@ -30,8 +30,8 @@ from tests.sqltext.model import (
     Searched,
     Simple,
 )
-from tests.sqltext.names import needs_quotes, quoted
-from tests.sqltext.populations import TEXTS
+from tests.sql_text.names import needs_quotes, quoted
+from tests.sql_text.populations import TEXTS
 
 __all__ = ["Expressions", "Number", "Visible", "visible_number"]
 
