@@ -46,7 +46,7 @@ def list_loaded(name: str, folder: Path) -> list[str]:
             session.add(home / "clinic.csv", confirm=lambda _: True)
 
     fill(folder, "a cold command", make)
-    command = [sys.executable, "-I", "-c", SCRIPT, *COMMANDS[name]]
+    command = [sys.executable, "-P", "-c", SCRIPT, *COMMANDS[name]]
     done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, env=dict(os.environ))
     return done.stdout.partition("LOADED\n")[2].splitlines()
 
