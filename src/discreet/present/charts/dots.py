@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.present.charts.chart_marks import draw_shape
 from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale
 from discreet.present.charts.lettering import clean, shorten, text_width, wrap
 from discreet.present.pages.html_page import Drawn
@@ -119,7 +120,7 @@ def _draw_heading(
         if look is None:
             canvas.line(x, y - 4, x + 12, y - 4, stroke=INK, thickness=1.4)
         else:
-            _draw_shape(canvas, look[1], x + 6, y - 4, look[0], _RADIUS + 1)
+            draw_shape(canvas, look[1], x + 6, y - 4, colour=look[0], size=_RADIUS + 1)
         canvas.text(x + 17, y, label, size=11)
         x += wide
     return y + 26
@@ -160,7 +161,7 @@ def _draw_panel(
             with canvas.told(f"{one.label}: {mark.middle:.4g} ({mark.low:.4g} to {mark.high:.4g})"):
                 if mark.low < mark.high:
                     canvas.line(x, place(mark.low), x, place(mark.high), stroke=colour, thickness=1.1)
-                _draw_shape(canvas, shape, x, place(mark.middle), colour, _RADIUS)
+                draw_shape(canvas, shape, x, place(mark.middle), colour=colour, size=_RADIUS)
 
 
 def _decades(values: Sequence[float]) -> tuple[int, int]:
@@ -201,23 +202,3 @@ def _draw_names(canvas: Canvas, columns: Sequence[tuple[str, str]], top: float) 
     for place, label in enumerate(labels):
         canvas.text(_EDGE + wide * (place // rows), top + 14 * (place % rows) + 12, label, size=_NAME_SIZE, fill=SOFT)
     return top + 14 * rows + 6
-
-
-def _draw_shape(canvas: Canvas, shape: str, x: float, y: float, colour: str, size: float) -> None:
-    match shape:
-        case "circle":
-            canvas.dots([(x, y)], radius=size, fill=colour)
-        case "square":
-            canvas.rectangle(x - size * 0.9, y - size * 0.9, 1.8 * size, 1.8 * size, fill=colour)
-        case "up":
-            canvas.polygon([(x - size, y + size), (x + size, y + size), (x, y - 1.2 * size)], fill=colour)
-        case "down":
-            canvas.polygon([(x - size, y - size), (x + size, y - size), (x, y + 1.2 * size)], fill=colour)
-        case "diamond":
-            far = 1.3 * size
-            canvas.polygon([(x - far, y), (x, y - far), (x + far, y), (x, y + far)], fill=colour)
-        case "cross":
-            canvas.line(x - size, y - size, x + size, y + size, stroke=colour, thickness=1.6)
-            canvas.line(x - size, y + size, x + size, y - size, stroke=colour, thickness=1.6)
-        case _:
-            canvas.line(x - 1.4 * size, y, x + 1.4 * size, y, stroke=colour, thickness=2)

@@ -55,15 +55,14 @@ _QUESTION: Final = (
 Progress = Callable[[str], None]
 
 
-def write_report(folder: Path, *, jobs: int = 1, progress: Progress | None = None) -> Path:
+def write_report(folder: Path, *, png: bool = False, progress: Progress | None = None) -> Path:
     """Make figures/ and report.html of a finished study's folder anew; return the path of the report.
 
-    Figures are drawn by `jobs` processes, this one among them.
-    `progress` is told the name of each figure before it is drawn. PathInvalid when there is no finished study,
-    ExtraMissing without the extra 'study'.
+    Figures are written as SVG, with `png` also as PNG, which needs the extra 'png' (ExtraMissing) and a font (Refused).
+    `progress` is told the name of each figure before it is drawn. PathInvalid when there is no finished study.
     """
     findings = read_findings(folder)
-    drawn = draw_figures(findings, jobs=jobs, progress=progress)
+    drawn = draw_figures(findings, png=png, progress=progress)
     file = folder / "report.html"
     write_whole(file, _page(findings, drawn), durable=False)
     return file
