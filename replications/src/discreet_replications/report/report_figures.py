@@ -154,7 +154,12 @@ def _draw_panel(comparison: PrintedComparison, query: StudyQuery, model: str) ->
     epsilons = sorted(float(line.epsilon) for line in first)
     naive = tuple((float(line.epsilon), line.naive) for line in first if line.naive > 0)
     theirs = tuple((float(line.epsilon), line.theirs) for line in first if line.theirs)
-    marks: list[PanelMark] = [LineMark(naive, _RECIPE.colour, 2.0, _DOTS), PointMarks(naive, _RECIPE, 4.5)]
+    # The report's points are large and lie below, so that the recipe's can be seen within them.
+    marks: list[PanelMark] = [
+        LineMark(naive, _RECIPE.colour, 2.0, _DOTS),
+        PointMarks(theirs, _THEIRS, 7.0),
+        PointMarks(naive, _RECIPE, 4.5),
+    ]
     values = [value for _, value in (*naive, *theirs)]
     for place, mechanism in enumerate(MODELS[model] or (None,)):
         lines = comparison.pick(query=query, model=model, mechanism=mechanism)
@@ -165,7 +170,6 @@ def _draw_panel(comparison: PrintedComparison, query: StudyQuery, model: str) ->
         )
         marks += [LineMark(expected, look.colour, 2.2), PointMarks(measured, look, 4.5)]
         values += [value for _, value in (*expected, *measured)]
-    marks.append(PointMarks(theirs, _THEIRS))
     unit = f" ({_UNITS[query.column]})" if query.column in _UNITS else ""
     across = log_axis(epsilons, at=[(epsilon, f"{epsilon:g}") for epsilon in epsilons], label="ε")
     return PlotPanel(across, log_axis(values), tuple(marks), f"{short_label(query).capitalize()}{unit}")

@@ -124,8 +124,6 @@ def report(
             f"'{directory}' holds no complete study. Make one with: discreet study run STUDY.yaml --out {directory}",
             path=str(directory),
         )
-    if png:
-        require_png()
     made = _report(directory, png=png)
     if output is Format.JSON:
         show_json({"report": str(made)})

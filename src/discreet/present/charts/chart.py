@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -26,7 +27,7 @@ from discreet.present.charts.chart_marks import (
     draw_shape,
 )
 from discreet.present.charts.drawing import GRID, INK, PAPER, SOFT, Canvas, contrast_ink, diverge
-from discreet.present.charts.lettering import clean, isolate, shorten, text_width, wrap
+from discreet.present.charts.lettering import clean, isolate, shorten, tell_number, text_width, wrap
 from discreet.present.pages.html_page import Drawn
 
 __all__ = ["Chart", "ChartKey", "EndLabel", "KeySample", "PanelRow", "PlotPanel", "draw_chart"]
@@ -43,7 +44,7 @@ _NAMES: Final = 176.0
 _NAMES_BESIDE: Final = 132.0  # names of lines, where several panels have some
 _ENDS: Final = 232.0
 _FAINT: Final = 0.1  # smaller negative values are as good as 0
-_HATCHING: Final = "#9aa3ad"
+_RULE: Final = "#9aa3ad"
 
 
 class KeySample(StrEnum):
@@ -159,11 +160,16 @@ def _draw_list(canvas: Canvas, listed: Sequence[str], y: float) -> float:
     if not listed:
         return y
     room = _WIDTH - 2 * _EDGE
-    across = max(1, int(room / (max(text_width(clean(text), _SMALL) for text in listed) + 12)))
-    rows = -(-len(listed) // across)
-    for column in range(across):
-        lines = [shorten(clean(text), room, _SMALL) for text in listed[column * rows : (column + 1) * rows]]
-        _write(canvas, _EDGE + room * column / across, y, lines, _SMALL)
+    for across in range(min(4, len(listed)), 0, -1):
+        rows = -(-len(listed) // across)
+        columns = [[clean(text) for text in listed[at : at + rows]] for at in range(0, len(listed), rows)]
+        widths = [max(text_width(text, _SMALL) for text in column) + 24 for column in columns]
+        if sum(widths) - 24 <= room:
+            break
+    x = _EDGE
+    for column, wide in zip(columns, widths, strict=True):
+        _write(canvas, x, y, [shorten(text, room, _SMALL) for text in column], _SMALL)
+        x += wide
     return y + rows * _LEADING * _SMALL + 8
 
 
@@ -225,9 +231,8 @@ def _draw_row(canvas: Canvas, row: PanelRow, grid: _Grid, y: float) -> float:
     feet = []
     for place, panel in enumerate(row.panels):
         left = grid.start(place) + grid.lefts[place]
-        plot = _Plot(panel, left, left + grid.width, top, top + row.height)
-        room = grid.lefts[place] - 10
-        feet.append(_draw_panel(canvas, plot, room))
+        plot = _Plot.of(panel, left, left + grid.width, top, top + row.height)
+        feet.append(_draw_panel(canvas, plot, grid.lefts[place] - 10))
     return max(feet)
 
 
@@ -241,22 +246,20 @@ def _draw_head(canvas: Canvas, panel: PlotPanel, grid: _Grid, column: int, y: fl
 
 @dataclass(frozen=True, slots=True)
 class _Plot:
-    """A panel at its place on the canvas."""
+    """A panel at its place on the canvas, with its scales."""
 
     panel: PlotPanel
     left: float
     right: float
     top: float
     foot: float
+    across: AxisScale
+    up: AxisScale
 
-    @property
-    def across(self) -> AxisScale:
-        return self.panel.across.scale(self.left, self.right)
-
-    @property
-    def up(self) -> AxisScale:
-        axis = self.panel.up
-        return axis.scale(self.top, self.foot) if axis.kind is AxisKind.NAMES else axis.scale(self.foot, self.top)
+    @classmethod
+    def of(cls, panel: PlotPanel, left: float, right: float, top: float, foot: float) -> _Plot:
+        ends = (top, foot) if panel.up.kind is AxisKind.NAMES else (foot, top)
+        return cls(panel, left, right, top, foot, panel.across.scale(left, right), panel.up.scale(*ends))
 
 
 def _draw_panel(canvas: Canvas, plot: _Plot, room: float) -> float:
@@ -279,8 +282,8 @@ def _draw_grid(canvas: Canvas, plot: _Plot, *, named: bool) -> None:
     for value, _ in () if named else plot.panel.up.ticks:
         y = plot.up(value)
         canvas.line(plot.left, y, plot.right, y, stroke=GRID)
-    canvas.line(plot.left, plot.foot, plot.right, plot.foot, stroke=_HATCHING)
-    canvas.line(plot.left, plot.top, plot.left, plot.foot, stroke=_HATCHING)
+    canvas.line(plot.left, plot.foot, plot.right, plot.foot, stroke=_RULE)
+    canvas.line(plot.left, plot.top, plot.left, plot.foot, stroke=_RULE)
 
 
 def _draw_names(canvas: Canvas, plot: _Plot, room: float) -> None:
@@ -352,10 +355,7 @@ def _draw_points(canvas: Canvas, plot: _Plot, mark: PointMarks) -> None:
     look = mark.look
     for number, place in enumerate(mark.places):
         x, y = _place(plot, place)
-        if mark.told:
-            with canvas.told(mark.told[number]):
-                draw_shape(canvas, look.shape, x, y, colour=look.colour, size=mark.size, filled=look.filled)
-        else:
+        with canvas.told(mark.told[number]) if mark.told else nullcontext():
             draw_shape(canvas, look.shape, x, y, colour=look.colour, size=mark.size, filled=look.filled)
 
 
@@ -377,14 +377,14 @@ def _draw_matrix(canvas: Canvas, plot: _Plot, mark: MatrixMark) -> None:
     wide, high = plot.right - plot.left, plot.foot - plot.top
     number = max(len(mark.names), 1)
     if any(value is None for line in mark.lines for value in line):
-        canvas.hatch(plot.left, plot.top, wide, high, stroke=_HATCHING, gap=12)
+        canvas.hatch(plot.left, plot.top, wide, high, stroke=_RULE, gap=12)
     for row, line in enumerate(mark.lines):
         for column, value in enumerate(line):
             if value is None:
                 continue
             x, y = plot.left + wide * column / number, plot.top + high * row / number
             first, second = (isolate(clean(mark.names[place])) for place in (row, column))
-            told = f"{first}, {second}: {value:.2f}".replace("-", "−")
+            told = f"{first}, {second}: {tell_number(value, 'en', decimals=2)}"
             _draw_cell(canvas, value, (x, y, wide / number, high / number), told)
 
 
@@ -427,9 +427,9 @@ def _draw_sample(canvas: Canvas, key: ChartKey, x: float, middle: float) -> None
     if key.sample in (KeySample.BLOCK, KeySample.HATCHED):
         hatched = key.sample is KeySample.HATCHED
         fill = PAPER if hatched else look.colour
-        canvas.rectangle(x, middle - 7, wide, 14, fill=fill, stroke=_HATCHING, thickness=0.6)
+        canvas.rectangle(x, middle - 7, wide, 14, fill=fill, stroke=_RULE, thickness=0.6)
         if hatched:
-            canvas.hatch(x, middle - 7, wide, 14, stroke=_HATCHING)
+            canvas.hatch(x, middle - 7, wide, 14, stroke=_RULE)
         return
     if key.sample is not KeySample.POINT:
         thickness = 2.0 if key.sample is KeySample.WHISKER else 2.5

@@ -98,7 +98,8 @@ def log_axis(values: Iterable[float], *, at: Sequence[tuple[float, str]] = (), l
     low, high = (min(known), max(known)) if known else (1.0, 10.0)
     room = max(0.05 * math.log10(high / low), 0.02)
     low, high = low / 10**room, high * 10**room
-    return ChartAxis(low, high, tuple(at) or _round_between(low, high), AxisKind.LOG, label)
+    ticks = tuple(at) or _round_between(low, high)
+    return ChartAxis(min(low, ticks[0][0]), max(high, ticks[-1][0]), ticks, AxisKind.LOG, label)
 
 
 def _round_between(low: float, high: float) -> tuple[tuple[float, str], ...]:

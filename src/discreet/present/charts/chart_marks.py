@@ -105,15 +105,15 @@ class BlockMarks:
 
 @dataclass(frozen=True, slots=True)
 class MatrixMark:
-    """Values between -1 and 1 in lines and columns: coloured by sign and size, hatched where there is none."""
+    """Values in lines and columns: coloured by sign and size from -1 to 1, hatched where there is none."""
 
     lines: tuple[tuple[float | None, ...], ...]
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
         values = [value for line in self.lines for value in line if value is not None]
-        if not all(abs(value) <= 1 for value in values):
-            raise ValueError("a matrix holds values between -1 and 1")
+        if not all(map(math.isfinite, values)):
+            raise ValueError("a matrix holds finite values")
         if {len(self.lines), *map(len, self.lines)} != {len(self.names)}:
             raise ValueError("a matrix has as many names as lines and columns")
 

@@ -224,6 +224,7 @@ def test_the_words_of_every_figure_stay_on_it(reported: _Reported) -> None:
         assert list(beyond_edges(file.read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.usefixtures("a_font")
 def test_png_files_are_written_on_request(folder: Path) -> None:
     write_report(folder, png=True)
     files = {file.name: file.read_bytes() for file in (folder / "figures").iterdir()}

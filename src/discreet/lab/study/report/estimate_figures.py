@@ -139,7 +139,8 @@ def _panel(
     shown = [one for one in series if (one, epsilon) in asked.panels]
     for place, one in enumerate(shown):
         heights = [row + ((place + 0.5) / len(shown) - 0.5) * 0.8 for row in range(len(order))]
-        told = [f"{name}, {asked.label_of(one)}, ε = {epsilon:g}" for name in names]
+        label = asked.label_of(one)
+        told = [f"{name}, {label}, ε = {epsilon:g}" for name in names]
         marks += _estimates(asked.panels[one, epsilon], order, heights, told, look_of(one, asked.series))
     return PlotPanel(axis, name_axis(names), tuple(marks), title=f"ε = {epsilon:g}", bare=bare)
 

@@ -89,7 +89,7 @@ def draw_correlations(
         tuple(PanelRow(tuple(panels[at : at + across]), _SIDES[across]) for at in range(0, len(panels), across)),
         legend=(*keys, ChartKey("no value", Look(TRUTH), KeySample.HATCHED)),
         listed=tuple(f"{place}  {label}" for place, label in enumerate(told, start=1)),
-        notes="A stroke marks what is negative. Hatched: no value can be given (suppressed, undefined, or no two "
+        notes="A stroke marks what is below −0.1. Hatched: no value can be given (suppressed, undefined, or no two "
         "answers of a person are linked).",
         small_print=SMALL_PRINT,
     )
@@ -118,9 +118,7 @@ def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> Matrix:
     for row in rows:
         i, j = places[row["first"]], places[row["second"]]
         value = row[side]
-        # What is corrected for noise may lie a little beyond 1.
-        known = None if value is None or math.isnan(value) else min(max(value, -1.0), 1.0)
-        matrix[i][j] = matrix[j][i] = known
+        matrix[i][j] = matrix[j][i] = None if value is None or math.isnan(value) else value
     return tuple(map(tuple, matrix))
 
 

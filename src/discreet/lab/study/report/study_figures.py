@@ -13,7 +13,7 @@ from typing import Final
 
 from discreet.files import write_whole
 from discreet.lab.study.findings.study_findings import Findings, Series
-from discreet.present import Chart, Drawn, draw_chart, draw_png, picture_file
+from discreet.present import Chart, Drawn, draw_chart, draw_png, picture_file, require_png
 
 __all__ = ["SMALL_PRINT", "anchors", "chosen_epsilons", "draw_figures", "facet", "slug", "write_charts"]
 
@@ -42,7 +42,9 @@ def _list_charts(findings: Findings) -> Iterator[Chart]:
 def write_charts(
     charts: Iterable[Chart], folder: Path, *, png: bool = False, progress: Progress | None = None
 ) -> dict[str, Drawn]:
-    """Draw these and write each as SVG, and as PNG where that is asked for."""
+    """Draw these and write each as SVG, and as PNG where that is asked for (ExtraMissing, Refused without a font)."""
+    if png:
+        require_png()
     folder.mkdir(exist_ok=True)
     drawn = {}
     for chart in charts:
