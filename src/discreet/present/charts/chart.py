@@ -39,6 +39,8 @@ _TITLE: Final = 23.0
 _HEAD: Final = 19.0
 _TYPE: Final = 17.0
 _SMALL: Final = 15.0
+_ROOM: Final = _WIDTH - 2 * _EDGE
+_LINE_ROOM: Final = 0.86 * _ROOM  # of lines of prose: DejaVu Sans, which some machines have alone, runs wider
 _LEADING: Final = 1.22  # from one line of text to the next, in parts of its size
 _NAMES: Final = 176.0
 _NAMES_BESIDE: Final = 132.0  # names of lines, where several panels have some
@@ -132,17 +134,16 @@ class Chart:
 def draw_chart(chart: Chart) -> Drawn:
     """The drawing of a chart."""
     canvas = Canvas(_WIDTH, 0)
-    room = _WIDTH - 2 * _EDGE
-    y = _write(canvas, _EDGE, 10.0, wrap(clean(chart.title), room, _TITLE, lines=3, bold=True), _TITLE, bold=True)
+    y = _write(canvas, _EDGE, 10.0, wrap(clean(chart.title), _LINE_ROOM, _TITLE, lines=3, bold=True), _TITLE, bold=True)
     if chart.subtitle:
-        y = _write(canvas, _EDGE, y + 2, wrap(clean(chart.subtitle), room, _TYPE, lines=3), _TYPE, fill=SOFT)
-    y = _draw_keys(canvas, chart.legend, _EDGE, y + 4, room)
+        y = _write(canvas, _EDGE, y + 2, wrap(clean(chart.subtitle), _LINE_ROOM, _TYPE, lines=3), _TYPE, fill=SOFT)
+    y = _draw_keys(canvas, chart.legend, _EDGE, y + 4, _ROOM)
     grid = _measure(chart.rows)
     for row in chart.rows:
         y = _draw_row(canvas, row, grid, y + 10)
     y = _draw_list(canvas, chart.listed, y + 6)
     if chart.notes:
-        y = _write(canvas, _EDGE, y, wrap(clean(chart.notes), room, _SMALL, lines=6), _SMALL, fill=SOFT)
+        y = _write(canvas, _EDGE, y, wrap(clean(chart.notes), _LINE_ROOM, _SMALL, lines=6), _SMALL, fill=SOFT)
     if chart.small_print:
         y = _write(canvas, _WIDTH - _EDGE, y, [clean(chart.small_print)], _SMALL, fill=SOFT, anchor="end")
     canvas.height = y + 8
@@ -159,16 +160,15 @@ def _draw_list(canvas: Canvas, listed: Sequence[str], y: float) -> float:
     """In as many columns as fit; returns where they end."""
     if not listed:
         return y
-    room = _WIDTH - 2 * _EDGE
     for across in range(min(4, len(listed)), 0, -1):
         rows = -(-len(listed) // across)
         columns = [[clean(text) for text in listed[at : at + rows]] for at in range(0, len(listed), rows)]
         widths = [max(text_width(text, _SMALL) for text in column) + 24 for column in columns]
-        if sum(widths) - 24 <= room:
+        if sum(widths) - 24 <= _LINE_ROOM:
             break
     x = _EDGE
     for column, wide in zip(columns, widths, strict=True):
-        _write(canvas, x, y, [shorten(text, room, _SMALL) for text in column], _SMALL)
+        _write(canvas, x, y, [shorten(text, _LINE_ROOM, _SMALL) for text in column], _SMALL)
         x += wide
     return y + rows * _LEADING * _SMALL + 8
 
@@ -200,7 +200,7 @@ def _measure(rows: Sequence[PanelRow]) -> _Grid:
     widest = _NAMES if named == 1 else _NAMES_BESIDE
     lefts = tuple(max(_left_of(panel, widest) for panel in column) for column in panels)
     rights = tuple(max(_right_of(panel) for panel in column) for column in panels)
-    width = (_WIDTH - 2 * _EDGE - sum(lefts) - sum(rights) - _GAP * (columns - 1)) / columns
+    width = (_ROOM - sum(lefts) - sum(rights) - _GAP * (columns - 1)) / columns
     titles = [(panel.title, width + rights[place]) for place, column in enumerate(panels) for panel in column]
     fit = all(text_width(clean(title), _HEAD, bold=True) <= room for title, room in titles)
     return _Grid(lefts, rights, width, fit and not any(panel.keys for column in panels for panel in column))
@@ -221,11 +221,10 @@ def _right_of(panel: PlotPanel) -> float:
 
 
 def _draw_row(canvas: Canvas, row: PanelRow, grid: _Grid, y: float) -> float:
-    room = _WIDTH - 2 * _EDGE
     if row.title:
-        y = _write(canvas, _EDGE, y, wrap(clean(row.title), room, _HEAD, lines=2, bold=True), _HEAD, bold=True)
+        y = _write(canvas, _EDGE, y, wrap(clean(row.title), _LINE_ROOM, _HEAD, lines=2, bold=True), _HEAD, bold=True)
     if row.legend:
-        y = _draw_keys(canvas, row.legend, _EDGE, y + 2, room) + 6
+        y = _draw_keys(canvas, row.legend, _EDGE, y + 2, _ROOM) + 6
     # The plots of a row begin at the same height: below the longest of their titles and keys.
     top = max(_draw_head(canvas, panel, grid, place, y) for place, panel in enumerate(row.panels)) + 6
     feet = []
