@@ -81,7 +81,7 @@ def measure(folder: Path, *, rows: int, runs: int) -> dict[str, Any]:
     )
     processor = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
     watch.tell("figures and report", 0, 0)
-    write_report(folder / "study", jobs=JOBS)
+    write_report(folder / "study")
     watch.stop()
     spent: dict[str, float] = defaultdict(float)
     memory: dict[int, float] = defaultdict(float)

@@ -59,3 +59,15 @@ def _own_keys(_own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("keys")
+
+
+@pytest.fixture
+def a_font() -> None:
+    """For tests that draw a PNG: they are skipped where no font is installed."""
+    from discreet.errors import Refused
+    from discreet.present import require_png
+
+    try:
+        require_png()
+    except Refused as refused:
+        pytest.skip(str(refused))

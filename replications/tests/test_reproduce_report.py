@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,14 @@ pytestmark = pytest.mark.long
 HEADER = "epsilon,model,statistic,province,column,code,original,protected,abs_error\n"
 
 
-def test_wrong_calls_are_told(run: Run, tmp_path: Path) -> None:
+def test_wrong_calls_are_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("reproduce", "report", "--theirs", "none.csv", code=2).err.startswith("PathInvalid")
     assert "rows" in run("reproduce", "report", "--rows", "12", code=1).err
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("mine")
     assert run("reproduce", "report", "--out", "taken", code=2).err.startswith("PathInvalid: 'taken' holds something")
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    assert run("reproduce", "report", "--png", code=2).err.startswith("ExtraMissing: A figure as PNG")
     assert not (tmp_path / "reproduction-report").exists()
 
 

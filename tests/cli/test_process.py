@@ -19,7 +19,7 @@ from tests.cli.clinic import Run, heed_interrupts
 BY_TOWN = "SELECT town, COUNT(*) AS people FROM clinic GROUP BY town"
 ASK = ("query", "-w", "w", BY_TOWN, "--epsilon", "0.5")
 DISCREET = (sys.executable, "-m", "discreet")
-HEAVY = ("pandas", "matplotlib", "scipy", "torch", "pyspark", "sklearn", "polars", "psycopg")
+HEAVY = ("pandas", "resvg_py", "scipy", "torch", "pyspark", "sklearn", "polars", "psycopg")
 
 
 def test_an_answer_leaves_with_0_and_on_standard_output_alone(clinic: Path, process: Run) -> None:

@@ -48,6 +48,16 @@ def test_the_report_is_made_and_made_anew(run: Run, tmp_path: Path) -> None:
     assert report.is_file()
 
 
+def test_a_png_that_cannot_be_drawn_is_told_before_the_run(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, CENTRAL)
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    wrong = run("study", "run", "study.yaml", "--out", "out", "--png", code=2)
+    assert wrong.err.startswith("ExtraMissing: A figure as PNG needs the extra 'png'.")
+    assert not (tmp_path / "out").exists()
+
+
 def test_wrong_calls_are_told(run: Run, tmp_path: Path) -> None:
     write(tmp_path, CENTRAL.replace("runs: 3", "run: 3"))
     wrong = run("study", "run", "study.yaml", "--out", "out", code=1)

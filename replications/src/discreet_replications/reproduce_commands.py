@@ -51,6 +51,9 @@ def report(
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Processes; the results are the same for any. Default: the cores.")
     ] = None,
+    png: Annotated[
+        bool, typer.Option("--png", help="Figures as PNG too, beside their SVG; needs the extra png.")
+    ] = False,
     workspace: UnusedWorkspace = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
@@ -59,7 +62,7 @@ def report(
 
     try:
         with show_progress() as text:
-            done = reproduce_report(out, theirs=theirs, rows=rows, runs=runs, jobs=jobs, progress=text)
+            done = reproduce_report(out, theirs=theirs, rows=rows, runs=runs, jobs=jobs, png=png, progress=text)
     except KeyboardInterrupt:
         show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
         raise typer.Exit(_INTERRUPTED) from None

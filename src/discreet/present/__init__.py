@@ -12,10 +12,40 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.present.charts.bar_chart import draw_bars
+    from discreet.present.charts.chart import (
+        Chart,
+        ChartKey,
+        EndLabel,
+        KeySample,
+        PanelRow,
+        PlotPanel,
+        draw_chart,
+    )
+    from discreet.present.charts.chart_axes import (
+        ChartAxis,
+        log_axis,
+        name_axis,
+        number_axis,
+        percent_axis,
+        root_axis,
+    )
+    from discreet.present.charts.chart_marks import (
+        SHAPES,
+        BandMark,
+        BlockMarks,
+        LineMark,
+        Look,
+        MatrixMark,
+        PanelMark,
+        PointMarks,
+        SpanMarks,
+    )
     from discreet.present.charts.densities import draw_densities
+    from discreet.present.charts.drawing import diverge
     from discreet.present.charts.heat_map import draw_heat_map
     from discreet.present.charts.lettering import borne_decimals, screen_width, tell_number
-    from discreet.present.charts.pictures import check_picture, plot, write_picture
+    from discreet.present.charts.pictures import check_picture, picture_file, plot, write_picture
+    from discreet.present.charts.raster import draw_png, require_png
     from discreet.present.formats.arrow import to_arrow, to_pandas, to_polars
     from discreet.present.formats.html import fragment
     from discreet.present.formats.json import (
@@ -52,10 +82,26 @@ else:
 __all__ = [
     "CAPPED",
     "ESTIMATORS",
+    "SHAPES",
     "STORED",
+    "BandMark",
+    "BlockMarks",
+    "Chart",
+    "ChartAxis",
+    "ChartKey",
     "Drawn",
+    "EndLabel",
+    "KeySample",
+    "LineMark",
     "Listed",
+    "Look",
     "Markup",
+    "MatrixMark",
+    "PanelMark",
+    "PanelRow",
+    "PlotPanel",
+    "PointMarks",
+    "SpanMarks",
     "Writing",
     "about_collection",
     "borne_decimals",
@@ -67,9 +113,12 @@ __all__ = [
     "csv_columns",
     "csv_text",
     "describe",
+    "diverge",
     "draw_bars",
+    "draw_chart",
     "draw_densities",
     "draw_heat_map",
+    "draw_png",
     "element",
     "facts",
     "fields",
@@ -77,7 +126,14 @@ __all__ = [
     "infer_format",
     "join",
     "list_messages",
+    "log_axis",
+    "name_axis",
+    "number_axis",
+    "percent_axis",
+    "picture_file",
     "plot",
+    "require_png",
+    "root_axis",
     "save",
     "say_accuracy",
     "say_basis",

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from discreet.cards import Card
 from discreet.errors import PathInvalid
-from discreet.lab.study.report.study_figures import require_drawing
-from discreet.lab.study.runner import default_jobs, run_study
+from discreet.lab.study.runner import run_study
 from discreet.lab.study.study_config import StudyConfig
 from discreet.lab.study.study_reader import parse_study
 from discreet.lab.study.study_rows import study_card
+from discreet.present import require_png
 from discreet_replications.report.agreement import Agreement, agree, tell_agreement, tell_faults, tell_gain
 from discreet_replications.report.printed_comparison import PrintedComparison, compare, merge_theirs, write_lines
 from discreet_replications.report.printed_errors import Theirs, printed_tables, read_theirs
@@ -108,21 +108,24 @@ def reproduce_report(
     rows: int = ROWS,
     runs: int = RUNS,
     jobs: int | None = None,
+    png: bool = False,
     progress: Progress | None = None,
 ) -> ReportReproduction:
     """Run the study into `folder`/study, or go on with it, and write the comparison beside it.
 
     `theirs` is the tidy file of the report's result tables; without it the printed ones are compared. PathInvalid when
-    the folder holds anything else, ExtraMissing without the extra 'study'.
+    the folder holds anything else. With `png` figures are PNG too: ExtraMissing without the extra 'png', Refused
+    without a font.
     """
-    require_drawing()
+    if png:
+        require_png()
     config = report_study(rows=rows, runs=runs)
     errors, source = merge_theirs(None if theirs is None else read_theirs(theirs))
     _claim(folder)
     done = run_study(config, folder / "study", base=folder, jobs=jobs, progress=progress)
     text = progress or (lambda _stage, _done, _all: None)
     text("drawing figures", done.tasks, done.tasks)
-    return _write(folder, config, errors, source, seconds=done.seconds, jobs=jobs or default_jobs())
+    return _write(folder, config, errors, source, seconds=done.seconds, png=png)
 
 
 def _claim(folder: Path) -> None:
@@ -135,22 +138,23 @@ def _claim(folder: Path) -> None:
 
 
 def _write(
-    folder: Path, config: StudyConfig, theirs: Theirs, source: str, *, seconds: float, jobs: int
+    folder: Path, config: StudyConfig, theirs: Theirs, source: str, *, seconds: float, png: bool
 ) -> ReportReproduction:
-    from discreet.lab.study.report.study_figures import write_drawings
+    from discreet.lab.study.report.study_figures import write_charts
     from discreet.lab.study.report.study_report import write_report
-    from discreet_replications.report.report_figures import read_heights, reproduction_drawings
+    from discreet_replications.report.report_figures import read_heights, reproduction_charts
     from discreet_replications.report.report_page import write_reproduction
 
     study, card = folder / "study", study_card(config, folder)
-    write_report(study, jobs=jobs)
+    write_report(study, png=png)
     provinces = {category.label.en: category.code for category in card.column("province").categories}
     comparison = compare(study, theirs=theirs, source=source, provinces=provinces)
     agreement = agree(comparison)
     verdict, gain = tell_agreement(comparison, agreement), tell_gain(comparison)
     faults = tell_faults(categories=_categories(comparison, card), columns=_protected(config, card))
     write_lines(comparison, folder / "comparison.csv")
-    drawn = write_drawings(reproduction_drawings(comparison, read_heights(study, comparison)), folder / "figures")
+    charts = reproduction_charts(comparison, read_heights(study, comparison))
+    drawn = write_charts(charts, folder / "figures", png=png)
     write_reproduction(folder / "reproduction.html", comparison, verdict=[*gain, *verdict], faults=faults, drawn=drawn)
     return ReportReproduction(folder, comparison, agreement, tuple(verdict), tuple(gain), tuple(faults), seconds)
 

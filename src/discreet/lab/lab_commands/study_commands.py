@@ -17,6 +17,7 @@ from discreet.cli import (
     show_progress,
 )
 from discreet.errors import PathInvalid, UsageError
+from discreet.present import require_png
 
 if TYPE_CHECKING:
     from discreet.lab.study.runner import Finished
@@ -28,6 +29,9 @@ study = group(
     example="discreet study init study.yaml --sample",
 )
 
+PngOption = Annotated[
+    bool, typer.Option("--png", help="Figures as PNG too, beside their SVG; needs the extra png and a font.")
+]
 _INTERRUPTED = 130
 
 
@@ -74,6 +78,7 @@ def run(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Tables only, no figures and no report.")] = False,
+    png: PngOption = False,
     workspace: UnusedWorkspace = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
@@ -82,10 +87,8 @@ def run(
     from discreet.lab.study.study_reader import read_study
 
     config = read_study(file)
-    if not no_report:
-        from discreet.lab.study.report.study_figures import require_drawing
-
-        require_drawing()
+    if png:
+        require_png()
     try:
         with show_progress() as text:
             done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=text)
@@ -95,7 +98,7 @@ def run(
     if no_report:
         _show(done, None, [], output)
         return
-    made = _report(out, jobs)
+    made = _report(out, png=png)
     from discreet.lab.study.report.study_report import verdict_lines
 
     _show(done, made, verdict_lines(out), output)
@@ -104,6 +107,7 @@ def run(
 @study.command("report", epilog="Example: discreet study report results")
 def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a complete study.")],
+    png: PngOption = False,
     workspace: UnusedWorkspace = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
@@ -115,19 +119,18 @@ def report(
             f"'{directory}' holds no complete study. Make one with: discreet study run STUDY.yaml --out {directory}",
             path=str(directory),
         )
-    made = _report(directory, None)
+    made = _report(directory, png=png)
     if output is Format.JSON:
         show_json({"report": str(made)})
     else:
         typer.echo(f"wrote {made}")
 
 
-def _report(folder: Path, jobs: int | None) -> Path:
+def _report(folder: Path, *, png: bool) -> Path:
     from discreet.lab.study.report.study_report import write_report
-    from discreet.lab.study.runner import default_jobs
 
     show_note("drawing figures and writing the report")
-    return write_report(folder, jobs=jobs or default_jobs())
+    return write_report(folder, png=png)
 
 
 def _show(done: "Finished", report: Path | None, verdict: list[str], output: Format) -> None:

@@ -33,7 +33,7 @@ __all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
 
 MODELS: Final = "discreet.lab.study.variants:build_models"
 _MOST_JOBS: Final = 256
-_PACKAGES: Final = ("discreet", "numpy", "pyarrow", "duckdb", "scipy", "matplotlib")
+_PACKAGES: Final = ("discreet", "numpy", "pyarrow", "duckdb", "scipy")
 # What is likely to take longest goes first, so that no process is left with a long task at the end.
 _LENGTH: Final = {"single-message": 0, "local": 1, "vector-sum": 2}
 

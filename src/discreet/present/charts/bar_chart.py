@@ -118,8 +118,8 @@ def _find_axes(view: View) -> list[_Axis]:
     reaches = [axis.high - axis.low for axis in own]
     if _SKEWED * median(reaches) < max(reaches):
         return own
-    one = _find_axis(list(view.shown()), most=10 if len(own) == 1 else 7)
-    return [one] * len(own)
+    item = _find_axis(list(view.shown()), most=10 if len(own) == 1 else 7)
+    return [item] * len(own)
 
 
 def _find_axis(entries: Sequence[Figure], *, most: int) -> _Axis:
@@ -136,7 +136,7 @@ def _find_axis(entries: Sequence[Figure], *, most: int) -> _Axis:
     space = (top - bottom) * 0.02
     bottom, top = bottom - (space if bottom < 0 else 0), top + (space if top > 0 else 0)
     ticks = find_ticks(bottom, top, most=most)
-    return _Axis(bottom, top, Ticks(tuple(one for one in ticks.values if bottom <= one <= top), ticks.decimals))
+    return _Axis(bottom, top, Ticks(tuple(item for item in ticks.values if bottom <= item <= top), ticks.decimals))
 
 
 def _has_interval(figure: Figure) -> bool:
@@ -166,8 +166,8 @@ def _draw_panels(canvas: Canvas, y: float, view: View, axes: Sequence[_Axis], wr
     look = _find_look(view, writing)
     titled = 15.0 * look.titles + 4 if look.titles else 0.0
     height = titled + len(view.lines) * _LINE + 24
-    for place, (panel, axis) in enumerate(zip(view.panels, axes, strict=True)):
-        row, column = divmod(place, look.abreast)
+    for index, (panel, axis) in enumerate(zip(view.panels, axes, strict=True)):
+        row, column = divmod(index, look.abreast)
         x, top = EDGE + column * (look.width + _BETWEEN), y + row * (height + 14)
         if look.titles:
             lines = wrap(clean(panel.title), look.width, 12.5, lines=look.titles, bold=True)
@@ -198,15 +198,15 @@ def _draw_panel(
     scale = axis.scale(left, left + look.plot)
     bottom = y + len(view.lines) * _LINE
     _draw_axis(canvas, scale, axis.ticks, y, bottom, language)
-    for place, line in enumerate(view.lines):
-        middle = y + (place + 0.5) * _LINE
+    for index, line in enumerate(view.lines):
+        middle = y + (index + 0.5) * _LINE
         name = clean(view.name_line(line, language))
         _draw_name(canvas, left - 6, middle, name, look.names - 8)
         figure = view.find(panel, line, SUMMED)
         if figure is None:
             continue
         interval = writing.interval(figure)
-        said = ", ".join(isolate(clean(one)) for one in (panel.title, name) if one)
+        said = ", ".join(isolate(clean(item)) for item in (panel.title, name) if item)
         with canvas.told(f"{said}: {writing.marked(figure)}" + (f" ({interval})" if interval else "")):
             _draw_bar(canvas, figure, scale, middle)
             canvas.text(x + look.width, middle + 4, writing.marked(figure), size=10.5, anchor="end", fill=SOFT)

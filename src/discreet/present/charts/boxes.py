@@ -99,10 +99,10 @@ def draw_boxes(
         row = list(zip(panels[first : first + across], axes[first : first + across], strict=True))
         heads = [wrap(clean(panel.title), width, 12, lines=2, bold=True) for panel, _ in row]
         top += _LEADING * max(map(len, heads))
-        for place, (panel, axis) in enumerate(row):
-            where = _Place(_EDGE + margin + place * (width + margin + _GAP), top, width)
-            baseline = top - _LEADING * len(heads[place]) + 6
-            canvas.paragraph(where.left, baseline, heads[place], leading=_LEADING, size=12, bold=True)
+        for index, (panel, axis) in enumerate(row):
+            where = _Place(_EDGE + margin + index * (width + margin + _GAP), top, width)
+            baseline = top - _LEADING * len(heads[index]) + 6
+            canvas.paragraph(where.left, baseline, heads[index], leading=_LEADING, size=12, bold=True)
             _draw_panel(canvas, panel, axis, where, colours, language)
         top += _PLOT_HEIGHT + 2 * _LEADING + 30
     canvas.height = top - 12
@@ -112,15 +112,15 @@ def draw_boxes(
 def _find_axes(panels: Sequence[BoxPanel], *, shared: bool) -> list[Ticks]:
     reaches = [panel.reach() for panel in panels]
     if shared:
-        one = find_ticks(min(low for low, _ in reaches), max(high for _, high in reaches), most=_TICKS)
-        return [one] * len(panels)
+        item = find_ticks(min(low for low, _ in reaches), max(high for _, high in reaches), most=_TICKS)
+        return [item] * len(panels)
     return [find_ticks(*reach, most=_TICKS) for reach in reaches]
 
 
 def _choose_colours(panels: Sequence[BoxPanel]) -> dict[str, str]:
     """One colour for a group's label in every panel."""
     labels = dict.fromkeys(label for panel in panels for label, _ in panel.groups)
-    return {label: COLOURS[place % len(COLOURS)] for place, label in enumerate(labels)}
+    return {label: COLOURS[index % len(COLOURS)] for index, label in enumerate(labels)}
 
 
 def _draw_heading(canvas: Canvas, title: str, unit: str, panels: Sequence[BoxPanel], reference: str) -> float:
@@ -148,8 +148,8 @@ def _draw_panel(
         canvas.line(where.left, scale(value), right, scale(value), stroke=GRID)
         canvas.text(where.left - 6, scale(value) + 3.5, label, size=10, anchor="end", fill=SOFT)
     band = where.width / max(len(panel.groups), 1)
-    for place, (label, sample) in enumerate(panel.groups):
-        middle = where.left + band * (place + 0.5)
+    for index, (label, sample) in enumerate(panel.groups):
+        middle = where.left + band * (index + 0.5)
         lines = wrap(clean(label), band - 4, 10.5, lines=2)
         canvas.paragraph(middle, top + _PLOT_HEIGHT + 16, lines, leading=12, size=10.5, anchor="middle")
         if not len(sample):
@@ -200,10 +200,10 @@ def _summarise(sample: Sequence[float]) -> _Box:
 
 def _quantile(ordered: Sequence[float], part: float) -> float:
     """Between the two nearest ranks, in proportion."""
-    place = part * (len(ordered) - 1)
-    below = int(place)
+    index = part * (len(ordered) - 1)
+    below = int(index)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return ordered[below] + (ordered[above] - ordered[below]) * (index - below)
 
 
 def _thin(beyond: Sequence[float]) -> list[float]:
@@ -211,4 +211,4 @@ def _thin(beyond: Sequence[float]) -> list[float]:
     if len(beyond) <= _MOST_DOTS:
         return list(beyond)
     last = len(beyond) - 1
-    return [beyond[round(place * last / (_MOST_DOTS - 1))] for place in range(_MOST_DOTS)]
+    return [beyond[round(index * last / (_MOST_DOTS - 1))] for index in range(_MOST_DOTS)]

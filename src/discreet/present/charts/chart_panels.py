@@ -66,8 +66,8 @@ class View:
     def find(self, panel: ChartPanel, line: Stand, column: Stand) -> Figure | None:
         """The figure at a place of a panel; None where none is published."""
         stands = [SUMMED] * len(self.release.headings)
-        for place, stand in panel.stands.items():
-            stands[place] = stand
+        for index, stand in panel.stands.items():
+            stands[index] = stand
         for key, stand in ((self.axes.down, line), (self.axes.across, column)):
             if key is not None:
                 stands[key] = stand
@@ -89,8 +89,8 @@ class View:
         """Whether a margin that sums over the key down (or across) is published for any panel."""
         if (self.axes.down if lines else self.axes.across) is None:
             return False
-        places = ((SUMMED, one) for one in self.columns) if lines else ((one, SUMMED) for one in self.lines)
-        return any(self.find(panel, *place) is not None for place in places for panel in self.panels)
+        stands = ((SUMMED, item) for item in self.columns) if lines else ((item, SUMMED) for item in self.lines)
+        return any(self.find(panel, *stand) is not None for stand in stands for panel in self.panels)
 
     def _name(self, key: int | None, stand: Stand, language: str) -> str:
         return "" if key is None else name_stand(self.release.headings[key], stand, language)
@@ -101,15 +101,15 @@ def choose_view(release: Release, limits: PictureLimits, language: str) -> View:
     orders = _list_codes(release)
     sizes = [len(order) for order in orders]
     everything = tuple(range(len(sizes)))
-    published = {tuple(place for place in everything if place not in figure.over) for figure in release.margins}
+    published = {tuple(index for index in everything if index not in figure.over) for figure in release.margins}
     fitting = [kept for kept in sorted(published | {everything}) if _fits(kept, sizes, limits)]
-    kept = max(fitting, key=lambda one: prod(sizes[place] for place in one)) if fitting else everything
+    kept = max(fitting, key=lambda item: prod(sizes[index] for index in item)) if fitting else everything
     if everything in fitting:
         kept = everything
     axes = _find_axes(kept, sizes, limits)
     lines = [SUMMED] if axes.down is None else orders[axes.down]
     columns = [SUMMED] if axes.across is None else orders[axes.across]
-    combinations = list(product(*(orders[place] for place in axes.outer)))
+    combinations = list(product(*(orders[index] for index in axes.outer)))
     most = max(1, limits.figures // (min(len(lines), limits.lines) * min(len(columns), limits.columns)))
     cuts = (
         ("panels", min(limits.panels, most), len(combinations)),
@@ -120,7 +120,7 @@ def choose_view(release: Release, limits: PictureLimits, language: str) -> View:
         release=release,
         kept=kept,
         axes=axes,
-        panels=[_name_panel(release, axes.outer, one, language) for one in combinations[: cuts[0][1]]],
+        panels=[_name_panel(release, axes.outer, item, language) for item in combinations[: cuts[0][1]]],
         lines=lines[: limits.lines],
         columns=columns[: limits.columns],
         entries=_collect(release, kept),
@@ -131,8 +131,8 @@ def choose_view(release: Release, limits: PictureLimits, language: str) -> View:
 def _list_codes(release: Release) -> list[list[Stand]]:
     """The codes of every key in the order of the cells."""
     return [
-        [(False, code) for code in dict.fromkeys(figure.codes[place] for figure in release.cells)]
-        for place in range(len(release.headings))
+        [(False, code) for code in dict.fromkeys(figure.codes[index] for figure in release.cells)]
+        for index in range(len(release.headings))
     ]
 
 
@@ -153,19 +153,19 @@ def _find_axes(kept: Kept, sizes: Sequence[int], limits: PictureLimits) -> _Axes
 def _fits(kept: Kept, sizes: Sequence[int], limits: PictureLimits) -> bool:
     axes = _find_axes(kept, sizes, limits)
     return (
-        prod(sizes[place] for place in axes.outer) <= limits.panels
+        prod(sizes[index] for index in axes.outer) <= limits.panels
         and (axes.down is None or sizes[axes.down] <= limits.lines)
         and (axes.across is None or sizes[axes.across] <= limits.columns)
-        and prod(sizes[place] for place in kept) <= limits.figures
+        and prod(sizes[index] for index in kept) <= limits.figures
     )
 
 
 def _collect(release: Release, kept: Kept) -> dict[tuple[Stand, ...], Figure]:
     """The figures of a margin and of all margins below it, by where they stand."""
-    places = range(len(release.headings))
-    dropped = set(places) - set(kept)
+    indices = range(len(release.headings))
+    dropped = set(indices) - set(kept)
     return {
-        tuple(SUMMED if place in figure.over else (False, figure.codes[place]) for place in places): figure
+        tuple(SUMMED if index in figure.over else (False, figure.codes[index]) for index in indices): figure
         for figure in release.entries()
         if dropped <= set(figure.over)
     }
@@ -173,5 +173,5 @@ def _collect(release: Release, kept: Kept) -> dict[tuple[Stand, ...], Figure]:
 
 def _name_panel(release: Release, outer: Kept, stands: Sequence[Stand], language: str) -> ChartPanel:
     placed = dict(zip(outer, stands, strict=True))
-    names = (name_stand(release.headings[place], stand, language) for place, stand in placed.items())
+    names = (name_stand(release.headings[index], stand, language) for index, stand in placed.items())
     return ChartPanel(placed, " · ".join(names))

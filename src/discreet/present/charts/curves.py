@@ -66,12 +66,12 @@ class CurvePanel:
 
     def places(self, curve: Curve) -> list[float]:
         """Where a curve is looked at: evenly, and at its corners."""
-        even = [self.low + (self.high - self.low) * place / _POINTS for place in range(_POINTS + 1)]
-        return sorted({*even, *(one for one in curve.corners if self.low < one < self.high)})
+        even = [self.low + (self.high - self.low) * index / _POINTS for index in range(_POINTS + 1)]
+        return sorted({*even, *(item for item in curve.corners if self.low < item < self.high)})
 
     @property
     def top(self) -> float:
-        return max(curve.value(place) for curve in self.curves for place in self.places(curve))
+        return max(curve.value(index) for curve in self.curves for index in self.places(curve))
 
 
 def draw_curves(
@@ -90,9 +90,9 @@ def draw_curves(
     wide = (_WIDTH - 2 * _EDGE - _GAP * (len(panels) - 1)) / len(panels)
     canvas.text(_EDGE + 4, top + _PLOT / 2, up, size=_TYPE, anchor="middle", fill=SOFT,
                 turned=True)  # fmt: skip
-    for place, panel in enumerate(panels):
-        left = _EDGE + (wide + _GAP) * place + (_MARGIN if place == 0 or panel.decades else 34)
-        right = _EDGE + (wide + _GAP) * place + wide
+    for index, panel in enumerate(panels):
+        left = _EDGE + (wide + _GAP) * index + (_MARGIN if index == 0 or panel.decades else 34)
+        right = _EDGE + (wide + _GAP) * index + wide
         _draw_panel(canvas, panel, left, right, top, language)
     canvas.text(_WIDTH / 2, top + _PLOT + 58, across, size=_TYPE, anchor="middle", fill=SOFT)
     canvas.height = top + _PLOT + 74
@@ -106,8 +106,8 @@ def _draw_legend(canvas: Canvas, labels: Sequence[str], y: float) -> float:
     wide = max(_SAMPLE + 10 + text_width(label, _TYPE) + 24 for label in labels)
     fits = wide * len(labels) <= _WIDTH - 2 * _EDGE + 24
     across = len(labels) if fits else -(-len(labels) // 2)
-    for place, (label, (colour, dashes)) in enumerate(zip(labels, STYLES, strict=False)):
-        x, line = _EDGE + wide * (place % across), y + 30 * (place // across)
+    for index, (label, (colour, dashes)) in enumerate(zip(labels, STYLES, strict=False)):
+        x, line = _EDGE + wide * (index % across), y + 30 * (index // across)
         canvas.line(x, line - 7, x + _SAMPLE, line - 7, stroke=colour, thickness=4, dashes=dashes)
         canvas.text(x + _SAMPLE + 10, line, label, size=_TYPE)
     return y + 30 * ((len(labels) - 1) // across)
@@ -127,7 +127,7 @@ def _draw_panel(canvas: Canvas, panel: CurvePanel, left: float, right: float, to
     for mark in panel.marks:
         _draw_mark(canvas, mark, across, top, foot)
     for curve, (colour, dashes) in zip(panel.curves, STYLES, strict=False):
-        points = [(across(place), up(curve.value(place))) for place in panel.places(curve)]
+        points = [(across(index), up(curve.value(index))) for index in panel.places(curve)]
         canvas.curve(points, stroke=colour, thickness=4, dashes=dashes)
     canvas.line(left, foot, right, foot, stroke=INK, thickness=1.5)
 
@@ -142,8 +142,8 @@ def _draw_up_axis(
         scale = Scale(highest - panel.decades, highest, foot, top)
         for power in range(highest - panel.decades, highest + 1):
             canvas.line(left, scale(power), right, scale(power), stroke=GRID)
-            told = f"{10.0**power:g}" if power > -3 else f"10{str(power).translate(_SUPERSCRIPT)}"
-            canvas.text(left - 8, scale(power) + 7, told, size=_TYPE - 3, anchor="end", fill=SOFT)
+            text = f"{10.0**power:g}" if power > -3 else f"10{str(power).translate(_SUPERSCRIPT)}"
+            canvas.text(left - 8, scale(power) + 7, text, size=_TYPE - 3, anchor="end", fill=SOFT)
         return lambda value: scale(math.log10(value)) if value > 0 else foot
     ticks = find_ticks(0, panel.top, most=5)
     scale = ticks.scale(foot, top)

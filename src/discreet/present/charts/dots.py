@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.present.charts.chart_marks import draw_shape
 from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale
 from discreet.present.charts.lettering import clean, shorten, text_width, wrap
 from discreet.present.pages.html_page import Drawn
@@ -60,9 +61,9 @@ class DotPanel:
 
     def values(self) -> list[float]:
         """All that is above 0 and so has a place."""
-        marks = [mark for one in self.series for mark in one.marks if mark is not None]
+        marks = [mark for item in self.series for mark in item.marks if mark is not None]
         found = [end for mark in marks for end in (mark.middle, mark.low, mark.high)]
-        return [value for value in (*found, *(one for one in self.references if one is not None)) if value > 0]
+        return [value for value in (*found, *(item for item in self.references if item is not None)) if value > 0]
 
 
 def draw_dots(
@@ -97,9 +98,9 @@ def _choose_looks(panels: Sequence[DotPanel]) -> dict[str, tuple[str, str]]:
     """Colour and shape of each label, the same in every panel."""
     labels: dict[str, str] = {}
     for panel in panels:
-        for one in panel.series:
-            labels.setdefault(one.label, one.colour or COLOURS[len(labels) % len(COLOURS)])
-    return {label: (colour, _SHAPES[place % len(_SHAPES)]) for place, (label, colour) in enumerate(labels.items())}
+        for item in panel.series:
+            labels.setdefault(item.label, item.colour or COLOURS[len(labels) % len(COLOURS)])
+    return {label: (colour, _SHAPES[index % len(_SHAPES)]) for index, (label, colour) in enumerate(labels.items())}
 
 
 def _draw_heading(
@@ -119,7 +120,7 @@ def _draw_heading(
         if look is None:
             canvas.line(x, y - 4, x + 12, y - 4, stroke=INK, thickness=1.4)
         else:
-            _draw_shape(canvas, look[1], x + 6, y - 4, look[0], _RADIUS + 1)
+            draw_shape(canvas, look[1], x + 6, y - 4, colour=look[0], size=_RADIUS + 1)
         canvas.text(x + 17, y, label, size=11)
         x += wide
     return y + 26
@@ -151,16 +152,16 @@ def _draw_panel(
         if reference is not None:
             y = place(reference)
             canvas.line(middle - band * 0.46, y, middle + band * 0.46, y, thickness=1.4)
-        for one in panel.series:
-            mark = one.marks[column]
+        for item in panel.series:
+            mark = item.marks[column]
             if mark is None:
                 continue
-            colour, shape = looks[one.label]
-            x = middle + (list(looks).index(one.label) - (len(looks) - 1) / 2) * step
-            with canvas.told(f"{one.label}: {mark.middle:.4g} ({mark.low:.4g} to {mark.high:.4g})"):
+            colour, shape = looks[item.label]
+            x = middle + (list(looks).index(item.label) - (len(looks) - 1) / 2) * step
+            with canvas.told(f"{item.label}: {mark.middle:.4g} ({mark.low:.4g} to {mark.high:.4g})"):
                 if mark.low < mark.high:
                     canvas.line(x, place(mark.low), x, place(mark.high), stroke=colour, thickness=1.1)
-                _draw_shape(canvas, shape, x, place(mark.middle), colour, _RADIUS)
+                draw_shape(canvas, shape, x, place(mark.middle), colour=colour, size=_RADIUS)
 
 
 def _decades(values: Sequence[float]) -> tuple[int, int]:
@@ -178,8 +179,8 @@ def _draw_axis(canvas: Canvas, low: int, high: int, scale: Scale, left: float, r
         labelled = (power - low) % every == 0
         canvas.line(left, y, right, y, stroke=GRID, thickness=1 if labelled else 0.5)
         if labelled:
-            told = f"{10.0**power:g}" if -3 <= power <= 3 else f"10{str(power).translate(_SUPERSCRIPT)}"
-            canvas.text(left - 6, y + 3.5, told, size=10, anchor="end", fill=SOFT)
+            text = f"{10.0**power:g}" if -3 <= power <= 3 else f"10{str(power).translate(_SUPERSCRIPT)}"
+            canvas.text(left - 6, y + 3.5, text, size=10, anchor="end", fill=SOFT)
 
 
 def _draw_groups(canvas: Canvas, groups: Sequence[tuple[str, int]], left: float, band: float, top: float) -> None:
@@ -198,26 +199,6 @@ def _draw_names(canvas: Canvas, columns: Sequence[tuple[str, str]], top: float) 
     wide = max(text_width(label, _NAME_SIZE) for label in labels) + 18
     across = max(1, int((_WIDTH - 2 * _EDGE) // wide))
     rows = -(-len(labels) // across)
-    for place, label in enumerate(labels):
-        canvas.text(_EDGE + wide * (place // rows), top + 14 * (place % rows) + 12, label, size=_NAME_SIZE, fill=SOFT)
+    for index, label in enumerate(labels):
+        canvas.text(_EDGE + wide * (index // rows), top + 14 * (index % rows) + 12, label, size=_NAME_SIZE, fill=SOFT)
     return top + 14 * rows + 6
-
-
-def _draw_shape(canvas: Canvas, shape: str, x: float, y: float, colour: str, size: float) -> None:
-    match shape:
-        case "circle":
-            canvas.dots([(x, y)], radius=size, fill=colour)
-        case "square":
-            canvas.rectangle(x - size * 0.9, y - size * 0.9, 1.8 * size, 1.8 * size, fill=colour)
-        case "up":
-            canvas.polygon([(x - size, y + size), (x + size, y + size), (x, y - 1.2 * size)], fill=colour)
-        case "down":
-            canvas.polygon([(x - size, y - size), (x + size, y - size), (x, y + 1.2 * size)], fill=colour)
-        case "diamond":
-            far = 1.3 * size
-            canvas.polygon([(x - far, y), (x, y - far), (x + far, y), (x, y + far)], fill=colour)
-        case "cross":
-            canvas.line(x - size, y - size, x + size, y + size, stroke=colour, thickness=1.6)
-            canvas.line(x - size, y + size, x + size, y - size, stroke=colour, thickness=1.6)
-        case _:
-            canvas.line(x - 1.4 * size, y, x + 1.4 * size, y, stroke=colour, thickness=2)

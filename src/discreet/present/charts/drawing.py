@@ -27,6 +27,7 @@ __all__ = [
     "Scale",
     "Ticks",
     "contrast_ink",
+    "diverge",
     "find_ticks",
     "shade",
 ]
@@ -42,6 +43,12 @@ COLOURS: Final = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b
 _FONT: Final = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 # From near white to a dark blue; lightness falls by about the same amount from each to the next.
 _SHADES: Final = ((0xF2, 0xF7, 0xFB), (0xC6, 0xDF, 0xEF), (0x7F, 0xB8, 0xDC), (0x2F, 0x83, 0xBC), (0x08, 0x3D, 0x77))
+# Violet to brown, told apart in every common form of colour blindness; as dark on either side of white.
+_SIGNED: Final = (
+    (0x2D, 0x00, 0x4B), (0x54, 0x27, 0x88), (0x80, 0x73, 0xAC), (0xB2, 0xAB, 0xD2), (0xD8, 0xDA, 0xEB),
+    (0xF7, 0xF7, 0xF7),
+    (0xFE, 0xE0, 0xB6), (0xFD, 0xB8, 0x63), (0xE0, 0x82, 0x14), (0xB3, 0x58, 0x06), (0x7F, 0x3B, 0x08),
+)  # fmt: skip
 _MOST_DECIMALS: Final = 12
 
 
@@ -108,7 +115,7 @@ def find_ticks(low: float, high: float, *, most: int = 6) -> Ticks:
                 start = (first / step).to_integral_value(ROUND_FLOOR)
                 end = (last / step).to_integral_value(ROUND_CEILING)
                 if end - start < most:
-                    values = [float((start + place) * step) for place in range(int(end - start) + 1)]
+                    values = [float((start + index) * step) for index in range(int(end - start) + 1)]
                     return _finish(values, candidate)
     raise AssertionError("four powers of ten always hold a step")
 
@@ -126,11 +133,20 @@ def _finish(values: Sequence[float], power: int) -> Ticks:
 
 def shade(part: float) -> str:
     """The colour of a part between 0 (light) and 1 (dark)."""
-    place = min(max(part, 0.0), 1.0) * (len(_SHADES) - 1)
-    below = min(int(place), len(_SHADES) - 2)
+    return _mix(_SHADES, part)
+
+
+def diverge(value: float) -> str:
+    """The colour of a value between -1 (dark violet) and 1 (dark brown); white at 0."""
+    return _mix(_SIGNED, (value + 1) / 2)
+
+
+def _mix(colours: Sequence[tuple[int, int, int]], part: float) -> str:
+    position = min(max(part, 0.0), 1.0) * (len(colours) - 1)
+    below = min(int(position), len(colours) - 2)
     mixed = (
-        round(one + (other - one) * (place - below))
-        for one, other in zip(_SHADES[below], _SHADES[below + 1], strict=True)
+        round(one + (other - one) * (position - below))
+        for one, other in zip(colours[below], colours[below + 1], strict=True)
     )
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
@@ -142,8 +158,8 @@ def contrast_ink(background: str) -> str:
 
 
 def _luminance(colour: str) -> float:
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in channels)
+    channels = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    red, green, blue = (item / 12.92 if item <= 0.04045 else ((item + 0.055) / 1.055) ** 2.4 for item in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -165,7 +181,7 @@ class Canvas:
     def rectangle(
         self, x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "", thickness: float = 1
     ) -> None:
-        line = f' stroke="{stroke}" stroke-width="{_number(thickness)}"' if stroke else ""
+        line = _outline(stroke, thickness)
         self._parts.append(
             f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(max(width, 0))}" '
             f'height="{_number(max(height, 0))}" fill="{fill}"{line}/>'
@@ -180,13 +196,26 @@ class Canvas:
             f'stroke="{stroke}" stroke-width="{_number(thickness)}"{broken}/>'
         )
 
-    def dots(self, places: Sequence[tuple[float, float]], *, radius: float, fill: str) -> None:
-        for x, y in places:
-            self._parts.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}" fill="{fill}"/>')
+    def dots(
+        self,
+        points: Sequence[tuple[float, float]],
+        *,
+        radius: float,
+        fill: str,
+        stroke: str = "",
+        thickness: float = 1,
+    ) -> None:
+        line = _outline(stroke, thickness)
+        for x, y in points:
+            self._parts.append(
+                f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}" fill="{fill}"{line}/>'
+            )
 
-    def polygon(self, points: Sequence[tuple[float, float]], *, fill: str) -> None:
+    def polygon(
+        self, points: Sequence[tuple[float, float]], *, fill: str, stroke: str = "", thickness: float = 1
+    ) -> None:
         written = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
-        self._parts.append(f'<polygon points="{written}" fill="{fill}"/>')
+        self._parts.append(f'<polygon points="{written}" fill="{fill}"{_outline(stroke, thickness)}/>')
 
     def curve(
         self, points: Sequence[tuple[float, float]], *, stroke: str, thickness: float = 2, dashes: str = ""
@@ -203,7 +232,7 @@ class Canvas:
         self, x: float, y: float, width: float, height: float, *, stroke: str, crossed: bool = False, gap: float = 6
     ) -> None:
         """Slanting lines within a rectangle; crossed by as many the other way."""
-        steps = [gap * (place + 0.5) for place in range(int((width + height) / gap))]
+        steps = [gap * (index + 0.5) for index in range(int((width + height) / gap))]
         strokes = []
         for step in steps:
             # Where x + y = step enters and leaves the rectangle.
@@ -242,8 +271,8 @@ class Canvas:
         self, x: float, y: float, lines: Sequence[str], *, leading: float, size: float, **style: str | bool
     ) -> float:
         """Lines below each other, the first baseline at y; returns where the next baseline would be."""
-        for place, line in enumerate(lines):
-            self.text(x, y + place * leading, line, size=size, **style)  # type: ignore[arg-type]
+        for index, line in enumerate(lines):
+            self.text(x, y + index * leading, line, size=size, **style)  # type: ignore[arg-type]
         return y + len(lines) * leading
 
     @contextmanager
@@ -263,6 +292,10 @@ class Canvas:
             + "\n".join(self._parts)
             + "\n</svg>"
         )
+
+
+def _outline(stroke: str, thickness: float) -> str:
+    return f' stroke="{stroke}" stroke-width="{_number(thickness)}"' if stroke else ""
 
 
 def _number(value: float) -> str:

@@ -156,8 +156,8 @@ def _widest(
     view: View, writing: Writing, panels: Sequence[ChartPanel], lines: Sequence[Stand], columns: Sequence[Stand]
 ) -> float:
     """How wide the figures at these places run, with the letters of their quality."""
-    places = ((panel, line, column) for panel in panels for line in lines for column in columns)
-    return max((text_width(writing.marked(view.find(*place)), _FIGURES) for place in places), default=0.0)
+    cells = ((panel, line, column) for panel in panels for line in lines for column in columns)
+    return max((text_width(writing.marked(view.find(*cell)), _FIGURES) for cell in cells), default=0.0)
 
 
 # --- drawing ----------------------------------------------------------------------------------------------------------
@@ -197,8 +197,8 @@ def _draw_panels(canvas: Canvas, y: float, view: View, look: _Look, shading: _Sh
     width, height = look.width(len(view.columns)), look.height(len(view.lines))
     panels = [*view.panels, *_sum_panel(view, writing.language)]
     titled = any(panel.title for panel in panels)
-    for place, panel in enumerate(panels):
-        line, column = divmod(place, look.abreast)
+    for index, panel in enumerate(panels):
+        line, column = divmod(index, look.abreast)
         x = EDGE + column * (width + _BETWEEN)
         top = y + line * (height + _BETWEEN + (18 if titled else 0))
         if titled:
@@ -231,9 +231,9 @@ def _draw_panel(
         line_y = top + row * look.line + (_APART if last else 0)
         line_height = look.last_line if last else look.line
         _draw_name(canvas, x, line_y + line_height / 2 + 4, view.name_line(line, language), look, last=last)
-        for place, column in enumerate(columns):
-            aside = place == len(view.columns)
-            column_x = left + place * look.cell + (_APART if aside else 0)
+        for index, column in enumerate(columns):
+            aside = index == len(view.columns)
+            column_x = left + index * look.cell + (_APART if aside else 0)
             figure = view.find(panel, line, column)
             if figure is None:
                 continue
@@ -246,9 +246,9 @@ def _draw_panel(
 
 def _draw_heads(canvas: Canvas, x: float, y: float, view: View, look: _Look, language: str) -> None:
     left, bottom = x + look.names, y + look.heads - 6
-    for place, column in enumerate(view.columns):
+    for index, column in enumerate(view.columns):
         name = clean(view.name_column(column, language))
-        middle = left + (place + 0.5) * look.cell
+        middle = left + (index + 0.5) * look.cell
         if look.turned:
             canvas.text(middle + 4, bottom, shorten(name, look.heads - 6, _HEADS), size=_HEADS, turned=True)
             continue

@@ -57,7 +57,7 @@ def begin(text: str) -> str:
 
 def isolate(text: str) -> str:
     """A label inside a sentence, so that one written from right to left does not turn the words around it."""
-    return f"\u2068{text}\u2069" if any(unicodedata.bidirectional(one) in _LEFTWARDS for one in text) else text
+    return f"\u2068{text}\u2069" if any(unicodedata.bidirectional(item) in _LEFTWARDS for item in text) else text
 
 
 # --- widths -----------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def draw_all(release: Release, language: str) -> list[Drawn]:
     if release.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP):
         return [draw_heat_map(release, language), draw_bars(release, language)]
     # A single figure is read faster than drawn.
-    return [draw_bars(one, language) for one in _views(release)] if len(release) > 1 else []
+    return [draw_bars(item, language) for item in _views(release)] if len(release) > 1 else []
 
 
 def plot(release: Release, language: str = "en") -> Drawn:
@@ -56,7 +56,7 @@ def _views(release: Release) -> list[Release]:
     codes = [figure.codes for figure in release.statistic.figures] if release.statistics else []
     if release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) and len(set(codes)) < len(codes):
         shown = _number_rows(release)
-    return [_alone(shown, one) for one in shown.statistics[:_MOST_STATISTICS]]
+    return [_alone(shown, item) for item in shown.statistics[:_MOST_STATISTICS]]
 
 
 def _alone(release: Release, statistic: Statistic) -> Release:
@@ -73,9 +73,9 @@ def _number_rows(release: Release) -> Release:
     row = Heading("row", Labels("Row", "Ligne"), KeyFace("row", step=Fraction(1)))
     numbers = range(1, len(release) + 1)
 
-    def numbered(one: Statistic) -> Statistic:
-        margins = [replace(margin, codes=(numbers,)) for margin in one.figures.margins]
-        return replace(one, figures=Figures(len(one.figures), lambda: margins))
+    def numbered(item: Statistic) -> Statistic:
+        margins = [replace(margin, codes=(numbers,)) for margin in item.figures.margins]
+        return replace(item, figures=Figures(len(item.figures), lambda: margins))
 
     return replace(release, headings=(row,), statistics=tuple(map(numbered, release.statistics)))
 

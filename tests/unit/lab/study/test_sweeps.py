@@ -369,5 +369,5 @@ def test_a_study_with_all_four_from_file_to_report(tmp_path: Path) -> None:
     for part in ('id="sizes"', 'id="hybrid"', "Sum of", "in clear", "Weighted sum", ">nan<", "central (gaussian)"):
         assert (part in page) is (part != ">nan<"), part
     assert (folder / "figures" / "sizes-smokes-1.svg").is_file()
-    assert (folder / "figures" / "hybrid-sum-of-age.png").is_file()
+    assert (folder / "figures" / "hybrid-sum-of-age.svg").is_file()
     assert pq.read_metadata(folder / f"{SIZES}.parquet").num_rows == 5 * 2 * 2 * 4 * 2

@@ -1,4 +1,4 @@
-"""How figures look: one colour per model throughout, a marker per mechanism, and nothing that colour alone tells.
+"""How figures look: a colour and a shape per model throughout, filled or open by mechanism: colour alone never tells.
 
 The colours are those of Okabe and Ito, told apart in every common form of colour blindness.
 """
@@ -6,17 +6,16 @@ The colours are those of Okabe and Ito, told apart in every common form of colou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from discreet.lab.study.findings.study_findings import Series
+from discreet.present import SHAPES, Look
 
-__all__ = ["DIVERGING", "GREY", "INK", "SETTINGS", "TRUTH", "Look", "look_of"]
+__all__ = ["GREY", "STROKE", "TRUTH", "look_of", "numbered_look"]
 
 TRUTH: Final = "#d5d8dc"
+STROKE: Final = "#9aa3ad"
 GREY: Final = "#6b7280"
-INK: Final = "#1f2933"
-DIVERGING: Final = "PuOr_r"
 _COLOURS: Final = {
     "central": "#0072b2",
     "table": "#56b4e9",
@@ -26,59 +25,22 @@ _COLOURS: Final = {
     "naive": "#cc79a7",
 }
 _OTHERS: Final = ("#f0e442", "#000000")
-_MARKERS: Final = ("o", "s", "^", "D", "v", "P")
-
-# Settings of matplotlib while figures are drawn; text stays text, and files do not depend on the day.
-SETTINGS: Final[dict[str, object]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "discreet",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8.5,
-    "axes.titlesize": 9,
-    "axes.titleweight": "bold",
-    "axes.labelsize": 8.5,
-    "axes.edgecolor": "#9aa3ad",
-    "axes.linewidth": 0.6,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.unicode_minus": True,
-    "text.color": INK,
-    "text.parse_math": False,
-    "text.hinting": "no_hinting",
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 8,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0,
-    "figure.facecolor": "white",
-    "hatch.linewidth": 0.6,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How one series is drawn; the second mechanism of a model has open markers, so shape and filling both tell."""
-
-    colour: str
-    marker: str
-    filled: bool
-    dashed: bool
-
-    @property
-    def face(self) -> str:
-        return self.colour if self.filled else "white"
+_HUES: Final = ("#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#000000")
+_DASHES: Final = "9 5"
 
 
 def look_of(series: Series, among: Sequence[Series]) -> Look:
-    """The look of a series beside the others of its model."""
-    siblings = [one for one in among if (one.family, one.biased) == (series.family, series.biased)]
-    place = siblings.index(series)
-    strangers = sorted({one.family for one in among if one.family not in _COLOURS})
-    colour = (
-        _COLOURS.get("naive" if series.biased else series.family)
-        or _OTHERS[strangers.index(series.family) % len(_OTHERS)]
-    )
-    return Look(colour, _MARKERS[place % len(_MARKERS)], place % 2 == 0, place % 2 == 1)
+    """The look of a series beside the others of its model: every second one has open markers and a broken line."""
+    siblings = [item for item in among if (item.family, item.biased) == (series.family, series.biased)]
+    strangers = sorted({item.family for item in among if item.family not in _COLOURS})
+    family = "naive" if series.biased else series.family
+    colours = {**_COLOURS, **dict(zip(strangers, _OTHERS * len(strangers), strict=False))}
+    pair, second = divmod(siblings.index(series), 2)
+    shape = SHAPES[(list(colours).index(family) + pair) % len(SHAPES)]
+    return Look(colours[family], shape, not second, _DASHES if second else "")
+
+
+def numbered_look(index: int) -> Look:
+    """The look of one of several lines that are no models, by its place: a hue each, with a shape of its own."""
+    again, hue = divmod(index, len(_HUES))
+    return Look(_HUES[hue], SHAPES[hue % len(SHAPES)], again % 2 == 0, _DASHES if again % 2 else "")

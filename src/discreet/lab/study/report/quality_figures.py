@@ -3,96 +3,105 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
-from discreet.lab.study.findings.study_findings import Findings, Row, Series, tell_variant
-from discreet.lab.study.report.palette import DIVERGING, GREY, TRUTH, look_of
-from discreet.lab.study.report.study_figures import (
-    Drawing,
-    chosen_epsilons,
-    fill_bars,
-    format_axis,
-    leave_unlabelled,
-    new_figure,
-    shorten,
-    slug,
-    title_axes,
+from discreet.lab.study.findings.study_findings import TOLD_BY_MECHANISM, Findings, Row, Series, tell_variant
+from discreet.lab.study.report.palette import TRUTH, look_of
+from discreet.lab.study.report.study_figures import SMALL_PRINT, chosen_epsilons, slug
+from discreet.present import (
+    BlockMarks,
+    Chart,
+    ChartKey,
+    KeySample,
+    LineMark,
+    Look,
+    MatrixMark,
+    PanelMark,
+    PanelRow,
+    PlotPanel,
+    PointMarks,
+    diverge,
+    name_axis,
+    number_axis,
+    percent_axis,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from numpy import float64
-    from numpy.typing import NDArray
-
-__all__ = ["draw_correlations", "draw_shapes", "quality_drawings"]
+__all__ = ["draw_correlations", "draw_shapes", "quality_charts"]
 
 _MOST_MAPS: Final = 6
-_SIDE, _CELL, _WIDEST, _LABEL = 2.6, 0.19, 11.0, 38  # inches of a map and of its cells at least, of all maps; letters
+_MANY: Final = 12  # columns, of which three maps side by side would be too small
+_SIDES: Final = {1: 400.0, 2: 320.0, 3: 208.0}  # how high maps are, by how many stand side by side
 _MODELS: Final = ("shuffle", "central", "table", "local")  # that can be without correlations
 _MOST_SHAPES: Final = 12
 _MOST_BARS: Final = 14
+_ACROSS: Final = 2
+_BINS: Final = 150.0
+_LONG: Final = 14  # letters of a label that needs two lines
 _ENDS: Final = ("below", "above")
 
+Matrix = tuple[tuple[float | None, ...], ...]
 
-def quality_drawings(findings: Findings) -> Iterator[Drawing]:
+
+def quality_charts(findings: Findings) -> Iterator[Chart]:
     """Correlations and shapes at the highest, the middle and the lowest ε."""
-    models = {one["model"] for one in findings.info.get("variants") or []}
+    models = {item["model"] for item in findings.info.get("variants") or []}
     for epsilon in chosen_epsilons(findings):
         rows = [row for row in findings.correlations if row["epsilon"] == epsilon]
         if rows:
             unlinked = [model for model in _MODELS if model in models and model not in {row["model"] for row in rows}]
-            words = f"Correlations between columns at ε = {epsilon:g}: original, and as each model shows them."
-            draw = partial(draw_correlations, rows, epsilon, findings.labels, unlinked)
-            yield Drawing(f"correlations-{slug(f'{epsilon:g}')}", words, draw)
+            yield draw_correlations(rows, epsilon, findings.labels, unlinked)
     for epsilon in chosen_epsilons(findings):
         rows = [row for row in findings.shapes if row["epsilon"] == epsilon]
         if rows:
-            words = f"Share of each answer at ε = {epsilon:g}: original as grey bars, protected as coloured marks."
-            scores = _scores(findings, epsilon)
-            yield Drawing(f"shapes-{slug(f'{epsilon:g}')}", words, partial(draw_shapes, rows, scores, epsilon))
+            known = {item for asked in findings.asked for item in asked.series if item.model in TOLD_BY_MECHANISM}
+            yield draw_shapes(rows, _scores(findings, epsilon), epsilon, known)
+
+
+# --- correlations -----------------------------------------------------------------------------------------------------
 
 
 def draw_correlations(
     rows: Sequence[Row], epsilon: float, labels: Mapping[str, str], unlinked: Sequence[str] = ()
-) -> Figure:
+) -> Chart:
     """Heat maps side by side, columns by label; cells without a value are hatched.
 
     The `unlinked` models, of which nothing links two answers of a person, share a map without values.
     """
     names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
+    lines = [labels.get(name, name) for name in names]
     maps = _list_maps(rows, names, unlinked)
-    side = max(_SIDE, _CELL * len(names))
-    across = min(len(maps), 2 if len(maps) == 4 else 3, max(1, int(_WIDEST / side)))
-    down = -(-len(maps) // across)
-    told = [f"{shorten(labels.get(name, name), _LABEL)}  {place}" for place, name in enumerate(names, start=1)]
-    left, gap, tall = 0.25 + 0.064 * max(map(len, told)), 0.25, side + 0.55
-    width, height = left + across * (side + gap) + 0.55, 0.5 + tall * down + 0.15
-    figure = new_figure(width, height, f"Correlations between columns at ε = {epsilon:g}")
-    for place, (title, matrix) in enumerate(maps):
-        row, column = divmod(place, across)
-        bottom = height - 0.55 - side - row * tall
-        spot = ((left + column * (side + gap)) / width, bottom / height, side / width, side / height)
-        axes = figure.add_axes(spot)
-        image = _draw_map(axes, title, matrix)
-        _name_axes(axes, told if column == 0 else [])
-    bar = figure.add_axes(((width - 0.6) / width, (height - 0.55 - side) / height, 0.12 / width, side / height))
-    figure.colorbar(image, cax=bar, ticks=[-1, -0.5, 0, 0.5, 1])
-    bar.tick_params(labelsize=7.5)
-    words = "Hatched: no value can be given (suppressed, undefined, or no two answers of a person are linked)"
-    figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY, va="bottom")
-    return figure
+    across = min(len(maps), 2 if len(names) > _MANY or len(maps) == 4 else 3)
+    numbers = name_axis([str(index) for index in range(1, len(names) + 1)])
+    panels = [
+        PlotPanel(numbers, numbers, (MatrixMark(matrix, tuple(lines)),), title, bare=index % across > 0)
+        for index, (title, matrix) in enumerate(maps)
+    ]
+    keys = [ChartKey(f"{value:g}".replace("-", "−"), Look(diverge(value)), KeySample.BLOCK) for value in _TOLD]
+    return Chart(
+        f"correlations-{slug(f'{epsilon:g}')}",
+        f"Correlations between columns at ε = {epsilon:g}",
+        f"Correlations between columns at ε = {epsilon:g}: original, and as each model shows them.",
+        tuple(PanelRow(tuple(panels[at : at + across]), _SIDES[across]) for at in range(0, len(panels), across)),
+        legend=(*keys, ChartKey("no value", Look(TRUTH), KeySample.HATCHED)),
+        listed=tuple(f"{index}  {label}" for index, label in enumerate(lines, start=1)),
+        notes="A stroke marks what is below −0.1. Hatched: no value can be given (suppressed, undefined, or no two "
+        "answers of a person are linked).",
+        small_print=SMALL_PRINT,
+    )
 
 
-def _list_maps(
-    rows: Sequence[Row], names: Sequence[str], unlinked: Sequence[str]
-) -> list[tuple[str, NDArray[float64]]]:
+_TOLD: Final = (-1.0, -0.5, 0.0, 0.5, 1.0)
+
+
+def _list_maps(rows: Sequence[Row], names: Sequence[str], unlinked: Sequence[str]) -> list[tuple[str, Matrix]]:
     """Titles and values: the original, every model, and last the recipes that are there to compare."""
     sorts = list(dict.fromkeys((row["model"], row["mechanism"], row["basis"]) for row in rows))
-    sorts.sort(key=lambda one: (Series(one[0], one[1]).order, one[2] != "reports"))
+    sorts.sort(key=lambda item: (Series(item[0], item[1]).order, item[2] != "reports"))
     maps = [("original", _matrix(rows, names, "original"))]
     if unlinked:
         maps.append((f"{', '.join(unlinked)}: none", _matrix([], names, "protected")))
@@ -103,37 +112,22 @@ def _list_maps(
     return maps
 
 
-def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> NDArray[float64]:
-    places = {name: place for place, name in enumerate(names)}
-    matrix = np.full((len(names), len(names)), np.nan)
-    np.fill_diagonal(matrix, 1.0)
+def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> Matrix:
+    indices = {name: index for index, name in enumerate(names)}
+    matrix: list[list[float | None]] = [[1.0 if i == j else None for j in range(len(names))] for i in range(len(names))]
     for row in rows:
-        i, j = places[row["first"]], places[row["second"]]
+        i, j = indices[row["first"]], indices[row["second"]]
         value = row[side]
-        matrix[i, j] = matrix[j, i] = math.nan if value is None else value
-    return matrix
+        matrix[i][j] = matrix[j][i] = None if value is None or math.isnan(value) else value
+    return tuple(map(tuple, matrix))
 
 
 def _map_title(model: str, mechanism: str, basis: str, *, alone: bool) -> str:
     name = model if alone else tell_variant(mechanism) if mechanism.startswith(model) else f"{model} {mechanism}"
-    return f"{shorten(name, 28)}, {basis}"
+    return f"{name}, {basis}"
 
 
-def _draw_map(axes: Any, title: str, matrix: NDArray[float64]) -> Any:
-    axes.patch.set(facecolor="white", edgecolor="#9aa3ad", hatch="////")  # what has no value lets it through
-    image = axes.imshow(matrix, cmap=DIVERGING, vmin=-1, vmax=1, interpolation="none", aspect="auto")
-    title_axes(axes, title, pad=3)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    return image
-
-
-def _name_axes(axes: Any, labels: Sequence[str]) -> None:
-    """Numbers under every map; labels, each with its number, at the left of a row of maps."""
-    numbers = range(axes.images[0].get_size()[0])
-    axes.set_yticks(range(len(labels)), labels, fontsize=7.5)
-    axes.set_xticks(numbers, [str(number + 1) for number in numbers], fontsize=7.5)
-    axes.tick_params(left=False, bottom=False, pad=2)
+# --- shapes -----------------------------------------------------------------------------------------------------------
 
 
 def _scores(findings: Findings, epsilon: float) -> dict[tuple[str, Series], float]:
@@ -156,37 +150,63 @@ def _best_known(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def draw_shapes(rows: Sequence[Row], scores: Mapping[tuple[str, Series], float], epsilon: float) -> Figure:
-    """One small panel for each column: grey bars are the original, marks what each model shows."""
+def draw_shapes(
+    rows: Sequence[Row],
+    scores: Mapping[tuple[str, Series], float],
+    epsilon: float,
+    known: Collection[Series] = (),
+) -> Chart:
+    """One small panel for each column: grey bars are the original, marks what each model shows.
+
+    `known` are series of other figures, which look alike here.
+    """
     rows = _best_known(rows)
     columns = list(dict.fromkeys(row["column"] for row in rows))[:_MOST_SHAPES]
-    across = min(4, len(columns))
-    down = -(-len(columns) // across)
-    cell, tall = 2.95, 2.05
-    width, height = across * cell + 0.2, down * tall + 0.6
-    figure = new_figure(width, height, f"Shapes of columns at ε = {epsilon:g}")
-    families: dict[str, str] = {}
-    for place, column in enumerate(columns):
+    keys: dict[ChartKey, None] = {}
+    drawn: list[tuple[PlotPanel, float]] = []
+    for column in columns:
         its = [row for row in rows if row["column"] == column]
-        series = sorted({Series(row["model"], row["mechanism"]) for row in its}, key=lambda one: one.order)
-        families |= {one.family: look_of(one, series).colour for one in series}
-        numeric = _is_number(its)
-        row, position = divmod(place, across)
-        inset = 0.42 if numeric else 1.2
-        bottom = height - 0.62 - row * tall - 1.35
-        spot = ((position * cell + inset) / width, bottom / height, (cell - inset - 0.15) / width, 1.35 / height)
-        axes = figure.add_axes(spot)
-        leave_unlabelled(axes)
-        (_draw_number if numeric else _draw_categories)(axes, its, series)
-        _title_shape(figure, column, series, scores, ((position * cell + 0.1) / width, (bottom + 1.36) / height), width)
-    for place, (family, colour) in enumerate(families.items()):
-        figure.text((2.9 + place * 0.85) / width, 1 - 0.1 / height, f"● {family}", color=colour, va="top", fontsize=8.5)
-    words = (
-        "Grey: original; marks: what is estimated from protected answers (naive: reports counted as they are); lines: "
-        "reports of numbers as they arrive; ◂ ▸: share that left the range. Coloured numbers: KSComplement, 1 is best"
+        series = sorted({Series(row["model"], row["mechanism"]) for row in its}, key=lambda item: item.order)
+        among = sorted({*series, *known}, key=lambda item: item.order)
+        shown = [_Shown(item, _name(item, series), look_of(item, among), _by_series(its, item)) for item in series]
+        keys |= dict.fromkeys(ChartKey(item.name, item.look) for item in shown)
+        text = {item: scores[column, item] for item in series if (column, item) in scores}
+        drawn.append((_draw_numbers if _is_number(its) else _draw_categories)(column, shown, text))
+    panels = [drawn[at : at + _ACROSS] for at in range(0, len(drawn), _ACROSS)]
+    return Chart(
+        f"shapes-{slug(f'{epsilon:g}')}",
+        f"Shapes of columns at ε = {epsilon:g}",
+        f"Share of each answer at ε = {epsilon:g}: original as grey bars, protected as coloured marks.",
+        tuple(PanelRow(tuple(item for item, _ in row), max(height for _, height in row)) for row in panels),
+        legend=(ChartKey("original", Look(TRUTH), KeySample.BLOCK), *keys),
+        notes="Marks: what is estimated from protected answers (naive: reports counted as they are). Lines: reports of "
+        "numbers as they arrive, and which share of them left the range. Numbers above a panel: KSComplement, 1 is "
+        "best.",
+        small_print=SMALL_PRINT,
     )
-    figure.text(0.1 / width, 0.05 / height, words, fontsize=6.5, color=GREY)
-    return figure
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What one series shows of a column, bin by bin."""
+
+    series: Series
+    name: str
+    look: Look
+    rows: Sequence[Row]
+
+    @property
+    def inside(self) -> list[Row]:
+        return [row for row in self.rows if row["label"] not in _ENDS]
+
+    def key(self, scores: Mapping[Series, float], more: str = "") -> ChartKey:
+        text = f"{scores[self.series]:.2f}" if self.series in scores else ""
+        return ChartKey("; ".join(part for part in (text, more) if part), self.look)
+
+
+def _name(series: Series, among: Sequence[Series]) -> str:
+    rivals = sum(other.model == series.model for other in among)
+    return series.label if rivals > 1 else series.model
 
 
 def _is_number(rows: Sequence[Row]) -> bool:
@@ -200,72 +220,42 @@ def _by_series(rows: Sequence[Row], series: Series) -> list[Row]:
     return sorted(its, key=lambda row: int(row["bin"]))
 
 
-def _draw_categories(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -> None:
-    longest = max((_by_series(rows, one) for one in series), key=len)[:_MOST_BARS]
-    labels = {row["bin"]: row["label"] for row in longest}
-    places = {bin_: place for place, bin_ in enumerate(labels)}
-    fill_bars(axes, [(0.0, at - 0.4, row["original"], at + 0.4) for at, row in enumerate(longest)], TRUTH)
-    for order, one in enumerate(series):
-        look = look_of(one, series)
-        its = [row for row in _by_series(rows, one) if row["bin"] in places]
-        offset = ((order + 0.5) / len(series) - 0.5) * 0.7
-        at = [places[row["bin"]] + offset for row in its]
-        shares = [max(0.0, row["protected"]) for row in its]
-        axes.plot(
-            shares, at, linestyle="none", marker=look.marker, markersize=3.6, color=look.colour,
-            markerfacecolor=look.face, markeredgewidth=0.8,
-        )  # fmt: skip
-    axes.set_yticks(range(len(longest)), [shorten(row["label"], 19) for row in longest], fontsize=6.5)
-    axes.set_ylim(len(longest) - 0.4, -0.6)
-    axes.set_xlim(0, None)
-    _percents(axes.xaxis)
+def _draw_categories(column: str, shown: Sequence[_Shown], scores: Mapping[Series, float]) -> tuple[PlotPanel, float]:
+    longest = max((item.rows for item in shown), key=len)[:_MOST_BARS]
+    indices = {row["bin"]: index for index, row in enumerate(longest)}
+    bars = BlockMarks(tuple(((0.0, at - 0.42), (row["original"], at + 0.42)) for at, row in enumerate(longest)), TRUTH)
+    marks: list[PanelMark] = [bars]
+    top = max(row["original"] for row in longest)
+    for order, item in enumerate(shown):
+        its = [row for row in item.rows if row["bin"] in indices]
+        offset = ((order + 0.5) / len(shown) - 0.5) * 0.8
+        shares = [(max(0.0, row["protected"]), indices[row["bin"]] + offset) for row in its]
+        lines = [f"{row['label']}, {item.name}: {row['protected']:.1%}" for row in its]
+        top = max([top, *(share for share, _ in shares)])
+        marks.append(PointMarks(tuple(shares), item.look, 3.4, tuple(lines)))
+    keys = tuple(item.key(scores) for item in shown if item.series in scores)
+    up = name_axis([row["label"] for row in longest])
+    panel = PlotPanel(percent_axis(1.03 * top or 1.0), up, tuple(marks), column, keys)
+    line = 40.0 if max(len(row["label"]) for row in longest) > _LONG else 20.0
+    return panel, max(line, 4.6 * len(shown) + 3) * len(longest)
 
 
-def _draw_number(axes: Any, rows: Sequence[Row], series: Sequence[Series]) -> None:
-    """Steps over the bins; the share of reports that left the range stands at either end."""
-    for place, one in enumerate(series):
-        its = [row for row in _by_series(rows, one) if row["label"] not in _ENDS]
-        starts = np.array([float(row["label"].replace(",", "")) for row in its])
-        step = starts[1] - starts[0] if starts.size > 1 else 1.0
-        if not place:
-            tops = zip(starts.tolist(), its, strict=True)
-            fill_bars(axes, [(start, 0.0, start + step, row["original"]) for start, row in tops], TRUTH)
-        look = look_of(one, series)
-        style = "--" if look.dashed else "-"
-        edges = np.append(starts, starts[-1] + step)
-        axes.stairs([row["protected"] for row in its], edges, color=look.colour, linewidth=1.1, linestyle=style)
-        for row in (row for row in _by_series(rows, one) if row["label"] in _ENDS):
-            below = row["label"] == "below"
-            words = f"◂ {row['protected']:.0%}" if below else f"{row['protected']:.0%} ▸"
-            axes.annotate(
-                words, (0.01 if below else 0.99, 0.92 - 0.11 * place), xycoords="axes fraction", fontsize=6.5,
-                color=look.colour, ha="left" if below else "right",
-            )  # fmt: skip
-    axes.set_ylim(0, axes.get_ylim()[1] * 1.25)
-    axes.locator_params(axis="x", nbins=5)
-    format_axis(axes.xaxis)
-    _percents(axes.yaxis)
-
-
-def _percents(axis: Any) -> None:
-    from matplotlib.ticker import MaxNLocator, PercentFormatter
-
-    axis.set_major_locator(MaxNLocator(3))
-    axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axis.set_tick_params(labelsize=6.5)
-
-
-def _title_shape(
-    figure: Figure,
-    column: str,
-    series: Sequence[Series],
-    scores: Mapping[tuple[str, Series], float],
-    spot: tuple[float, float],
-    width: float,
-) -> None:
-    """The column's name and, in each model's colour, its KSComplement."""
-    figure.text(spot[0], spot[1] + 0.012, shorten(column, 22), fontsize=8.5, fontweight="bold", va="bottom")
-    told = [(one, scores[column, one]) for one in series if (column, one) in scores]
-    for place, (one, score) in enumerate(told[:5]):
-        at = spot[0] + (1.38 + 0.31 * place) / width
-        figure.text(at, spot[1] + 0.012, f"{score:.2f}", fontsize=7, color=look_of(one, series).colour, va="bottom")
+def _draw_numbers(column: str, shown: Sequence[_Shown], scores: Mapping[Series, float]) -> tuple[PlotPanel, float]:
+    """Steps over the bins; the share of reports that left the range is told above."""
+    marks: list[PanelMark] = []
+    keys, ends, tops = [], [], [0.0]
+    for index, item in enumerate(shown):
+        its = item.inside
+        starts = [float(row["label"].replace(",", "")) for row in its]
+        step = starts[1] - starts[0] if len(starts) > 1 else 1.0
+        bins = list(zip(pairwise([*starts, starts[-1] + step]), its, strict=True))
+        if not index:
+            marks.append(BlockMarks(tuple(((a, 0.0), (b, row["original"])) for (a, b), row in bins), TRUTH))
+        steps = tuple((edge, row["protected"]) for edges, row in bins for edge in edges)
+        marks.append(LineMark(steps, item.look.colour, 2.0, item.look.dashes))
+        ends += [edge for edge, _ in steps]
+        tops += [row[side] for row in its for side in ("original", "protected")]
+        gone = [f"{row['protected']:.0%} {row['label']}" for row in item.rows if row["label"] in _ENDS]
+        keys.append(item.key(scores, ", ".join(gone)))
+    across, up = number_axis(min(ends), max(ends), most=7), percent_axis(1.05 * max(tops) or 1.0)
+    return PlotPanel(across, up, tuple(marks), column, tuple(keys)), _BINS

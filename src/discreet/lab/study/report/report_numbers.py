@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Final
-
-from discreet.lab.study.report.study_figures import tell_number
 
 __all__ = ["NONE", "tell_amount"]
 
@@ -16,4 +15,6 @@ def tell_amount(value: float) -> str:
     """An error or an amount: whole from 100 on, three figures below; a dash where there is none."""
     if not math.isfinite(value):
         return NONE
-    return f"{value:,.0f}" if value >= 100 else tell_number(float(f"{value:.3g}"))
+    # A small number in full: 1e-05 is not for everyone.
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{Decimal(f'{value:.3g}'):f}"
+    return text.replace("-", "−")

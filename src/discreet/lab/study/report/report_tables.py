@@ -37,7 +37,7 @@ _METRICS: Final = {"ks-complement": "KSComplement", "correlation-similarity": "C
 def setting_table(findings: Findings) -> Markup:
     """What was studied, in a few lines."""
     setting = setting_of(findings)
-    totals = ", ".join(f"{setting.total(one):g}" for one in findings.epsilons)
+    totals = ", ".join(f"{setting.total(item):g}" for item in findings.epsilons)
     spent = (
         f"for each column; {totals} in total for a respondent" if setting.columns > 1 else "in total for a respondent"
     )
@@ -46,7 +46,7 @@ def setting_table(findings: Findings) -> Markup:
         ("Groups", _tell_groups(findings)),
         ("Protected columns", _list(findings.fact("columns")) or NONE),
         ("Static columns", _list(findings.fact("static")) or "none"),
-        ("ε", f"{', '.join(f'{one:g}' for one in findings.epsilons)}, {spent}"),
+        ("ε", f"{', '.join(f'{item:g}' for item in findings.epsilons)}, {spent}"),
         ("δ (chance that the bound may fail)", str(findings.fact("delta") or NONE)),
         ("What is hidden", _tell_neighbours(findings)),
         ("Runs at each ε", str(findings.runs)),
@@ -62,10 +62,10 @@ def setting_table(findings: Findings) -> Markup:
 
 def _tell_models(findings: Findings) -> str:
     """Hybrids, which are many, as a number: they have a section of their own."""
-    variants = [one for one in findings.info.get("variants") or [] if one.get("model") != "hybrid"]
+    variants = [item for item in findings.info.get("variants") or [] if item.get("model") != "hybrid"]
     hybrids = len(findings.info.get("variants") or []) - len(variants)
-    told = [tell_variant(str(one.get("variant"))) for one in variants]
-    return _list([*told, *([f"hybrid ({hybrids} in all)"] if hybrids else [])])
+    lines = [tell_variant(str(item.get("variant"))) for item in variants]
+    return _list([*lines, *([f"hybrid ({hybrids} in all)"] if hybrids else [])])
 
 
 def _tell_groups(findings: Findings) -> str:
@@ -77,7 +77,7 @@ def _tell_neighbours(findings: Findings) -> str:
     neighbours = str(findings.fact("neighbours") or "add-remove")
     taken = "whether a person took part" if neighbours == "add-remove" else "what a person answered"
     others = "; under the others what a person answered (replace-one)" if neighbours == "add-remove" else ""
-    tables = any(one.get("model") == "table" for one in findings.info.get("variants") or [])
+    tables = any(item.get("model") == "table" for item in findings.info.get("variants") or [])
     return f"under central{', table' if tables else ''} and multi-message {taken} ({neighbours}){others}"
 
 
@@ -117,18 +117,18 @@ def error_table(asked: Asked) -> Markup:
         expected = [None if panel is None else panel.expected for panel in panels]
         measured = [None if panel is None else panel.measured() for panel in panels]
         label = asked.label_of(series)
-        if any(one is not None for one in expected):
-            rows.append([label, "expected", *(_average(one) for one in expected), coverage])
-            rows.append(["", "measured", *(_average(one) for one in measured), ""])
+        if any(item is not None for item in expected):
+            rows.append([label, "expected", *(_average(item) for item in expected), coverage])
+            rows.append(["", "measured", *(_average(item) for item in measured), ""])
         else:
-            rows.append([label, "measured", *(_average(one) for one in measured), coverage])
+            rows.append([label, "measured", *(_average(item) for item in measured), coverage])
     return table(head, rows, caption="Mean absolute error over groups: expected by theory, and measured over the runs")
 
 
 def coverage_table(findings: Findings) -> Markup:
     """How often intervals hold the truth at each ε, over every query of the study."""
     rows = []
-    for series in sorted({series for series, _ in findings.coverage}, key=lambda one: one.order):
+    for series in sorted({series for series, _ in findings.coverage}, key=lambda item: item.order):
         counts = [findings.coverage.get((series, epsilon), (0, 0)) for epsilon in findings.epsilons]
         held, number = (sum(pair[side] for pair in counts) for side in (0, 1))
         if number:
@@ -183,7 +183,7 @@ def quality_by_column(findings: Findings) -> Markup:
         sort = (_METRICS.get(str(row["metric"]), str(row["metric"])), _family(row), str(row["basis"]))
         gathered.setdefault((row["column"], sort), []).append(row["value"])
     sorts = sorted(
-        {sort for _, sort in gathered}, key=lambda one: (one[0] != "KSComplement", Series(one[1], "").order, one[2])
+        {sort for _, sort in gathered}, key=lambda item: (item[0] != "KSComplement", Series(item[1], "").order, item[2])
     )
     columns = list(dict.fromkeys(column for column, _ in gathered))
     rows = [[column, *(_score(_mean(gathered.get((column, sort)))) for sort in sorts)] for column in columns]
@@ -252,8 +252,8 @@ def linkage_table(findings: Findings) -> Markup:
 
 def _family(row: Row) -> str:
     """Mechanisms differ by column in one model, except where they are what tells variants apart."""
-    told = row["model"] in TOLD_BY_MECHANISM
-    return _name(row["model"], row["mechanism"]) if told else str(row["model"])
+    text = row["model"] in TOLD_BY_MECHANISM
+    return _name(row["model"], row["mechanism"]) if text else str(row["model"])
 
 
 def _name(model: str, variant: str) -> str:

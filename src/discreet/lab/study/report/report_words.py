@@ -71,9 +71,9 @@ def tell_protected(findings: Findings) -> list[str]:
         "add-remove": "whether one respondent is in the data at all, or what they answered there",
         "replace-one": "what one respondent answered; that they took part may be known",
     }.get(neighbours, "one respondent's answers")
-    variants = [str(one.get("variant")) for one in findings.info.get("variants") or []]
+    variants = [str(item.get("variant")) for item in findings.info.get("variants") or []]
     gaussian = "Gaussian noise keeps ε but for a chance of δ; Laplace noise keeps it always."
-    tables = any(one.startswith("table") for one in variants)
+    tables = any(item.startswith("table") for item in variants)
     return [
         f"The unit is one respondent. Central{', table' if tables else ''} and multi-message figures hide {moves} "
         f"(neighbours: {neighbours}).",
@@ -81,7 +81,7 @@ def tell_protected(findings: Findings) -> list[str]:
         "(neighbours: replace-one). Under replace-one the central model needs up to twice the noise.",
         f"Central{' and table' if tables else ''}: the office that holds the data is trusted. Local: nobody is. "
         "Shuffle: the mixing service is trusted to mix and not to tell who sent what.",
-        *([gaussian] if any(one.startswith(("central gaussian", "table gaussian")) for one in variants) else []),
+        *([gaussian] if any(item.startswith(("central gaussian", "table gaussian")) for item in variants) else []),
         _tell_cost(findings),
     ]
 
@@ -89,30 +89,32 @@ def tell_protected(findings: Findings) -> list[str]:
 def tell_unprotected(findings: Findings) -> list[str]:
     """What no ε of this study covers."""
     static = [str(name) for name in findings.fact("static") or []]
-    variants = [str(one.get("variant")) for one in findings.info.get("variants") or []]
-    told = []
+    variants = [str(item.get("variant")) for item in findings.info.get("variants") or []]
+    lines = []
     if static:
-        told.append(
+        lines.append(
             f"Static columns ({', '.join(static)}) stay in clear wherever rows leave. Who is unique on them can be "
             "found again; only the answers are protected."
         )
-    if any(one.startswith("shuffle") or one.endswith("missing public") for one in variants):
-        told.append(
+    if any(item.startswith("shuffle") or item.endswith("missing public") for item in variants):
+        lines.append(
             "Who has no answer to a question sends no report on it under local and shuffle, so that is no secret. In "
             "the local model, missing: category hides it too."
         )
     if findings.info.get("share_of_weight_cut") is not None:
-        told.append("Survey weights are treated as public. Each is capped, and figures are about capped weights.")
-    if any(one.startswith("hybrid") for one in variants):
-        told.append("Who answers in clear in a hybrid collection gives the answer away: no ε covers it.")
-    told += [
+        lines.append("Survey weights are treated as public. Each is capped, and figures are about capped weights.")
+    if any(item.startswith("hybrid") for item in variants):
+        lines.append("Who answers in clear in a hybrid collection gives the answer away: no ε covers it.")
+    lines += [
         "Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time.",
         "The noise here comes from a seed. Whoever knows the seed can subtract it, so no figure of this report may be "
         "released.",
     ]
-    if any(one.startswith("naive") for one in variants):
-        told.append("Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it.")
-    return told
+    if any(item.startswith("naive") for item in variants):
+        lines.append(
+            "Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it."
+        )
+    return lines
 
 
 def _tell_cost(findings: Findings) -> str:

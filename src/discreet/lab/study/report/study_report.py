@@ -55,15 +55,14 @@ _QUESTION: Final = (
 Progress = Callable[[str], None]
 
 
-def write_report(folder: Path, *, jobs: int = 1, progress: Progress | None = None) -> Path:
+def write_report(folder: Path, *, png: bool = False, progress: Progress | None = None) -> Path:
     """Make figures/ and report.html of a finished study's folder anew; return the path of the report.
 
-    Figures are drawn by `jobs` processes, this one among them.
-    `progress` is told the name of each figure before it is drawn. PathInvalid when there is no finished study,
-    ExtraMissing without the extra 'study'.
+    Figures are written as SVG, with `png` also as PNG, which needs the extra 'png' (ExtraMissing) and a font (Refused).
+    `progress` is told the name of each figure before it is drawn. PathInvalid when there is no finished study.
     """
     findings = read_findings(folder)
-    drawn = draw_figures(findings, jobs=jobs, progress=progress)
+    drawn = draw_figures(findings, png=png, progress=progress)
     file = folder / "report.html"
     write_whole(file, _page(findings, drawn), durable=False)
     return file
@@ -80,7 +79,7 @@ def _page(findings: Findings, drawn: dict[str, Drawn]) -> str:
 
 
 def _header(findings: Findings) -> Iterator[Markup]:
-    links = [("short", "In short"), *((anchors(findings)[one.name], one.label) for one in findings.asked)]
+    links = [("short", "In short"), *((anchors(findings)[item.name], item.label) for item in findings.asked)]
     links += [("sizes", "Number of respondents")] if findings.sizes else []
     links += [("hybrid", "Answers in clear")] if findings.hybrids else []
     links += [("quality", "Quality of the data"), ("linkage", "Linkage attack"), ("protected", "What is protected")]
@@ -191,8 +190,8 @@ def _linkage(findings: Findings) -> Markup:
 
 def _configuration(findings: Findings) -> Markup:
     versions = findings.info.get("versions") or {}
-    told = ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"
-    facts = [f"Versions: {told}.", f"Seed: {findings.fact('seed')}.", f"Hash: {findings.info.get('config_hash', '')}."]
+    text = ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"
+    facts = [f"Versions: {text}.", f"Seed: {findings.fact('seed')}.", f"Hash: {findings.info.get('config_hash', '')}."]
     written = element(
         "details", element("summary", "study.yaml, as it was run"), element("pre", findings.configuration)
     )
