@@ -22,6 +22,8 @@ LARGEST_ROWS: Final = 1 << 26
 _HALF: Final = 26
 _PART: Final = 18
 _CHUNK: Final = 1 << 15
+_SMALLEST: Final = 2.0**-900
+_FINITE: Final = "terms of a sum are finite"
 
 
 def sum_cells(terms: NDArray[float64], cells: NDArray[int64], number: int) -> NDArray[float64]:
@@ -81,7 +83,10 @@ def _halves(terms: NDArray[float64]) -> tuple[NDArray[float64], NDArray[float64]
     Either half is below 2**26 and there are at most 2**26 rows, so floats add them exactly.
     """
     _check_rows(terms.shape[0])
-    exponent = int(_exponents(terms.reshape(-1, 1))[0])
+    largest = max(float(terms.max(initial=0.0)), -float(terms.min(initial=0.0)))
+    if not math.isfinite(largest):
+        raise ValueError(_FINITE)
+    exponent = math.frexp(max(largest, _SMALLEST))[1]
     steps = np.rint(terms * 2.0 ** (2 * _HALF - exponent))
     high = np.floor(steps * 2.0**-_HALF)
     return high, steps - high * 2.0**_HALF, exponent
@@ -91,8 +96,8 @@ def _exponents(matrix: NDArray[float64]) -> NDArray[int64]:
     """For each column the power of two above its largest entry, or above 2**-900 where all are smaller."""
     largest = np.maximum(matrix.max(axis=0, initial=0.0), -matrix.min(axis=0, initial=0.0))
     if not np.all(np.isfinite(largest)):
-        raise ValueError("terms of a sum are finite")
-    exponents: NDArray[int64] = np.frexp(np.maximum(largest, 2.0**-900))[1].astype(np.int64)
+        raise ValueError(_FINITE)
+    exponents: NDArray[int64] = np.frexp(np.maximum(largest, _SMALLEST))[1].astype(np.int64)
     return exponents
 
 

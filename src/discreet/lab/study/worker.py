@@ -42,8 +42,9 @@ ONE_THREAD: Final = dict.fromkeys(_THREADS, "1")
 KEPT_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 26)}
 _NEEDED: Final = (
     "pyarrow.dataset",
+    "discreet.intervals.mean_laws",
     "discreet.lab.study.bench",
-    *(f"discreet.lab.study.models.{name}" for name in ("local", "shuffle", "naive")),
+    *(f"discreet.lab.study.models.{name}" for name in ("central_model", "local_model", "naive_model", "shuffle_model")),
 )
 
 
