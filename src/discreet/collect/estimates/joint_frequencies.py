@@ -198,7 +198,10 @@ def _moments(
         values = np.stack([root * centred[1] for centred, _ in parts]).T
         present, sums, squares = (np.broadcast_to(alone, (size, size)) for alone in own)
         return present, sums, multiply_columns(values, values), squares
-    blocks = np.stack([[root * part for part in centred] for centred, _ in parts], axis=1)
+    blocks = np.empty((3, size, len(scale)))
+    for place, (centred, _) in enumerate(parts):
+        for block, part in zip(blocks, centred, strict=True):
+            np.multiply(root, part, out=block[place])
     together = blocks.reshape(3 * size, -1).T
     products = multiply_columns(together, together)[: 2 * size]
     shared = [products[:size, part * size : (part + 1) * size].T for part in range(3)]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["SubsetSelection", "choose_subset_size", "draw_subsets"]
 
 _FEW: Final = 8  # categories of a set that are compared one by one sooner than marked
+_FEW_SWAPPED: Final = 5  # categories of a set that are swapped sooner than sorted
 _BLOCK: Final = 1 << 23  # marks held at a time while sets are drawn
 
 
@@ -66,8 +67,9 @@ class SubsetSelection(CategoryOracle):
         rows = max(1, _BLOCK // self.categories)
         reports = np.empty((true.size, self.subset_size()), dtype=np.int32)
         for start in range(0, true.size, rows):
-            reports[start : start + rows] = self._draw(entropy, true[start : start + rows])
-        reports.sort(axis=1)
+            drawn = self._draw(entropy, true[start : start + rows])
+            _sort_each(drawn)
+            reports[start : start + rows] = drawn
         return reports
 
     def _draw(self, entropy: Entropy, answers: NDArray[int64]) -> NDArray[int64]:
@@ -92,6 +94,20 @@ class SubsetSelection(CategoryOracle):
         """Sets of categories, and which values are such: the right number of positions, strictly rising."""
         rows, valid = read_lists(values, below=[self.categories] * self.subset_size())
         return rows.astype(np.int32), valid & (np.diff(rows, axis=1) > 0).all(axis=1)
+
+
+def _sort_each(sets: NDArray[int64]) -> None:
+    """Every set in rising order; small ones by swaps of neighbours, all sets at once."""
+    size = sets.shape[1]
+    if size > _FEW_SWAPPED:
+        sets.sort(axis=1)
+        return
+    for last in range(size - 1, 0, -1):
+        for place in range(last):
+            left, right = sets[:, place], sets[:, place + 1]
+            least = np.minimum(left, right)
+            np.maximum(left, right, out=right)
+            left[:] = least
 
 
 @lru_cache(maxsize=1024)

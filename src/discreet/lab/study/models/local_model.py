@@ -8,7 +8,7 @@ Proof:     docs/proofs/local-categories.md, docs/proofs/local-numbers.md, docs/p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -200,12 +200,15 @@ class LocalModel:
         asked: NDArray[bool_],
         plan: SamplingPlan,
     ) -> Sample:
-        """The reports as a collection has them: among everybody in a group, of whom some were asked."""
+        """The reports as a collection has them: among everybody in a group, of whom some were asked.
+
+        Where everybody is asked everything, what weights alone say of a column is the same in every run.
+        """
         silent = np.flatnonzero(asked & (frame.cells != ABSENT) & ~self.reporting(frame, answers))
         people = frame.once("everybody", lambda: np.flatnonzero(frame.cells != ABSENT))
         if people.size < frame.size:
             rows, silent = (np.searchsorted(people, those) for those in (rows, silent))
-        return Sample(
+        sample = Sample(
             reports=reports,
             rows=rows,
             silent=silent,
@@ -215,6 +218,10 @@ class LocalModel:
             inclusion=float(plan.inclusion),
             level=float(self.level),
         )
+        if plan.asked < plan.columns:
+            return sample
+        key = ("public", answers, self.missing)
+        return replace(sample, public=frame.once(key, lambda: sample.public_sums(sample.people)))
 
     def _count(self, oracle: FrequencyOracle, sample: Sample) -> EstimatedArray:
         counts, _ = count_categories(oracle, sample)

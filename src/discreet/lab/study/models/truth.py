@@ -67,8 +67,7 @@ def category_place(answers: AnswerColumn, query: StudyQuery) -> int:
 
 def reporting(frame: StudyFrame, answers: AnswerColumn) -> NDArray[bool_]:
     """Who belongs to a group and has an answer."""
-    there: NDArray[bool_] = answers.present() & (frame.cells != ABSENT)
-    return there
+    return frame.once(("reporting", answers), lambda: answers.present() & (frame.cells != ABSENT))
 
 
 def sum_by(places: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArray[int64]:
