@@ -161,8 +161,17 @@ def _success_with_reports(target: _Target, seen: Protected) -> float:
 def _classify(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Reports in classes: each value its own where they are few, else bins that hold about equally many."""
     if np.unique(values[:_GLANCE]).size <= _REPORT_BINS:
-        distinct, places = np.unique(values, return_inverse=True)
-        if distinct.size <= _REPORT_BINS:
-            return places, int(distinct.size)
+        places, distinct = _number(values)
+        if distinct <= _REPORT_BINS:
+            return places, distinct
     edges = np.quantile(values, np.linspace(0, 1, _REPORT_BINS + 1)[1:-1])
     return np.searchsorted(edges, values, side="right"), _REPORT_BINS
+
+
+def _number(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """The place of each value among the different ones in rising order, and how many of these there are."""
+    if values.dtype.kind == "i" and values.size and int(values.max()) - int(least := values.min()) < values.size:
+        occurring = np.bincount(values - least) > 0
+        return (np.cumsum(occurring) - 1)[values - least], int(occurring.sum())
+    distinct, places = np.unique(values, return_inverse=True)
+    return places, int(distinct.size)
