@@ -37,7 +37,7 @@ def uniform_array_below(entropy: Entropy, n: int, *, count: int) -> NDArray[int6
         return np.zeros(count, dtype=np.int64)
     bits = (n - 1).bit_length()
     drawn = _draw_words(entropy, bits, count=count)
-    pending: NDArray[Any] = np.flatnonzero(drawn >= n)
+    pending: NDArray[Any] = (drawn >= n).nonzero()[0]
     while pending.size:
         again = _draw_words(entropy, bits, count=pending.size)
         drawn[pending] = again
@@ -50,9 +50,9 @@ def _draw_words(entropy: Entropy, bits: int, *, count: int) -> NDArray[int64]:
     import numpy as np
 
     size = (bits + 7) // 8
-    raw = np.frombuffer(entropy.read(size * count), dtype=np.uint8).reshape(-1, size)
-    words = (raw[:, 0] & (1 << bits - 8 * (size - 1)) - 1).astype(np.int64)
+    raw = np.frombuffer(entropy.read(size * count), dtype=np.uint8)
+    words = (raw[::size] & (1 << bits - 8 * (size - 1)) - 1).astype(np.int64)
     for column in range(1, size):
         words <<= 8
-        words |= raw[:, column]
+        words |= raw[column::size]
     return words

@@ -191,7 +191,7 @@ class SingleCategory(SingleMessage[CategoryOracle]):
         """The weighted count of each category."""
         tallies = [_tally(*part) for part in self._complete(batches)]
         # one row for each class, in every array
-        support, support_squares, weights, weight_squares = (np.stack(rows) for rows in zip(*tallies, strict=True))
+        support, support_squares, weights, weight_squares = (np.array(rows) for rows in zip(*tallies, strict=True))
         contrast = self._laws.p - self._laws.q
         counts = (support - self._laws.q * weights) / contrast
         squares = np.clip((support_squares - self._laws.q * weight_squares) / contrast, 0.0, weight_squares)

@@ -104,6 +104,8 @@ def check_answers(answers: NDArray[Any], *, categories: int) -> NDArray[int64]:
     """The answers as 64-bit integers, once it is known that each is a category."""
     if answers.dtype.kind not in "iu" or answers.ndim != 1:
         raise TypeError("answers are a one-dimensional array of integers")
-    if answers.size and (answers.min() < 0 or answers.max() >= categories):
+    given = answers.astype(np.int64)
+    # what is below zero is huge without its sign, and so is what 64 bits with a sign cannot hold
+    if given.size and given.view(np.uint64).max() >= categories:
         raise ValueError("answers lie between 0 and the number of categories less one")
-    return answers.astype(np.int64)
+    return given

@@ -123,8 +123,9 @@ def _place_all(
     """By group its protocol, and its people in their classes: the same in every run."""
     found = []
     for group, rows in _batches(frame, answers):
-        protocol = _single_of(answers, frame.weights[rows], terms)
-        found.append((group, protocol, protocol.place(answers.positions[rows], frame.weights[rows])))
+        weights = frame.weights[rows]
+        protocol = _single_of(answers, weights, terms)
+        found.append((group, protocol, protocol.place(answers.positions[rows], weights)))
     return found
 
 
@@ -148,8 +149,8 @@ class _SingleMessage(_Protocol):
     def expect(self, frame: StudyFrame, answers: AnswerColumn, terms: _Terms) -> NDArray[float64]:
         errors = np.full(_shape(frame, answers), np.nan)
         for group, rows in _batches(frame, answers):
-            protocol = _single_of(answers, frame.weights[rows], terms)
-            expected = protocol.expected(answers.positions[rows], frame.weights[rows])
+            weights = frame.weights[rows]
+            expected = _single_of(answers, weights, terms).expected(answers.positions[rows], weights)
             errors[group] = expected.absolute_error * (frame.weight_step if answers.categorical else answers.step)
         return errors
 
@@ -405,6 +406,10 @@ def _shape(frame: StudyFrame, answers: AnswerColumn) -> tuple[int, int]:
 
 def _batches(frame: StudyFrame, answers: AnswerColumn) -> list[tuple[int, NDArray[int64]]]:
     """The people of each group who have an answer, as row numbers; groups without one are left out."""
+    return frame.once(("batches", answers), lambda: _divide(frame, answers))
+
+
+def _divide(frame: StudyFrame, answers: AnswerColumn) -> list[tuple[int, NDArray[int64]]]:
     rows = np.flatnonzero(reporting(frame, answers))
     cells = frame.cells[rows].astype(np.int16 if len(frame.groups) < 1 << 15 else np.int64)  # short keys sort fast
     order = rows[np.argsort(cells, kind="stable")]
