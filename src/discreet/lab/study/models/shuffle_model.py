@@ -121,12 +121,14 @@ def _place_all(
     frame: StudyFrame, answers: AnswerColumn, terms: _Terms
 ) -> list[tuple[int, SingleCategory | SingleNumber, list[Placed]]]:
     """By group its protocol, and its people in their classes: the same in every run."""
-    found = []
-    for group, rows in _batches(frame, answers):
-        weights = frame.weights[rows]
-        protocol = _single_of(answers, weights, terms)
-        found.append((group, protocol, protocol.place(answers.positions[rows], weights)))
-    return found
+
+    def place() -> Iterator[tuple[int, SingleCategory | SingleNumber, list[Placed]]]:
+        for group, rows in _batches(frame, answers):
+            weights = frame.weights[rows]
+            protocol = _single_of(answers, weights, terms)
+            yield group, protocol, protocol.place(answers.positions[rows], weights)
+
+    return frame.once((answers, terms), lambda: list(place()))
 
 
 class _SingleMessage(_Protocol):
@@ -136,7 +138,7 @@ class _SingleMessage(_Protocol):
 
     def estimate(self, frame: StudyFrame, answers: AnswerColumn, terms: _Terms, entropy: Entropy) -> _Estimates:
         found = _Estimates.unknown(_shape(frame, answers))
-        for group, protocol, placed in frame.once((answers, terms), lambda: _place_all(frame, answers, terms)):
+        for group, protocol, placed in _place_all(frame, answers, terms):
             estimated = protocol.estimate(protocol.encode_placed(entropy, placed), level=float(terms.level))
             for side, values in zip(
                 (found.middle, found.low, found.high),
@@ -148,9 +150,9 @@ class _SingleMessage(_Protocol):
 
     def expect(self, frame: StudyFrame, answers: AnswerColumn, terms: _Terms) -> NDArray[float64]:
         errors = np.full(_shape(frame, answers), np.nan)
-        for group, rows in _batches(frame, answers):
-            weights = frame.weights[rows]
-            expected = _single_of(answers, weights, terms).expected(answers.positions[rows], weights)
+        placed = zip(_place_all(frame, answers, terms), _batches(frame, answers), strict=True)
+        for (group, protocol, _), (_, rows) in placed:
+            expected = protocol.expected(answers.positions[rows], frame.weights[rows])
             errors[group] = expected.absolute_error * (frame.weight_step if answers.categorical else answers.step)
         return errors
 
