@@ -130,7 +130,7 @@ def _sort(data: Path, card: Card, target: Path) -> Path:
 
     table = pq.ParquetFile(data).read()
     table = table.sort_by([(card.unit.column, "ascending"), (ORDER_COLUMN, "ascending")])
-    pq.write_table(table, target, compression="zstd")
+    pq.write_table(table, target, compression="none")  # gone in a minute, and read by every worker
     return target
 
 

@@ -11,12 +11,20 @@ from discreet.lab.study.parts import StudyTask
 TASKS = [StudyTask(place, Decimal(epsilon), run) for place, epsilon, run in product(range(2), (1, 2), range(3))]
 
 
-def test_a_lane_stays_with_its_group_and_begins_others_in_order() -> None:
+def test_a_lane_stays_with_its_group_and_begins_the_next_model_at_the_epsilon_it_knows() -> None:
     queue, last, seen = Queue(TASKS), None, []
     while (task := queue.take(last)) is not None:
         seen.append(task)
         last = task
-    assert seen == TASKS
+    assert seen == [*TASKS[:6], *TASKS[9:], *TASKS[6:9]]
+
+
+def test_two_lanes_walk_through_a_model_from_both_ends() -> None:
+    tasks = [StudyTask(0, Decimal(epsilon), 0) for epsilon in (6, 3, 1, 2)]  # in the order of the study's file
+    queue = Queue(tasks)
+    first, second = queue.take(None), queue.take(None)
+    assert (first, second) == (tasks[0], tasks[3])
+    assert (queue.take(first), queue.take(second)) == (tasks[1], tasks[2])
 
 
 def test_two_lanes_share_no_group_until_all_are_begun() -> None:

@@ -137,7 +137,9 @@ def schema(name: str) -> Any:
 
 
 def empty(name: str) -> Any:
-    return schema(name).empty_table()
+    import pyarrow as pa
+
+    return pa.Table.from_batches([], schema=schema(name))  # an array from a list would load pandas, where there is one
 
 
 def results(heading: TaskHeading, frame: StudyFrame, answered: Sequence[Answered]) -> Any:
