@@ -53,9 +53,7 @@ def exact(
     return _make_exact(value, parameter, zero, below, largest)
 
 
-def _make_exact(
-    value: ExactLike, parameter: str, zero: bool, below: Fraction | int | None, largest: int
-) -> Decimal:
+def _make_exact(value: ExactLike, parameter: str, zero: bool, below: Fraction | int | None, largest: int) -> Decimal:
     number = _number(value, parameter)
     if number < 0 or (number == 0 and not zero):
         rule = "must not be negative" if zero else "must be positive"

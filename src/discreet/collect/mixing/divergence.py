@@ -70,17 +70,19 @@ def _mixed(blocks: _Blocks, divergences: Floats) -> float:
 
 def _coarsen(trials: int, chance: float, delta: float, *, most: int = _BLOCKS) -> _Blocks:
     """Blocks of Bin(trials, chance). The divergence falls as the number rises, so a block's start bounds it."""
-    low, width = _window(np.array([float(trials)]), chance, delta, most=most)
-    edges = low[0] + width[0] * np.arange(most)
-    edges = edges[edges <= trials]
+    low, width = (float(part[0]) for part in _window(np.array([float(trials)]), chance, delta, most=most))
+    count, first = min(most, int((trials - low) // width) + 1), int(low > 0)
+    starts, masses = np.zeros(count + first), np.full(count + first, _CUT * delta)
+    edges, own = starts[first:], masses[first:]
+    np.add(low, width * np.arange(count), out=edges)
     # Each half is differenced on the side where its tail is small, so that no digits are lost.
     half = int(np.searchsorted(edges, trials * chance))
     under, over = below(edges[: half + 1], trials, chance), at_least(edges[half:], trials, chance)
-    under = under if half < len(edges) else np.append(under, 1.0)
-    masses = np.append(np.diff(under), over - np.append(over[1:], 0.0)) * (1 + SLACK)
-    if low[0] > 0:
-        edges, masses = np.insert(edges, 0, 0.0), np.insert(masses, 0, _CUT * delta)
-    return _Blocks(edges, masses)
+    own[: len(under) - 1] = under[1:] - under[:-1]
+    own[half:-1] = over[:-1] - over[1:]
+    own[-1] = over[-1] if half < count else 1.0 - under[-1]
+    own *= 1 + SLACK
+    return _Blocks(starts, masses)
 
 
 def _window(trials: Floats, chance: float, delta: float, *, most: int, reach: float = _REACH) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -12,13 +12,15 @@ import numpy as np
 
 from discreet.cards import parse_card
 from discreet.errors import Refused
+from discreet.lab.study.findings.averages import write_averages
 from discreet.lab.study.findings.linkage import linkage_attack
 from discreet.lab.study.findings.metrics import CORRELATION_SIMILARITY, KS_COMPLEMENT, measure
-from discreet.lab.study.findings.tidy_tables import SIZES, TaskHeading, results, rows_of, sized, theory
+from discreet.lab.study.findings.study_findings import mechanism_of
+from discreet.lab.study.findings.tidy_tables import SIZES, TaskHeading, join_parts, results, rows_of, sized, theory
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.models.truth import true_values
 from discreet.lab.study.outcomes import Outcome, Streams, StudyModel
-from discreet.lab.study.parts import StudyTask, write_part
+from discreet.lab.study.parts import StudyTask, read_part, write_part
 from discreet.lab.study.queries import StudyDesign, design_study
 from discreet.lab.study.study_config import ModelChoice, StudyConfig
 from discreet.lab.study.study_reader import parse_study
@@ -54,6 +56,20 @@ class StudyBench:
     def perform(self, task: StudyTask, parts: Path) -> None:
         """Run a task and keep its tables."""
         write_part(parts, task, self.run(task))
+
+    def average(self, tasks: Sequence[StudyTask], parts: Path) -> None:
+        """Write the averages of finished tasks beside their parts."""
+        found = [read_part(parts, task) for task in tasks]
+        tables = join_parts(found, ("results", "theory", "quality", *([SIZES] if self.config.rows else [])))
+        labels = {(query.statistic, query.column, query.category): query.label for query in self.design.queries}
+        variants = self.describe()["variants"]
+        write_averages(
+            tables,
+            labels,
+            parts.parent / "tables",
+            coverage="coverage" in self.config.metrics,
+            hybrids={mechanism_of(one["variant"]): one for one in variants if one["model"] == "hybrid"},
+        )
 
     def run(self, task: StudyTask) -> dict[str, Any]:
         """The tables of a task. What is the same in every run, shapes and correlations come with the first."""

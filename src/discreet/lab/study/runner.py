@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import product
@@ -20,14 +21,14 @@ from typing import Any, Final
 from discreet.errors import Refused, UsageError
 from discreet.files import write_whole
 from discreet.guarantees import text as plain_text
-from discreet.lab.study.findings.tidy_tables import NOTICE, SIZES, TABLES, empty, write_table
+from discreet.lab.study.findings.tidy_tables import NOTICE, SIZES, TABLES, join_parts, write_table
 from discreet.lab.study.lanes import Lane, open_lanes, run_in_lanes
 from discreet.lab.study.parts import StudyTask, has_part, read_part
 from discreet.lab.study.queries import StudyDesign, design_study
 from discreet.lab.study.study_config import StudyConfig
 from discreet.lab.study.study_folder import SCHEMA, StudyFolder, hold_folder
 from discreet.lab.study.study_rows import StudyRows, digest_data, prepare_rows, study_card
-from discreet.lab.study.worker import Assignment, accept, describe
+from discreet.lab.study.worker import Assignment, accept, average, describe
 
 __all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
 
@@ -79,13 +80,17 @@ def run_study(
             return Finished(out, len(tasks), 0, time.monotonic() - began)
         open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
         told("preparing rows", len(tasks) - len(open_tasks), len(tasks))
-        with folder.rows() as scratch, open_lanes(max(1, min(jobs, len(open_tasks)))) as lanes:
+        with folder.rows() as scratch, open_lanes(max(1, min(jobs, len(open_tasks)))) as lanes, _refused_when_ended():
             rows = prepare_rows(config, base, scratch)
             assignment = _assign(config, rows, folder, build)
             facts = _run(lanes, assignment, _longest_first(open_tasks, config), len(tasks), told)
-        told("writing tables", len(tasks), len(tasks))
-        facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
-        _write(config, design, folder, tasks, facts)
+            told("writing tables", len(tasks), len(tasks))
+            averages = lanes[0].submit(average, tasks)
+            facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
+            about = _write(config, design, folder, tasks, facts)
+            if (refusal := averages.result()) is not None:
+                raise Refused(refusal)
+        folder.finish(about)
     return Finished(out, len(tasks), len(open_tasks), time.monotonic() - began)
 
 
@@ -130,43 +135,37 @@ def _run(
         done += 1
         told("running", done, total)
 
-    try:
-        for lane in lanes:
-            lane.submit(accept, assignment)
-        facts = lanes[0].submit(describe)
-        told("running", done, total)
-        run_in_lanes(lanes, tasks, finished)
-        described = facts.result()
-    except BrokenProcessPool:
-        raise Refused(
-            "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
-            "the study again, with fewer --jobs, to go on."
-        ) from None
+    for lane in lanes:
+        lane.submit(accept, assignment)
+    facts = lanes[0].submit(describe)
+    told("running", done, total)
+    run_in_lanes(lanes, tasks, finished)
+    described = facts.result()
     if isinstance(described, str):
         raise Refused(described)
     return described
 
 
+@contextmanager
+def _refused_when_ended() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool:
+        raise Refused(
+            "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
+            "the study again, with fewer --jobs, to go on."
+        ) from None
+
+
 def _write(
     config: StudyConfig, design: StudyDesign, folder: StudyFolder, tasks: Sequence[StudyTask], facts: Mapping[str, Any]
-) -> None:
-    import pyarrow as pa
-
-    from discreet.lab.study.findings.averages import write_averages
-    from discreet.lab.study.findings.study_findings import mechanism_of
-
+) -> dict[str, Any]:
+    """Write the tidy tables and the configuration; give what is to be said about the run."""
     parts = [read_part(folder.parts, task) for task in tasks]
-    tables = {
-        name: pa.concat_tables([empty(name), *(part[name] for part in parts if name in part)]).combine_chunks()
-        for name in (*TABLES, *([SIZES] if config.rows else []))
-    }
-    for name, table in tables.items():
+    for name, table in join_parts(parts, (*TABLES, *([SIZES] if config.rows else []))).items():
         write_table(name, table, folder.path / f"{name}.parquet")
-    labels = {(query.statistic, query.column, query.category): query.label for query in design.queries}
-    hybrids = {mechanism_of(one["variant"]): one for one in facts["variants"] if one["model"] == "hybrid"}
-    write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics, hybrids=hybrids)
     write_whole(folder.path / "study.yaml", config.text, durable=False)
-    folder.finish(_about(config, design, folder, _annotate(facts, config, tasks, parts)))
+    return _about(config, design, folder, _annotate(facts, config, tasks, parts))
 
 
 def _annotate(

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.abc import MetaPathFinder
@@ -29,6 +30,7 @@ __all__ = [
     "ONE_THREAD",
     "Assignment",
     "accept",
+    "average",
     "describe",
     "leave_with_parent",
     "load",
@@ -124,6 +126,16 @@ def perform(task: StudyTask) -> str | None:
     assert _DESK.assignment is not None
     try:
         _bench().perform(task, Path(_DESK.assignment.parts))
+    except DiscreetError as error:
+        return error.message
+    return None
+
+
+def average(tasks: Sequence[StudyTask]) -> str | None:
+    """Write the averages over all tasks; text is a refusal. A process without pandas is sooner ready for it."""
+    assert _DESK.assignment is not None
+    try:
+        _bench().average(tasks, Path(_DESK.assignment.parts))
     except DiscreetError as error:
         return error.message
     return None

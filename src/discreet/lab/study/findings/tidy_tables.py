@@ -5,7 +5,7 @@ Every table carries the notice that it was computed from the true data, in the m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -178,6 +178,16 @@ def rows_of(name: str, heading: TaskHeading, rows: Sequence[Any]) -> Any:
     columns = {field: [getattr(row, field) for row in rows] for field in _own_fields(name)}
     columns["mechanism"] = [heading.mechanism(told) for told in columns["mechanism"]]
     return _table(name, heading, columns, len(rows))
+
+
+def join_parts(parts: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, Any]:
+    """The tables of these names, from those of all tasks in their order."""
+    import pyarrow as pa
+
+    return {
+        name: pa.concat_tables([empty(name), *(part[name] for part in parts if name in part)]).combine_chunks()
+        for name in names
+    }
 
 
 def write_table(name: str, table: Any, file: Path) -> None:
