@@ -91,7 +91,8 @@ class MeanLaw:
         sizes = np.where(sizes == 0, _NO_SIZE, sizes)
         lows, highs = np.full(len(totals), np.inf), np.full(len(totals), -np.inf)
         # a row for each distance: what its reach leaves, on either side of the centre from the last distance to it
-        ends = (totals - self.reaches[:, None]) / sizes, (totals + self.reaches[:, None]) / sizes
+        reaches = self.reaches[:, None]
+        ends = (totals - reaches) / sizes, (totals + reaches) / sizes
         first, last = np.minimum(*ends), np.maximum(*ends)
         far, near = self.distances, np.append(0.0, self.distances[:-1])
         for left, right in ((near, far), (-far, -near)):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from importlib.util import find_spec
 from itertools import product
 
+from discreet.lab.study import worker
 from discreet.lab.study.lanes import Queue
 from discreet.lab.study.parts import StudyTask
 
@@ -49,3 +51,9 @@ def test_a_lane_without_a_group_helps_where_most_is_left() -> None:
     assert queue.take(TASKS[1]) == TASKS[4]
     assert queue.take(TASKS[4]) == TASKS[5]
     assert queue.take(TASKS[5]) is None
+
+
+def test_workers_load_what_there_is() -> None:
+    """Nobody waits for the answer of `load`: a name that is gone would only make the first task slow."""
+    missing = [name for name in worker._NEEDED if find_spec(name) is None]
+    assert missing == []
