@@ -145,12 +145,15 @@ def draw(plan: Plan, pricing: Pricing, measured: Measured, sample: Sample) -> li
         values, key = np.array(column, dtype=object), priced.sensitivities.key
         numbers = np.zeros(len(values), dtype=np.int64)
         if key is not None:
-            numbers = np.array(slices_of(reduced(plan, one), key, None))
-        for mechanism in dict.fromkeys(priced.mechanisms):
-            if mechanism is None:
-                continue
-            alike = [number for number, other in enumerate(priced.mechanisms) if other == mechanism]
-            cells = np.flatnonzero(np.isin(numbers, alike))
+            numbers = np.array(slices_of(reduced(plan, one), key, None), dtype=np.int64)
+        alike: dict[UsedMechanism, list[int]] = {}
+        for number, mechanism in enumerate(priced.mechanisms):
+            if mechanism is not None:
+                alike.setdefault(mechanism, []).append(number)
+        for mechanism, own in alike.items():
+            chosen = np.zeros(len(priced.mechanisms), dtype=bool)
+            chosen[own] = True
+            cells = np.flatnonzero(chosen[numbers])
             values[cells] += np.array(sample(mechanism, len(cells)), dtype=object)
         drawn.append(NoisyMeasure("", priced.epsilon, key, priced.mechanisms, tuple(values.tolist()), priced.rho))
     return drawn
