@@ -189,9 +189,9 @@ def _encode(answers: int) -> dict[str, float]:
     manifest = parse_manifest(_MANIFEST.format(categories=categories), file="manifest.yaml")
     signed = SignedManifest(manifest, "00" * 32, "00" * 32, trusted=True)
     files = []
-    for place in range(ROUNDS):
+    for index in range(ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"answers{place}.csv"
+            file = Path(folder) / f"answers{index}.csv"
             file.write_text("answer\n" + "\n".join(map(str, positions.tolist())) + "\n", encoding="utf-8")
             files.append(_seconds(partial(encode_file, signed, file, out=file.with_suffix(".jsonl"))))
     return {

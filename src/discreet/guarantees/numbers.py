@@ -11,6 +11,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from discreet.errors import ParameterInvalid, tell_point
@@ -47,6 +48,12 @@ def exact(
 
     `zero` admits 0; `below` is an exclusive upper limit beside the inclusive `largest`.
     """
+    if type(value) is Decimal and value.is_finite():
+        return _keep_exact(value, parameter, zero, below, largest)  # decimals are passed on, and checked again
+    return _make_exact(value, parameter, zero, below, largest)
+
+
+def _make_exact(value: ExactLike, parameter: str, zero: bool, below: Fraction | int | None, largest: int) -> Decimal:
     number = _number(value, parameter)
     if number < 0 or (number == 0 and not zero):
         rule = "must not be negative" if zero else "must be positive"
@@ -58,6 +65,9 @@ def exact(
     if number % GRID != 0:
         raise ParameterInvalid(parameter=parameter, rule="must be a multiple of 1e-9", given=shown(value))
     return from_units(int(number / GRID))
+
+
+_keep_exact: Final = lru_cache(maxsize=4096)(_make_exact)
 
 
 def to_units(value: Decimal | Fraction) -> int:

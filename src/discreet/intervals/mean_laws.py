@@ -31,7 +31,7 @@ _STEP: Final = 1.025
 
 _MOST_STEPS: Final = 150
 _LITTLE: Final = 0.5
-_AT_ONCE: Final = 16_384
+_AT_ONCE: Final = 512
 _NO_SIZE: Final = 1e-200
 
 
@@ -90,19 +90,17 @@ class MeanLaw:
         """The least and the largest distance that is not spoken against, with its sign; none where they cross."""
         sizes = np.where(sizes == 0, _NO_SIZE, sizes)
         lows, highs = np.full(len(totals), np.inf), np.full(len(totals), -np.inf)
-        near = 0.0
-        for far, reach in zip(self.distances.tolist(), self.reaches.tolist(), strict=True):
-            ends = (totals - reach) / sizes, (totals + reach) / sizes
-            first, last = np.minimum(*ends), np.maximum(*ends)
-            for one, other in ((near, far), (-far, -near)):
-                left, right = max(one, low), min(other, high)
-                if left > right:
-                    continue
-                least, most = np.maximum(first, left), np.minimum(last, right)
-                held = least <= most
-                np.minimum(lows, least, out=lows, where=held)
-                np.maximum(highs, most, out=highs, where=held)
-            near = far
+        # a row for each distance: what its reach leaves, on either side of the centre from the last distance to it
+        reaches = self.reaches[:, None]
+        ends = (totals - reaches) / sizes, (totals + reaches) / sizes
+        first, last = np.minimum(*ends), np.maximum(*ends)
+        far, near = self.distances, np.append(0.0, self.distances[:-1])
+        for left, right in ((near, far), (-far, -near)):
+            least = np.maximum(first, np.maximum(left, low)[:, None])
+            most = np.minimum(last, np.minimum(right, high)[:, None])
+            held = least <= most
+            lows = np.minimum(lows, np.min(least, axis=0, initial=np.inf, where=held))
+            highs = np.maximum(highs, np.max(most, axis=0, initial=-np.inf, where=held))
         return lows, highs
 
 

@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 _NARROW: Final = 1.0
 _SUMMED: Final = np.arange(-12, 13, dtype=np.float64)
 _RATES: Final = 64
+_NEARLY: Final = 1 - np.geomspace(0.5, 1e-3, _RATES // 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def _rates(parts: Sequence[NoisePart], weight: float) -> Floats:
     if math.isinf(limit):
         return np.append(np.geomspace(normal / 4, highest, _RATES), normal)
     wide = np.geomspace(min(normal, limit) / 4, limit / 2, _RATES)
-    return np.append(wide, limit * (1 - np.geomspace(0.5, 1e-3, _RATES // 4)))
+    return np.append(wide, limit * _NEARLY)
 
 
 def _proxy(mechanism: DiscreteLaplace | DiscreteGaussian) -> float:

@@ -23,6 +23,8 @@ __all__ = ["Chance", "settle_word", "toss", "toss_array"]
 
 _WORD: Final = 8
 _TIE: Final = 2
+# By the first digit of a chance: what every byte says of a coin.
+_FACES: Final = tuple(b"\x01" * digit + bytes([_TIE]) + bytes(255 - digit) for digit in range(256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,7 @@ def _enclose(chance: Chance, words: int) -> int:
 
 def toss(entropy: Entropy, chance: Chance, *, count: int) -> bytearray:
     """`count` independent coins, each a byte: 1 with exactly this chance, else 0."""
-    digit = chance.digit(0)
-    faces = b"\x01" * digit + bytes([_TIE]) + bytes(255 - digit)
-    coins = bytearray(entropy.read(count).translate(faces))
+    coins = bytearray(entropy.read(count).translate(_FACES[chance.digit(0)]))
     tied, index = _find_ties(coins), 0
     while tied:
         index += 1

@@ -6,7 +6,9 @@ byte and those that change a few more (docs/noise.md), so that a device can draw
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discreet.noise.chance import Chance, toss_array
@@ -20,11 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["respond_array"]
 
 
-def respond_array(entropy: Entropy, answers: NDArray[int64], *, epsilon: Fraction, categories: int) -> NDArray[int64]:
+def respond_array(
+    entropy: Entropy, answers: NDArray[int64], *, epsilon: Decimal | Fraction, categories: int
+) -> NDArray[int64]:
     """One independent report for each answer; answers and reports lie in {0, ..., categories-1}."""
-    others = categories - 1
-    changed = toss_array(entropy, Chance(epsilon, times=others, plus=others), count=answers.size).nonzero()[0]
-    drawn = uniform_array_below(entropy, others, count=changed.size)
+    changed = toss_array(entropy, _leaves(epsilon, categories), count=answers.size).nonzero()[0]
+    drawn = uniform_array_below(entropy, categories - 1, count=changed.size)
     reports = answers.copy()
     reports[changed] = drawn + (drawn >= answers[changed])
     return reports
+
+
+@lru_cache(maxsize=4096)
+def _leaves(epsilon: Decimal | Fraction, categories: int) -> Chance:
+    """The chance of another category; kept with its digits, for a survey asks one question of many batches."""
+    return Chance(Fraction(epsilon), times=categories - 1, plus=categories - 1)

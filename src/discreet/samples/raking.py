@@ -120,13 +120,14 @@ def rake(weights: Floats, margins: Sequence[WeightMargin], *, least: float, most
     """
     raked, kept = weights.copy(), weights[pinned]
     blocks = [margin.codes.astype(np.intp) for margin in margins]
+    factors = np.empty_like(raked)
     for _ in range(_SWEEPS):
         worst = 0.0
         for margin, block in zip(margins, blocks, strict=True):
             reached = np.bincount(block, weights=raked, minlength=margin.totals.size)
             factor = _ratio(margin.totals, reached)
             worst = max(worst, _distance(factor, margin.totals))
-            raked *= factor[block]
+            raked *= np.take(factor, block, out=factors, mode="clip")  # no code lies outside; looking would take longer
         np.clip(raked, least, most, out=raked)
         raked[pinned] = kept
         if worst < _CLOSE:

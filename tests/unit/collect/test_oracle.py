@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.collect.estimates import tallies
 from discreet.collect.estimates.tallies import LARGEST_SUM, WeightedCells
 from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.collect.randomisers.oracle import CategoryOracle, settle_by_odds, variance_per_report
@@ -270,3 +271,18 @@ def test_integers_are_settled_by_bounds_that_narrow() -> None:
     step = Fraction(Decimal("2.71828182845904523536028747135266249775724709369995957496696762"))
     assert settle_by_odds(lambda odds: int(odds > step), epsilon=Decimal(1)) == 1
     assert settle_by_odds(lambda odds: int(odds > step + Fraction(1, 10**61)), epsilon=Decimal(1)) == 0
+
+
+def test_sums_in_floats_are_those_in_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    cells, weights = rng.integers(0, 5, 400), rng.integers(0, 1 << 20, 400)
+    reports, masks = rng.integers(0, 7, (400, 2)), rng.integers(0, 2, (7, 400)).astype(bool)
+    placed, found = WeightedCells(cells, weights, 6), []
+    for largest in (1 << 53, 0):
+        monkeypatch.setattr(tallies, "_LARGEST_FLOAT", largest)
+        for tally in (placed.tally_named(reports, categories=7), placed.tally_masks(masks, categories=7)):
+            parts = (tally.support, tally.support_squares, tally.weights, tally.weight_squares, tally.reports)
+            assert all(part.dtype == np.int64 for part in parts)
+            found.append([part.tolist() for part in parts])
+    assert found[:2] == found[2:]
+    assert sum(found[1][2]) == int(weights.sum())

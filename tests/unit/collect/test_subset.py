@@ -80,3 +80,11 @@ def test_it_is_never_worse_than_generalised_response(epsilon: str) -> None:
         if made.subset_size() == 1:
             assert made.channel().p == pytest.approx(simple.channel().p)
             assert made.channel().q == pytest.approx(simple.channel().q)
+
+
+@pytest.mark.parametrize("size", range(1, 8))
+def test_sets_are_put_in_order(size: int) -> None:
+    sets = np.random.default_rng(size).permuted(np.tile(np.arange(9), (500, 1)), axis=1)[:, :size].copy()
+    wanted = np.sort(sets, axis=1)
+    subset._sort_each(sets)
+    np.testing.assert_array_equal(sets, wanted)

@@ -151,3 +151,11 @@ def test_what_came_is_shown_on_one_short_line() -> None:
     assert shown("a\nb") == "'a\\nb'"
     assert len(shown("x" * 1000)) < 50
     assert shown(10**5000) == "a huge number"
+
+
+def test_what_was_taken_as_a_decimal_is_no_excuse_for_another_type_or_limit() -> None:
+    assert exact(Decimal("1.0"), parameter="epsilon") == exact(Decimal(1), parameter="epsilon")
+    assert str(exact(Decimal("1.0"), parameter="epsilon")) == "1"
+    for given, limits in ((True, {}), (Decimal(1), {"below": 1}), (Decimal("sNaN"), {}), (Decimal("1E-10"), {})):
+        with pytest.raises(ParameterInvalid):
+            exact(given, parameter="epsilon", **limits)  # type: ignore[arg-type]

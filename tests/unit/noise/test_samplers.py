@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -20,6 +21,7 @@ from discreet.noise import (
     gaussian_tail,
     geometric,
     polya,
+    uniform,
     uniform_array_below,
     uniform_below,
 )
@@ -70,6 +72,20 @@ def test_two_rounds_of_the_array_are_what_the_scalar_would_draw() -> None:
         data = bytes([*pair, 3, 4])
         drawn = uniform_array_below(ByteTape(data), 12, count=1).tolist()
         assert drawn == [uniform_below(ByteTape(data), 12)]
+
+
+@pytest.mark.parametrize("n", [3, 129, 257, (1 << 24) + 1])
+def test_the_last_rounds_draw_the_same_with_and_without_arrays(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tape = os.urandom(1 << 16)
+    drawn, used = [], set()
+    for few in (0, 7, 1 << 20):
+        monkeypatch.setattr(uniform, "_FEW", few)
+        entropy = ByteTape(tape)
+        drawn.append(uniform_array_below(entropy, n, count=1000).tolist())
+        used.add(entropy.used)
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert max(drawn[0]) < n
+    assert len(used) == 1
 
 
 def test_certain_coins_read_nothing() -> None:

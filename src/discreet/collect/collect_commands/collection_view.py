@@ -118,8 +118,8 @@ def show_manifest(signed: SignedManifest, *, lang: str = "en") -> None:
 
 def _told_weight(weight: WeightScale, *, lang: str) -> str:
     words = _MANIFEST[lang]
-    told = words["step"] if weight.classes is None else words["classes"].format(classes=weight.classes)
-    return f"{weight.rule.column}, {told}"
+    text = words["step"] if weight.classes is None else words["classes"].format(classes=weight.classes)
+    return f"{weight.rule.column}, {text}"
 
 
 def outlook_facts(outlook: CollectionOutlook, lang: str) -> dict[str, Any]:
@@ -160,9 +160,9 @@ def show_outlook(signed: SignedManifest, outlook: CollectionOutlook, *, lang: st
         decimals = borne_decimals([reach for pair in reaches for reach in pair if reach is not None])
         rows = []
         for each, pair in zip(own, reaches, strict=True):
-            told = ["–" if reach is None else tell_number(reach, lang, decimals=decimals) for reach in pair]
+            lines = ["–" if reach is None else tell_number(reach, lang, decimals=decimals) for reach in pair]
             people = [tell_number(number, lang) for number in (each.respondents, each.asked)]
-            rows.append([_part_label(manifest, each, lang), *people, *told])
+            rows.append([_part_label(manifest, each, lang), *people, *lines])
         show_table(f"\n{question.column.label.text(lang)}{words[own[0].statistic]}", headings, rows)
 
 

@@ -67,7 +67,7 @@ def local_init(
         typer.echo(text, nl=False)
     else:
         _write_new(out, text)
-        draft, signed = (legible(shlex.quote(str(one))) for one in (out, out.with_suffix(".json")))
+        draft, signed = (legible(shlex.quote(str(item))) for item in (out, out.with_suffix(".json")))
         show_note(f"Wrote '{out.name}'. Read it, then: discreet local sign {draft} --out {signed}")
 
 

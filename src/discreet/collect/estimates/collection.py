@@ -187,7 +187,7 @@ def collect_estimates(
     weights = None if replicates is None else read_replicates(replicates, signed, collected)
     work = _Work(manifest, cells, collected, opened, relation, level, weights, lang)
     found = [work.question(question) for question in manifest.questions]
-    told: Counted = "questions" if manifest.inclusion < 1 else "noise"
+    text: Counted = "questions" if manifest.inclusion < 1 else "noise"
     return Collection(
         signed=signed,
         by=tuple(by),
@@ -195,7 +195,7 @@ def collect_estimates(
         accepted=collected.respondents,
         clear=0 if opened is None else opened.respondents,
         refused=collected.refused,
-        variance="design" if work.about_population else told,
+        variance="design" if work.about_population else text,
         estimates=tuple(estimate for estimates, _, _ in found for estimate in estimates),
         poisoning=tuple(poisoning for _, poisoning, _ in found),
         warnings=tuple(dict.fromkeys(said for _, _, said in found if said[1])),
@@ -239,16 +239,16 @@ class _Work:
         reach = poison_reach(randomiser, sample, weights=self._largest_weights())
         if isinstance(randomiser, FrequencyOracle):
             counts, warning = self._joined_counts(question, randomiser, sample)
-            told = Poisoning(question.name, "count", reach * self._weight_step())
-            return list(self._counts(question, sample, counts)), told, warning
+            text = Poisoning(question.name, "count", reach * self._weight_step())
+            return list(self._counts(question, sample, counts)), text, warning
         assert question.column.step is not None
         estimated, warning = average_numbers(randomiser, sample), ("", "")
         if self.opened is not None:
             combined = self._join(randomiser, estimated, sample, self._clear(question, self.opened))
             estimated, warning = combined, _warning(question, combined)
         proportional = question.missing is Missing.PUBLIC
-        told = Poisoning(question.name, "mean", reach * float(question.column.step), proportional)
-        return list(self._means(question, estimated)), told, warning
+        text = Poisoning(question.name, "mean", reach * float(question.column.step), proportional)
+        return list(self._means(question, estimated)), text, warning
 
     def _joined_counts(
         self, question: SurveyQuestion, oracle: FrequencyOracle, sample: Sample
@@ -307,9 +307,9 @@ class _Work:
         total, ratio = ([step * array for array in _with_ends(each)] for each in (counts.total, counts.ratio))
         share = _with_ends(counts.share)
         for cell, groups in enumerate(self.cells.codes()):
-            for place, category in enumerate(question.answers):
+            for index, category in enumerate(question.answers):
                 figures = [
-                    BoundedFigure(*(_finite(array[cell, place]) for array in arrays))
+                    BoundedFigure(*(_finite(array[cell, index]) for array in arrays))
                     for arrays in (total, adjusted, share, ratio, part)
                 ]
                 yield Estimate.of_count(question.name, *_named(category, self.lang), groups, *figures)
@@ -356,8 +356,8 @@ class _Work:
             return np.ones(self.cells.number, dtype=np.int64)
         if scale.rule.by not in names:
             return np.full(self.cells.number, scale.largest_steps, dtype=np.int64)
-        place = names.index(scale.rule.by)
-        return np.array([scale.cap_steps(codes[place]) for codes in self.cells.codes()], dtype=np.int64)
+        index = names.index(scale.rule.by)
+        return np.array([scale.cap_steps(codes[index]) for codes in self.cells.codes()], dtype=np.int64)
 
 
 def _named(category: Category, lang: str) -> tuple[str, str]:

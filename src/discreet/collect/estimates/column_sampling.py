@@ -76,10 +76,10 @@ class SamplingPlan:
             return ~asked
         order = np.tile(np.arange(self.columns, dtype=np.int32), (respondents, 1))
         people = np.arange(respondents)
-        for place in range(self.asked):
-            chosen = place + uniform_array_below(entropy, self.columns - place, count=respondents)
+        for index in range(self.asked):
+            chosen = index + uniform_array_below(entropy, self.columns - index, count=respondents)
             picked = order[people, chosen]
-            order[people, chosen] = order[:, place]
+            order[people, chosen] = order[:, index]
             asked[people, picked] = True
         return asked
 

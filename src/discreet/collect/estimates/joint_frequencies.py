@@ -198,8 +198,12 @@ def _moments(
         values = np.stack([root * centred[1] for centred, _ in parts]).T
         present, sums, squares = (np.broadcast_to(alone, (size, size)) for alone in own)
         return present, sums, multiply_columns(values, values), squares
-    blocks = np.stack([[root * part for part in centred] for centred, _ in parts], axis=1)
-    products = multiply_columns(blocks[:2].reshape(2 * size, -1).T, blocks.reshape(3 * size, -1).T)
+    blocks = np.empty((3, size, len(scale)))
+    for index, (centred, _) in enumerate(parts):
+        for block, part in zip(blocks, centred, strict=True):
+            np.multiply(root, part, out=block[index])
+    together = blocks.reshape(3 * size, -1).T
+    products = multiply_columns(together, together)[: 2 * size]
     shared = [products[:size, part * size : (part + 1) * size].T for part in range(3)]
     # a column's presence and squares come from one report: only between two columns is their product unbiased
     same = np.eye(size, dtype=np.bool_)

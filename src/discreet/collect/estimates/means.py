@@ -77,7 +77,7 @@ def estimate_means(
     divisor = np.where(empty, 1.0, total)
     means = sum_cells(scale * values, cells, number) / divisor
     squares = scale**2
-    used = _used(scale, cells, number)
+    used = _used(total, sum_cells(squares, cells, number))
     apart = sum_cells(squares * (values - means[cells]) ** 2, cells, number) / divisor**2
     spread = np.divide(apart, 1 - used, out=np.zeros(number), where=used < 1)
     noise = np.maximum(sum_cells(squares * variances, cells, number), 0.0) / divisor**2
@@ -90,10 +90,9 @@ def estimate_means(
     )
 
 
-def _used(weights: NDArray[float64], cells: NDArray[int64], number: int) -> NDArray[float64]:
+def _used(totals: NDArray[float64], squares: NDArray[float64]) -> NDArray[float64]:
     """Σw²/(Σw)²: the part of the spread that fitting the mean takes away, 1/n for n equal weights."""
-    totals = sum_cells(weights, cells, number)
-    return np.divide(sum_cells(weights**2, cells, number), totals**2, out=np.zeros(number), where=totals > 0)
+    return np.divide(squares, totals**2, out=np.zeros(len(totals)), where=totals > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +145,7 @@ def estimate_ratios(
         for part in (pairs.above**2, pairs.below**2, pairs.above * pairs.below)
     ]
     mixed = _proper([(1 - chance) * drawn + chance * said for drawn, said in zip(spread, noise, strict=True)])
-    few = _used(scale, cells, number) > _FEW
+    few = _used(sum_cells(scale, cells, number), sum_cells(scale**2, cells, number)) > _FEW
     variances, least = _delta(ratios, mixed), _delta(ratios, _proper(noise))
     return Ratios(
         estimates=np.where(known, ratios, np.nan),

@@ -98,9 +98,9 @@ def expect_precision(
             people = respondents * float(part)
             asked = people * float(manifest.inclusion)
             size = asked / (within if capped else overall)
-            told = [None if size < _FEWEST else quantile * math.sqrt(each / size) for each in (typical, worst)]
+            lines = [None if size < _FEWEST else quantile * math.sqrt(each / size) for each in (typical, worst)]
             statistic = "mean" if question.numeric else "share"
-            expected.append(ExpectedWidth(question.name, statistic, group, code, people, asked, *told))
+            expected.append(ExpectedWidth(question.name, statistic, group, code, people, asked, *lines))
     return CollectionOutlook(
         respondents,
         level,
@@ -112,12 +112,12 @@ def expect_precision(
 
 def read_group_shares(texts: list[str], manifest: Manifest) -> dict[str, dict[str, Fraction]]:
     """Declared parts of groups, each written GROUP=CODE:PART,CODE:PART."""
-    found: dict[str, dict[str, Fraction]] = {}
+    result: dict[str, dict[str, Fraction]] = {}
     for text in texts:
         name, _, parts = text.partition("=")
         group = manifest.group(name.strip())
         codes = [category.code for category in group.categories]
-        own = found.setdefault(group.name, {})
+        own = result.setdefault(group.name, {})
         for part in filter(None, (each.strip() for each in parts.split(","))):
             code, _, number = (each.strip() for each in part.rpartition(":"))
             if code and code not in codes:
@@ -130,7 +130,7 @@ def read_group_shares(texts: list[str], manifest: Manifest) -> dict[str, dict[st
             own[code] = Fraction(number)
         if not own:
             raise UsageError(f"--share '{text}' declares nothing; write {group.name}={codes[0]}:0.25.")
-    return found
+    return result
 
 
 def _complete(group: Column, declared: Mapping[str, Fraction]) -> dict[str, Fraction]:
@@ -165,18 +165,18 @@ def _variances(question: SurveyQuestion, manifest: Manifest) -> tuple[float, flo
         def at(share: float) -> float:
             return moments.other + (moments.own - 1) * share + left_out * share * (1 - share)
 
-        return at(1 / randomiser.categories), max(at(place / 100) for place in range(101))
+        return at(1 / randomiser.categories), max(at(index / 100) for index in range(101))
     assert question.column.step is not None
     grid, unit = question.grid, float(question.column.step) ** 2
     everywhere = np.unique(np.rint(np.linspace(0, grid, 65)))
     if isinstance(randomiser, NumberOrMissing):
         noises = [
-            randomiser.mean_variance(places, missing=ASSUMED_MISSING) for places in (middle_half(grid), everywhere)
+            randomiser.mean_variance(indices, missing=ASSUMED_MISSING) for indices in (middle_half(grid), everywhere)
         ]
         left_out /= 1 - ASSUMED_MISSING
     else:
         assert isinstance(randomiser, NumberRandomiser)
-        noises = [randomiser.variance(places) for places in (middle_half(grid), everywhere)]
+        noises = [randomiser.variance(indices) for indices in (middle_half(grid), everywhere)]
     typical = float(noises[0].mean()) + left_out * grid**2 / 48  # spread evenly over the middle half
     return unit * typical, unit * (float(noises[1].max()) + left_out * grid**2 / 4)
 
@@ -185,7 +185,7 @@ def _within(manifest: Manifest) -> float:
     """1 + the squared coefficient of variation of weights that are spread evenly over the classes below one cap."""
     if manifest.weight is None:
         return 1.0
-    weights = [2.0**-place for place in range(manifest.weight.classes or _ASSUMED_CLASSES)]
+    weights = [2.0**-index for index in range(manifest.weight.classes or _ASSUMED_CLASSES)]
     return _kish([(1 / len(weights), weight) for weight in weights])
 
 

@@ -88,16 +88,16 @@ def publish_collection(found: Collection) -> Release:
             Estimator(found.sampled),
             *(
                 FalseReports(
-                    one.question, one.statistic, one.reach if math.isfinite(one.reach) else None, one.proportional
+                    item.question, item.statistic, item.reach if math.isfinite(item.reach) else None, item.proportional
                 )
-                for one in found.poisoning
+                for item in found.poisoning
             ),
             *(FewReports(name, said) for name, said in found.warnings),
         ),
         asked={"by": found.by, "verified": found.signed.verification, "sampled": found.sampled},
     )
     names = dict.fromkeys(each.question for each in found.estimates)
-    parts = {name: _part(whole, found, [one for one in found.estimates if one.question == name]) for name in names}
+    parts = {name: _part(whole, found, [item for item in found.estimates if item.question == name]) for name in names}
     return replace(whole, parts=parts)
 
 
@@ -106,7 +106,7 @@ def _part(whole: Release, found: Collection, estimates: Sequence[Estimate]) -> R
     manifest, first = found.signed.manifest, estimates[0]
     question = manifest.question(first.question)
     headings = [_heading(manifest.group(name)) for name in found.by]
-    codes: list[list[str | None]] = [[each.groups[place] for each in estimates] for place in range(len(found.by))]
+    codes: list[list[str | None]] = [[each.groups[index] for each in estimates] for index in range(len(found.by))]
     if first.statistic == "mean":
         rows = {"mean": [(each.estimate, each.low, each.high) for each in estimates]}
         titles = {"mean": Labels("Mean", "Moyenne")}
@@ -142,4 +142,4 @@ def _heading(group: Column) -> Heading:
 
 
 def _face(name: str, categories: Sequence[Category]) -> KeyFace:
-    return KeyFace(name, tuple(one.code for one in categories), tuple(one.label for one in categories))
+    return KeyFace(name, tuple(item.code for item in categories), tuple(item.label for item in categories))

@@ -48,7 +48,8 @@ class Sample:
 
     `places` are the cells and `people` the weights of all respondents, `rows` the places of those who reported on this
     question and `silent` of those who were asked and gave no answer in public. `replicates` has a row of weights of all
-    respondents for each replicate; `rounding` is what drawing classes of weights adds to their squares.
+    respondents for each replicate; `rounding` is what drawing classes of weights adds to their squares; `public` is
+    what the weights of all say, where that is known from another sample of the same people.
     """
 
     reports: NDArray[Any]
@@ -61,6 +62,7 @@ class Sample:
     level: float
     replicates: NDArray[int64] | None = None
     rounding: float = 0.0
+    public: PublicSums | None = None
 
     @property
     def cells(self) -> NDArray[int64]:
@@ -87,6 +89,8 @@ class Sample:
 
     def public_sums(self, people: NDArray[int64]) -> PublicSums:
         """What the weights alone say of each cell."""
+        if self.public is not None and people is self.people:
+            return self.public
         weights, cells = people.astype(np.float64), self.places[self.silent]
         return PublicSums(
             everybody=sum_cells(weights, self.places, self.number),
@@ -366,8 +370,8 @@ def _ratio_reach(randomiser: NumberOrMissing, *, mean: float, weight: int, total
         ends = [value - middle for value in randomiser.number.extremes()]
         pulls = [end + (middle - mean) * present for end in ends for present in below.tolist()]
     else:
-        told = randomiser.pairs(np.arange(3))
-        below = told.below
-        pulls = (told.above - mean * below).tolist()
+        text = randomiser.pairs(np.arange(3))
+        below = text.below
+        pulls = (text.above - mean * below).tolist()
     least = total + weight * float(below.min())
     return weight * max(map(abs, pulls)) / least if least > 0 else math.inf

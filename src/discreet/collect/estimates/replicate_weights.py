@@ -57,9 +57,9 @@ def read_replicates(file: Path, signed: SignedManifest, collected: AcceptedRepor
 
 def _numbers(texts: list[str], file: Path) -> NDArray[float64]:
     try:
-        found = np.array([float(text) for text in texts])
+        result = np.array([float(text) for text in texts])
     except ValueError:
-        found = np.array([np.nan])
-    if not np.all((found >= 0) & (found <= _LARGEST)):
+        result = np.array([np.nan])
+    if not np.all((result >= 0) & (result <= _LARGEST)):
         raise FileRefused(f"'{file.name}' holds a replicate weight that is not a number from 0.", file=file.name)
-    return found
+    return result

@@ -21,7 +21,9 @@ __all__ = ["LARGEST_ROWS", "multiply_columns", "split_weights", "sum_cells", "su
 LARGEST_ROWS: Final = 1 << 26
 _HALF: Final = 26
 _PART: Final = 18
-_CHUNK: Final = 1 << 15
+_CHUNK: Final = 1 << 12  # at most 2**15; a few thousand rows stay near the processor
+_SMALLEST: Final = 2.0**-900
+_FINITE: Final = "terms of a sum are finite"
 
 
 def sum_cells(terms: NDArray[float64], cells: NDArray[int64], number: int) -> NDArray[float64]:
@@ -41,11 +43,12 @@ def sum_terms(terms: NDArray[float64]) -> float:
 def multiply_columns(left: NDArray[float64], right: NDArray[float64]) -> NDArray[float64]:
     """The product of the transpose of `left` with `right`: sums over rows for each pair of columns."""
     _check_rows(left.shape[0])
-    exponents = [_exponents(matrix) for matrix in (left, right)]
+    exponents = [_exponents(left)]
+    exponents.append(exponents[0] if right is left else _exponents(right))
     sums = np.zeros((3, left.shape[1], right.shape[1]), dtype=np.int64)
     for start in range(0, left.shape[0], _CHUNK):
         rows = slice(start, start + _CHUNK)
-        # parts are below 2**18 + 1 and a chunk has 2**15 rows: the float products are exact, whatever BLAS does
+        # parts are below 2**18 + 1 and a chunk has at most 2**15 rows: the float products are exact, whatever BLAS does
         upper, lower = _two_parts(left[rows], exponents[0])
         high, low = (upper, lower) if right is left else _two_parts(right[rows], exponents[1])
         sums[0] += (upper.T @ high).astype(np.int64)
@@ -81,7 +84,10 @@ def _halves(terms: NDArray[float64]) -> tuple[NDArray[float64], NDArray[float64]
     Either half is below 2**26 and there are at most 2**26 rows, so floats add them exactly.
     """
     _check_rows(terms.shape[0])
-    exponent = int(_exponents(terms.reshape(-1, 1))[0])
+    largest = max(float(terms.max(initial=0.0)), -float(terms.min(initial=0.0)))
+    if not math.isfinite(largest):
+        raise ValueError(_FINITE)
+    exponent = math.frexp(max(largest, _SMALLEST))[1]
     steps = np.rint(terms * 2.0 ** (2 * _HALF - exponent))
     high = np.floor(steps * 2.0**-_HALF)
     return high, steps - high * 2.0**_HALF, exponent
@@ -91,8 +97,8 @@ def _exponents(matrix: NDArray[float64]) -> NDArray[int64]:
     """For each column the power of two above its largest entry, or above 2**-900 where all are smaller."""
     largest = np.maximum(matrix.max(axis=0, initial=0.0), -matrix.min(axis=0, initial=0.0))
     if not np.all(np.isfinite(largest)):
-        raise ValueError("terms of a sum are finite")
-    exponents: NDArray[int64] = np.frexp(np.maximum(largest, 2.0**-900))[1].astype(np.int64)
+        raise ValueError(_FINITE)
+    exponents: NDArray[int64] = np.frexp(np.maximum(largest, _SMALLEST))[1].astype(np.int64)
     return exponents
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_SUM", "WeightedCells"]
 
 LARGEST_SUM: Final = (1 << 62) - 1  # a sum of two such sums still is a 64-bit integer
+_LARGEST_FLOAT: Final = 1 << 53  # up to here every whole number is a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +46,13 @@ class WeightedCells:
     def tally_named(self, reports: NDArray[Any], *, categories: int) -> ReportTally:
         """For reports (respondents × m) that name the m categories they support, each at most once."""
         self._expect(reports.shape[0])
-        support = np.zeros(self.number * categories, dtype=np.int64)
-        squares = np.zeros_like(support)
-        start, weights, weight_squares = self.cells.astype(np.int64, copy=False) * categories, *self._powers()
+        shape, start = (self.number, categories), self.cells.astype(np.int64, copy=False) * categories
+        named, named_squares = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        weights, weight_squares = (_Amounts.of(values) for values in self._powers())
         for column in range(reports.shape[1]):
             index = start + reports[:, column]
-            np.add.at(support, index, weights)
-            np.add.at(squares, index, weight_squares)
-        named, named_squares = support.reshape(-1, categories), squares.reshape(-1, categories)
+            named += weights.sum_by(index, named.size).reshape(shape)
+            named_squares += weight_squares.sum_by(index, named.size).reshape(shape)
         if reports.shape[1] != 1:
             return self.complete(named, named_squares)
         # Whoever names one category is counted once among all of them.
@@ -61,14 +61,13 @@ class WeightedCells:
 
     def tally_masks(self, masks: Iterable[NDArray[bool_]], *, categories: int) -> ReportTally:
         """For one mask per category, in order: which reports support it."""
-        support = np.zeros((categories, self.number), dtype=np.int64)
-        squares = np.zeros_like(support)
-        weights, weight_squares = self._powers()
+        support, squares = (np.zeros((self.number, categories), dtype=np.int64) for _ in range(2))
+        weights, weight_squares = (_Amounts.of(values) for values in self._powers())
         for category, mask in enumerate(masks):
             self._expect(mask.size)
-            np.add.at(support[category], self.cells, weights * mask)
-            np.add.at(squares[category], self.cells, weight_squares * mask)
-        return self.complete(support.T.copy(), squares.T.copy())
+            support[:, category] = weights.where(mask).sum_by(self.cells, self.number)
+            squares[:, category] = weight_squares.where(mask).sum_by(self.cells, self.number)
+        return self.complete(support, squares)
 
     def add_signed(self, index: NDArray[int64], negative: NDArray[bool_], *, size: int) -> tuple[NDArray[int64], ...]:
         """Sums of ±w and ±w² by cell (rows) and index (columns)."""
@@ -82,10 +81,8 @@ class WeightedCells:
 
     def totals(self) -> tuple[NDArray[int64], NDArray[int64], NDArray[int64]]:
         """The sums of w, w² and 1 over all reports, cell by cell."""
-        sums = np.zeros((3, self.number), dtype=np.int64)
-        for row, values in enumerate((*self._powers(), np.ones(self.cells.size, dtype=np.int64))):
-            np.add.at(sums[row], self.cells, values)
-        return sums[0], sums[1], sums[2]
+        weights, squares = (_Amounts.of(values).sum_by(self.cells, self.number) for values in self._powers())
+        return weights, squares, np.bincount(self.cells, minlength=self.number)
 
     def complete(self, support: NDArray[int64], squares: NDArray[int64]) -> ReportTally:
         """The tally with these supports."""
@@ -99,6 +96,30 @@ class WeightedCells:
     def _expect(self, reports: int) -> None:
         if reports != self.cells.size:
             raise ValueError("each report has one cell and one weight")
+
+
+@dataclass(frozen=True, slots=True)
+class _Amounts:
+    """Whole amounts, zero or more; as floats where all sums of them are whole in floats too, which are quicker."""
+
+    values: NDArray[Any]
+
+    @classmethod
+    def of(cls, values: NDArray[int64]) -> _Amounts:
+        exact = not values.size or values.size * int(values.max()) <= _LARGEST_FLOAT
+        return cls(values.astype(np.float64) if exact else values)
+
+    def where(self, mask: NDArray[bool_]) -> _Amounts:
+        """The same with nothing outside of the mask."""
+        return _Amounts(self.values * mask)
+
+    def sum_by(self, indices: NDArray[Any], number: int) -> NDArray[int64]:
+        """The sum at each place, from 0 to `number` - 1."""
+        if self.values.dtype.kind == "f":
+            return np.bincount(indices, weights=self.values, minlength=number).astype(np.int64)
+        sums = np.zeros(number, dtype=np.int64)
+        np.add.at(sums, indices, self.values)
+        return sums
 
 
 def _squares_fit(weights: NDArray[int64]) -> bool:

@@ -20,9 +20,7 @@ Floats = NDArray[float64]
 
 SLACK: Final = 1e-9
 _SERIES_FROM: Final = 16
-_DIRECT: Final = np.array(
-    [0.0, *(math.lgamma(x + 1) - (x + 0.5) * math.log(x) + x - math.log(2 * math.pi) / 2 for x in range(1, 17))]
-)
+_TABLED: Final = 1 << 12
 
 
 def at_least(least: ArrayLike, trials: ArrayLike, chance: float) -> Floats:
@@ -71,14 +69,32 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
 
 def _stirling(x: Floats) -> Floats:
     """ln x! less Stirling's formula, for whole x above 0."""
+    few = x < _TABLED
+    if few.all():
+        return _floats(_STIRLING[x.astype(np.intp)])
+    series = _series(x)
+    if few.any():
+        series = np.where(few, _STIRLING[np.minimum(x, 1.0 * (_TABLED - 1)).astype(np.intp)], series)
+    return _floats(series)
+
+
+def _series(x: Floats) -> Floats:
+    """The same where x is not small."""
     inverse = 1 / x
     square = inverse * inverse
-    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
-    few = x < _SERIES_FROM
-    if few.any():
-        series = np.where(few, _DIRECT[np.minimum(x, _SERIES_FROM).astype(np.intp)], series)
-    return _floats(series)
+    return _floats(inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))))
+
+
+def _tabulate() -> Floats:
+    """The same for small x, of which the account asks again and again."""
+    table = _series(np.maximum(np.arange(1.0 * _TABLED), 1.0))
+    for x in range(1, _SERIES_FROM):
+        table[x] = math.lgamma(x + 1) - (x + 0.5) * math.log(x) + x - math.log(2 * math.pi) / 2
+    return table
 
 
 def _floats(values: Any) -> Floats:
     return np.asarray(values, dtype=float64)
+
+
+_STIRLING: Final = _tabulate()

@@ -70,16 +70,19 @@ def _mixed(blocks: _Blocks, divergences: Floats) -> float:
 
 def _coarsen(trials: int, chance: float, delta: float, *, most: int = _BLOCKS) -> _Blocks:
     """Blocks of Bin(trials, chance). The divergence falls as the number rises, so a block's start bounds it."""
-    low, width = _window(np.array([float(trials)]), chance, delta, most=most)
-    edges = low[0] + width[0] * np.arange(most)
-    edges = edges[edges <= trials]
-    under, over = below(edges, trials, chance), at_least(edges, trials, chance)
+    low, width = (float(part[0]) for part in _window(np.array([float(trials)]), chance, delta, most=most))
+    count, first = min(most, int((trials - low) // width) + 1), int(low > 0)
+    starts, masses = np.zeros(count + first), np.full(count + first, _CUT * delta)
+    edges, own = starts[first:], masses[first:]
+    np.add(low, width * np.arange(count), out=edges)
     # Each half is differenced on the side where its tail is small, so that no digits are lost.
-    lower, upper = np.diff(under, append=1.0), -np.diff(over, append=0.0)
-    masses = np.where(edges < trials * chance, lower, upper) * (1 + SLACK)
-    if low[0] > 0:
-        edges, masses = np.insert(edges, 0, 0.0), np.insert(masses, 0, _CUT * delta)
-    return _Blocks(edges, masses)
+    half = int(np.searchsorted(edges, trials * chance))
+    under, over = below(edges[: half + 1], trials, chance), at_least(edges[half:], trials, chance)
+    own[: len(under) - 1] = under[1:] - under[:-1]
+    own[half:-1] = over[:-1] - over[1:]
+    own[-1] = over[-1] if half < count else 1.0 - under[-1]
+    own *= 1 + SLACK
+    return _Blocks(starts, masses)
 
 
 def _window(trials: Floats, chance: float, delta: float, *, most: int, reach: float = _REACH) -> tuple[Floats, Floats]:
@@ -164,8 +167,10 @@ def _excess(level: Floats, trials: Floats, chance: float) -> Floats:
     """E(X − level)₊ for X ~ Bin(trials, chance), from above."""
     least = np.floor(level) + 1
     possible = least <= trials
-    trials, least = np.where(possible, trials, 1.0), np.where(possible, least, 1.0)
+    excess = np.zeros_like(level)
+    level, trials, least = level[possible], trials[possible], least[possible]
     slope = trials * chance - level
     tail = at_least(least, trials, chance) * slope * np.where(slope > 0, 1 + SLACK, 1 - SLACK)
     step = least * (1 - chance) * point(least, trials, chance) * (1 + SLACK)
-    return np.where(possible, np.maximum(0.0, tail + step), 0.0)
+    excess[possible] = np.maximum(0.0, tail + step)
+    return excess

@@ -96,15 +96,15 @@ class SingleMessage(ABC, Generic[R]):
             epsilon=self.epsilon,
             delta=self.delta,
             local_epsilon=max(self.local_epsilons),
-            anonymity=min(one.anonymity for one in self.classes.classes),
+            anonymity=min(item.anonymity for item in self.classes.classes),
         )
 
     def place(self, answers: NDArray[Any], weights: NDArray[int64]) -> list[Placed]:
         """The respondents by class; ParameterInvalid unless the weights are those the classes were made for."""
         members = self._members(answers, weights)
         return [
-            Placed(np.asarray(answers)[those], weights[those] if one.open else None)
-            for one, those in zip(self.classes.classes, members, strict=True)
+            Placed(np.asarray(answers)[those], weights[those] if item.open else None)
+            for item, those in zip(self.classes.classes, members, strict=True)
         ]
 
     def encode(self, entropy: Entropy, answers: NDArray[Any], weights: NDArray[int64]) -> list[Batch]:
@@ -114,8 +114,8 @@ class SingleMessage(ABC, Generic[R]):
     def encode_placed(self, entropy: Entropy, placed: Sequence[Placed]) -> list[Batch]:
         """The same where the respondents stand in their classes already: for studies, which repeat it."""
         return [
-            Batch(randomiser.randomise(entropy, one.answers), one.weights)
-            for randomiser, one in zip(self.randomisers, placed, strict=True)
+            Batch(randomiser.randomise(entropy, item.answers), item.weights)
+            for randomiser, item in zip(self.randomisers, placed, strict=True)
         ]
 
     @abstractmethod
@@ -131,15 +131,15 @@ class SingleMessage(ABC, Generic[R]):
             raise ValueError("every answer needs its weight")
         class_of = self.classes.assign(weights).astype(np.int16)  # there are few classes, and short keys sort fast
         order = np.argsort(class_of, kind="stable")
-        ends = np.cumsum([one.people for one in self.classes.classes])[:-1]
+        ends = np.cumsum([item.people for item in self.classes.classes])[:-1]
         return list(np.split(order, ends))
 
     def _complete(self, batches: Sequence[Batch]) -> list[tuple[WeightClass, R, Batch]]:
         """The batches beside their classes; ParameterInvalid unless everybody's report is there."""
-        for one, batch in zip(self.classes.classes, batches, strict=True):
-            if len(batch.reports) != one.people or one.open is (batch.weights is None):
+        for item, batch in zip(self.classes.classes, batches, strict=True):
+            if len(batch.reports) != item.people or item.open is (batch.weights is None):
                 rule = "must hold a report of every member of its class: a smaller batch hides less"
-                raise ParameterInvalid(parameter="a batch", rule=rule, given=f"{len(batch.reports)} of {one.people}")
+                raise ParameterInvalid(parameter="a batch", rule=rule, given=f"{len(batch.reports)} of {item.people}")
         return list(zip(self.classes.classes, self.randomisers, batches, strict=True))
 
 
@@ -159,10 +159,10 @@ class _Laws:
     def of(cls, classes: Sequence[WeightClass], oracles: Sequence[CategoryOracle]) -> _Laws:
         """The channels, variances of a report by whether it is of the category, weights of a report, and blurs."""
         rows = []
-        for one, oracle in zip(classes, oracles, strict=True):
-            channel, scale = oracle.channel(), 1.0 if one.open else one.mean
+        for item, oracle in zip(classes, oracles, strict=True):
+            channel, scale = oracle.channel(), 1.0 if item.open else item.mean
             noises = oracle.expected_variance(), oracle.expected_variance(share=1.0)
-            rows.append((channel.p, channel.q, *noises, scale, scale**2, one.blur))
+            rows.append((channel.p, channel.q, *noises, scale, scale**2, item.blur))
         return cls(*np.array(rows).T[:, :, None])
 
     def noise(self, weight_squares: NDArray[Any], category_squares: NDArray[Any]) -> NDArray[float64]:
@@ -191,7 +191,7 @@ class SingleCategory(SingleMessage[CategoryOracle]):
         """The weighted count of each category."""
         tallies = [_tally(*part) for part in self._complete(batches)]
         # one row for each class, in every array
-        support, support_squares, weights, weight_squares = (np.stack(rows) for rows in zip(*tallies, strict=True))
+        support, support_squares, weights, weight_squares = (np.array(rows) for rows in zip(*tallies, strict=True))
         contrast = self._laws.p - self._laws.q
         counts = (support - self._laws.q * weights) / contrast
         squares = np.clip((support_squares - self._laws.q * weight_squares) / contrast, 0.0, weight_squares)
@@ -204,9 +204,9 @@ class SingleCategory(SingleMessage[CategoryOracle]):
         """One value for each category."""
         number = self.question.categories
         bias, rows = np.zeros(number), []
-        for one, members in zip(self.classes.classes, self._members(answers, weights), strict=True):
+        for item, members in zip(self.classes.classes, self._members(answers, weights), strict=True):
             given, own = np.asarray(answers)[members], weights[members].astype(np.float64)
-            used = own if one.open else np.full(one.people, one.mean)
+            used = own if item.open else np.full(item.people, item.mean)
             bias += sum_cells(used - own, given, number)
             rows.append(sum_cells(used**2, given, number))
         squares = np.stack(rows)
@@ -226,15 +226,15 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
     def estimate(self, batches: Sequence[Batch], *, level: float = 0.95) -> EstimatedArray:
         """The weighted mean, as an array of one; nan, and nothing said of it, where all weights are zero."""
         total, variance = 0.0, 0.0
-        for one, randomiser, batch in self._complete(batches):
+        for item, randomiser, batch in self._complete(batches):
             values, noises = randomiser.values(batch.reports), randomiser.variances(batch.reports)
-            used = np.full(one.people, one.mean) if batch.weights is None else batch.weights.astype(np.float64)
+            used = np.full(item.people, item.mean) if batch.weights is None else batch.weights.astype(np.float64)
             total += sum_terms(used * values)
             variance += max(0.0, sum_terms(used**2 * noises))
-            centre = sum_terms(values) / one.people
-            spread = max(0.0, (sum_terms((values - centre) ** 2) - sum_terms(noises)) / one.people)
+            centre = sum_terms(values) / item.people
+            spread = max(0.0, (sum_terms((values - centre) ** 2) - sum_terms(noises)) / item.people)
             # a bias of at most correlation · √(people · spread · blur), by Cauchy's inequality, class by class
-            variance += spread * one.blur * (1 + one.people * _CORRELATION**2)
+            variance += spread * item.blur * (1 + item.people * _CORRELATION**2)
         divisor = float(self.classes.total)
         if not divisor:
             return EstimatedArray(estimates=np.array([np.nan]), variances=np.array([np.inf]), level=level)
@@ -246,9 +246,9 @@ class SingleNumber(SingleMessage[NumberRandomiser]):
         """An array of one; nan where all weights are zero."""
         bias, variance = 0.0, 0.0
         placed = self._members(answers, weights)
-        for one, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
+        for item, randomiser, members in zip(self.classes.classes, self.randomisers, placed, strict=True):
             given, own = np.asarray(answers)[members].astype(np.float64), weights[members].astype(np.float64)
-            used = own if one.open else np.full(one.people, one.mean)
+            used = own if item.open else np.full(item.people, item.mean)
             bias += sum_terms((used - own) * given)
             variance += sum_terms(used**2 * randomiser.variance(given))
         divisor = float(self.classes.total) or np.nan
@@ -262,7 +262,7 @@ def single_message(
     target = exact(epsilon, parameter="epsilon")
     share = exact(delta, parameter="delta", zero=True, below=1)
     classes = choose_classes(weights, question=question, epsilon=target, delta=share)
-    sizes = [rung_below(one.anonymity) for one in classes.classes]
+    sizes = [rung_below(item.anonymity) for item in classes.classes]
     if isinstance(question, CategoryQuestion):
         oracles = tuple(question.randomiser(epsilon=target, delta=share, people=size) for size in sizes)
         return SingleCategory(question, target, share, classes, oracles)
@@ -270,10 +270,10 @@ def single_message(
     return SingleNumber(question, target, share, classes, numbers)
 
 
-def _tally(one: WeightClass, oracle: CategoryOracle, batch: Batch) -> tuple[NDArray[int64], ...]:
+def _tally(item: WeightClass, oracle: CategoryOracle, batch: Batch) -> tuple[NDArray[int64], ...]:
     """Sums of w and w² over the reports that support each category, and over all of them."""
     if batch.weights is None:
-        counts, people = oracle.count(batch.reports), np.array([one.people])
+        counts, people = oracle.count(batch.reports), np.array([item.people])
         return counts, counts, people, people
-    tally = oracle.tally(batch.reports, cells=np.zeros(one.people, dtype=np.int64), weights=batch.weights, number=1)
+    tally = oracle.tally(batch.reports, cells=np.zeros(item.people, dtype=np.int64), weights=batch.weights, number=1)
     return tally.support[0], tally.support_squares[0], tally.weights, tally.weight_squares

@@ -71,23 +71,23 @@ class WeightClasses:
     variance: float
 
     def __post_init__(self) -> None:
-        if not self.classes or any(one.high >= next_.low for one, next_ in pairwise(self.classes)):
+        if not self.classes or any(item.high >= next_.low for item, next_ in pairwise(self.classes)):
             raise ValueError("classes follow one another and do not overlap")
 
     @property
     def total(self) -> int:
         """The sum of all weights."""
-        return sum(one.total for one in self.classes)
+        return sum(item.total for item in self.classes)
 
     def assign(self, weights: NDArray[int64]) -> NDArray[int64]:
         """The class of each weight, once it is known that the weights are those the classes were made for."""
-        lows = np.array([one.low for one in self.classes], dtype=np.int64)
-        found = np.searchsorted(lows, weights, side="right") - 1
-        counts = np.bincount(np.maximum(found, 0), minlength=len(lows))
-        if found.min(initial=0) < 0 or counts.tolist() != [one.people for one in self.classes]:
+        lows = np.array([item.low for item in self.classes], dtype=np.int64)
+        result = np.searchsorted(lows, weights, side="right") - 1
+        counts = np.bincount(np.maximum(result, 0), minlength=len(lows))
+        if result.min(initial=0) < 0 or counts.tolist() != [item.people for item in self.classes]:
             rule = "must be those the classes were made for: a smaller batch would hide less"
             raise ParameterInvalid(parameter="weights", rule=rule, given=f"{len(weights)} weights")
-        return found
+        return result
 
 
 def choose_classes(
@@ -111,7 +111,7 @@ def choose_classes(
     noises = _Noises(question, target, share)
     ends = _best_ends(ordered, _cuts(ordered), layout)
     priced = [_settle(ordered[a:b], noises, blur_price) for a, b in pairwise(ends)]
-    classes = _join_open([one for one, _ in priced])
+    classes = _join_open([item for item, _ in priced])
     return WeightClasses(classes=classes, variance=math.fsum(cost for _, cost in priced))
 
 
@@ -210,16 +210,16 @@ def _sum_of_squares(weights: NDArray[int64]) -> int:
 def _join_open(classes: list[WeightClass]) -> tuple[WeightClass, ...]:
     """Neighbouring open classes are one: nothing is shared in them that a limit could cut."""
     joined: list[WeightClass] = []
-    for one in classes:
-        if joined and joined[-1].open and one.open:
+    for item in classes:
+        if joined and joined[-1].open and item.open:
             last = joined.pop()
-            one = WeightClass(  # noqa: PLW2901
+            item = WeightClass(  # noqa: PLW2901
                 low=last.low,
-                high=one.high,
-                people=last.people + one.people,
-                total=last.total + one.total,
-                squares=last.squares + one.squares,
+                high=item.high,
+                people=last.people + item.people,
+                total=last.total + item.total,
+                squares=last.squares + item.squares,
                 anonymity=1,
             )
-        joined.append(one)
+        joined.append(item)
     return tuple(joined)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -46,7 +45,7 @@ class GeneralisedResponse(CategoryOracle):
     def randomise(self, entropy: Entropy, answers: NDArray[int64]) -> NDArray[int64]:
         """A category for each answer."""
         true = check_answers(answers, categories=self.categories)
-        return respond_array(entropy, true, epsilon=Fraction(self.epsilon), categories=self.categories)
+        return respond_array(entropy, true, epsilon=self.epsilon, categories=self.categories)
 
     def tally(
         self, reports: NDArray[Any], *, cells: NDArray[int64], weights: NDArray[int64], number: int

@@ -72,8 +72,8 @@ class LocalHashing(CategoryOracle):
         true = check_answers(answers, categories=self.categories)
         values, length = self.hash_range(), self.coefficients()
         reports = np.empty((true.size, length + 1), dtype=np.int64)
-        for place in range(length):
-            reports[:, place] = uniform_array_below(entropy, values, count=true.size)
+        for index in range(length):
+            reports[:, index] = uniform_array_below(entropy, values, count=true.size)
         hashed = self.hash(reports[:, :length], true)
         reports[:, length] = respond_array(entropy, hashed, epsilon=Fraction(self.epsilon), categories=values)
         return reports
@@ -83,8 +83,8 @@ class LocalHashing(CategoryOracle):
         base, values = least_prime_factor(self.hash_range()), self.hash_range()
         total = np.zeros(coefficients.shape[0], dtype=np.int64)
         rest = categories + 1
-        for place in range(coefficients.shape[1]):
-            total += coefficients[:, place] * (rest % base)
+        for index in range(coefficients.shape[1]):
+            total += coefficients[:, index] * (rest % base)
             rest = rest // base
         return total % values
 

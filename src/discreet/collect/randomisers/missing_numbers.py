@@ -110,7 +110,7 @@ class TernaryNumber(NumberOrMissing):
     def pairs(self, reports: NDArray[Any]) -> ReportPairs:
         """The variance above the line takes ¼ for the rounding, its largest value."""
         p, q = self._chances()
-        high, absent = ((np.equal(reports, place) - q) / (p - q) for place in (_HIGH, _ABSENT))
+        high, absent = ((np.equal(reports, index) - q) / (p - q) for index in (_HIGH, _ABSENT))
         kept = [(q * (1 - q) + (p - q) * (1 - p - q) * share) / (p - q) ** 2 for share in (high, absent)]
         return ReportPairs(
             above=self.grid * high,
@@ -181,8 +181,8 @@ class SplitNumber(NumberOrMissing):
         """A column that is 1 where the number is said to be there, and a column of reports of the number."""
         positions = check_positions(answers, grid=self.grid, lowest=MISSING)
         present = positions != MISSING
-        told = self._response().randomise(entropy, present.astype(np.int64))
-        return np.stack([told, self.number.randomise(entropy, np.where(present, positions, self._middle()))], axis=1)
+        phrase = self._response().randomise(entropy, present.astype(np.int64))
+        return np.stack([phrase, self.number.randomise(entropy, np.where(present, positions, self._middle()))], axis=1)
 
     def pairs(self, reports: NDArray[Any]) -> ReportPairs:
         """The number's distance from the middle is 0 on average where it is missing, so it needs no correction."""
@@ -203,15 +203,15 @@ class SplitNumber(NumberOrMissing):
         middle = float(self._middle())
         centre = float(self.number.variance(np.array([middle]))[0])
         number = (1 - missing) * self.number.variance(positions) + missing * centre
-        told = (positions - middle) ** 2 * self._told_variance()
-        return np.asarray((number + told) / (1 - missing) ** 2)
+        phrase = (positions - middle) ** 2 * self._told_variance()
+        return np.asarray((number + phrase) / (1 - missing) ** 2)
 
     def read_reports(self, values: Sequence[object]) -> tuple[NDArray[int64], NDArray[bool_]]:
         """The reports of those values and which values are reports at all."""
         shaped = [value if type(value) is list and len(value) == 2 else (None, None) for value in values]
-        told, first = read_numbers([value[0] for value in shaped], below=2)
+        phrase, first = read_numbers([value[0] for value in shaped], below=2)
         number, second = self.number.read_reports([value[1] for value in shaped])
-        return np.stack([told, number], axis=1), first & second
+        return np.stack([phrase, number], axis=1), first & second
 
     def _middle(self) -> int:
         return self.grid // 2
@@ -234,10 +234,10 @@ def choose_with_missing(
     if not 0 <= missing < 1:
         raise ParameterInvalid(parameter="missing", rule="must lie between 0 and 1", given=str(missing))
     total = exact(epsilon, parameter="epsilon")
-    places = middle_half(grid) if position is None else np.array([float(position)])
+    indices = middle_half(grid) if position is None else np.array([float(position)])
     candidates: list[NumberOrMissing] = [TernaryNumber(epsilon=total, grid=grid)]
     for share in _SHARES:
         part = floor_to_grid(Fraction(total) * share)
         if part and grid_fault(name=SplitNumber.name, epsilon=total - part, grid=grid) is None:
             candidates.append(SplitNumber(epsilon=total, grid=grid, missing_epsilon=part))
-    return min(candidates, key=lambda each: float(each.mean_variance(places, missing=missing).mean()))
+    return min(candidates, key=lambda each: float(each.mean_variance(indices, missing=missing).mean()))

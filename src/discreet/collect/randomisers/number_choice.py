@@ -62,13 +62,13 @@ def choose_number(*, epsilon: ExactLike, grid: int, position: float | None = Non
     if position is not None and not 0 <= position <= grid:
         raise ParameterInvalid(parameter="position", rule=f"must lie between 0 and {grid}", given=shown(position))
     best: GridRandomiser = LaplaceNumber(epsilon=total, grid=grid)
-    places = middle_half(grid) if position is None else np.array([float(position)])
+    indices = middle_half(grid) if position is None else np.array([float(position)])
     least = np.inf
     for kind in _PLAIN:
         if not kind.supports(epsilon=total, grid=grid) or (kind is BoundedLaplace and grid > _COARSE):
             continue
         candidate = kind(epsilon=total, grid=grid)
-        expected = float(candidate.variance(places).mean())
+        expected = float(candidate.variance(indices).mean())
         if expected < least * _TIE:
             best, least = candidate, expected
     return best

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -93,17 +94,25 @@ def settle_by_odds(rule: Callable[[Fraction], int], *, epsilon: Decimal) -> int:
     """
     digits = DIGITS
     while True:
-        odds = Fraction(epsilon)
-        low, high = rule(exp_down(odds, digits=digits)), rule(exp_up(odds, digits=digits))
+        low, high = (rule(bound) for bound in _bound_odds(epsilon, digits))
         if low == high:
             return low
         digits *= 2
+
+
+@lru_cache(maxsize=256)
+def _bound_odds(epsilon: Decimal, digits: int) -> tuple[Fraction, Fraction]:
+    """e^epsilon from below and from above."""
+    exponent = Fraction(epsilon)
+    return exp_down(exponent, digits=digits), exp_up(exponent, digits=digits)
 
 
 def check_answers(answers: NDArray[Any], *, categories: int) -> NDArray[int64]:
     """The answers as 64-bit integers, once it is known that each is a category."""
     if answers.dtype.kind not in "iu" or answers.ndim != 1:
         raise TypeError("answers are a one-dimensional array of integers")
-    if answers.size and (answers.min() < 0 or answers.max() >= categories):
+    given = answers.astype(np.int64)
+    # what is below zero is huge without its sign, and so is what 64 bits with a sign cannot hold
+    if given.size and given.view(np.uint64).max() >= categories:
         raise ValueError("answers lie between 0 and the number of categories less one")
-    return answers.astype(np.int64)
+    return given

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["SubsetSelection", "choose_subset_size", "draw_subsets"]
 
 _FEW: Final = 8  # categories of a set that are compared one by one sooner than marked
+_FEW_SWAPPED: Final = 5  # categories of a set that are swapped sooner than sorted
 _BLOCK: Final = 1 << 23  # marks held at a time while sets are drawn
 
 
@@ -66,8 +67,9 @@ class SubsetSelection(CategoryOracle):
         rows = max(1, _BLOCK // self.categories)
         reports = np.empty((true.size, self.subset_size()), dtype=np.int32)
         for start in range(0, true.size, rows):
-            reports[start : start + rows] = self._draw(entropy, true[start : start + rows])
-        reports.sort(axis=1)
+            drawn = self._draw(entropy, true[start : start + rows])
+            _sort_each(drawn)
+            reports[start : start + rows] = drawn
         return reports
 
     def _draw(self, entropy: Entropy, answers: NDArray[int64]) -> NDArray[int64]:
@@ -94,6 +96,20 @@ class SubsetSelection(CategoryOracle):
         return rows.astype(np.int32), valid & (np.diff(rows, axis=1) > 0).all(axis=1)
 
 
+def _sort_each(sets: NDArray[int64]) -> None:
+    """Every set in rising order; small ones by swaps of neighbours, all sets at once."""
+    size = sets.shape[1]
+    if size > _FEW_SWAPPED:
+        sets.sort(axis=1)
+        return
+    for last in range(size - 1, 0, -1):
+        for index in range(last):
+            left, right = sets[:, index], sets[:, index + 1]
+            least = np.minimum(left, right)
+            np.maximum(left, right, out=right)
+            left[:] = least
+
+
 @lru_cache(maxsize=1024)
 def choose_subset_size(epsilon: Decimal, categories: int) -> int:
     """The categories over e^ε + 1, rounded to the nearest whole number, and at least 1."""
@@ -108,15 +124,15 @@ def draw_subsets(entropy: Entropy, *, below: int, size: int, count: int) -> NDAr
     chosen = np.empty((size, count), dtype=np.int64)
     taken = np.zeros((count, below), dtype=np.bool_) if size > _FEW else None
     rows = np.arange(count)
-    for place, last in enumerate(range(below - size, below)):
+    for index, last in enumerate(range(below - size, below)):
         drawn = uniform_array_below(entropy, last + 1, count=count)
         if taken is not None:
             drawn[taken[rows, drawn]] = last
             taken[rows, drawn] = True
         else:
             held = np.zeros(count, dtype=np.bool_)
-            for earlier in chosen[:place]:
+            for earlier in chosen[:index]:
                 held |= earlier == drawn
             drawn[held] = last
-        chosen[place] = drawn
+        chosen[index] = drawn
     return chosen.T

@@ -74,12 +74,12 @@ def read_answers(file: Path, manifest: Manifest, *, encoding: str | None = None)
     for group in manifest.groups:
         groups[group.name] = _translate(table[group.name], _group_reader(group))
         faults += _faults(groups[group.name], f"group '{group.name}': the label is not one of its categories")
-    weights, told = _weights(table, manifest, groups)
-    faults += told
+    weights, text = _weights(table, manifest, groups)
+    faults += text
     tokens: tuple[str, ...] = ()
     if manifest.token is not None:
-        tokens, told = _tokens(table[manifest.token])
-        faults += told
+        tokens, text = _tokens(table[manifest.token])
+        faults += text
     if faults:
         raise FileRefused([f"'{file.name}' cannot be used; nothing was written.", *faults], file=file.name)
     return GivenAnswers(positions, groups, weights, tokens)
@@ -119,20 +119,20 @@ def _translate(column: Any, read: Callable[[str], int]) -> NDArray[int64]:
     """Each distinct text is read once, however many respondents gave it."""
     encoded = column.dictionary_encode()
     values = np.array([read(text) for text in encoded.dictionary.to_pylist()] or [ABSENT], dtype=np.int64)
-    places: NDArray[int64] = values[encoded.indices.to_numpy(zero_copy_only=False)]
-    return places
+    indices: NDArray[int64] = values[encoded.indices.to_numpy(zero_copy_only=False)]
+    return indices
 
 
 def _category_reader(question: SurveyQuestion) -> Callable[[str], int]:
     column = question.column
-    known = {canonical_code(category.code): place for place, category in enumerate(column.categories)}
+    known = {canonical_code(category.code): index for index, category in enumerate(column.categories)}
     absent = len(column.categories) if question.missing is Missing.CATEGORY else ABSENT
     known |= dict.fromkeys(_absent_codes(column), absent)
     return lambda text: known.get(canonical_code(normal_text(text)), _OUTSIDE)
 
 
 def _group_reader(group: Column) -> Callable[[str], int]:
-    known = {canonical_code(category.code): place for place, category in enumerate(group.categories)}
+    known = {canonical_code(category.code): index for index, category in enumerate(group.categories)}
     return lambda text: known.get(canonical_code(normal_text(text)), _OUTSIDE)
 
 
@@ -202,11 +202,11 @@ def _tokens(column: Any) -> tuple[tuple[str, ...], list[str]]:
     first: dict[str, int] = {}
     shapes = np.zeros(len(texts), dtype=np.int64)
     twice = np.zeros(len(texts), dtype=np.int64)
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         if not _TOKEN.fullmatch(text):
-            shapes[place] = _OUTSIDE
-        elif first.setdefault(text, place) != place:
-            twice[place] = _OUTSIDE
+            shapes[index] = _OUTSIDE
+        elif first.setdefault(text, index) != index:
+            twice[index] = _OUTSIDE
     faults = [
         *_faults(shapes, "token: it is not 12 to 64 letters, digits, _ or -, as an agency issues at random"),
         *_faults(twice, "token: it stands on an earlier line too; a respondent draws once"),

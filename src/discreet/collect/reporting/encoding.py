@@ -83,8 +83,8 @@ def encode_answers(signed: SignedManifest, answers: GivenAnswers) -> Iterator[by
         SystemEntropy(), respondents=count
     )
     columns = [
-        _draw(question, answers.positions[question.name][order], asked[:, place])
-        for place, question in enumerate(manifest.questions)
+        _draw(question, answers.positions[question.name][order], asked[:, index])
+        for index, question in enumerate(manifest.questions)
     ]
     head, labels = _head(signed), _labels(manifest, answers, order)
     step = max(_FEWEST_LINES, _CHUNK // (1_000 + manifest.asked * max(column.width for column in columns)))
@@ -138,14 +138,14 @@ def _draw(question: SurveyQuestion, positions: NDArray[int64], asked: NDArray[bo
 
 def _write_reports(columns: Sequence[_Drawn], asked: NDArray[bool_], start: int) -> NDArray[uint8]:
     """The reports on the lines from `start`; every line has as many places as its respondent was asked questions."""
-    places = np.cumsum(asked, axis=1) - 1
+    indices = np.cumsum(asked, axis=1) - 1
     lines = [np.flatnonzero(part) for part in asked.T]
     texts = [column.write(shown + start) for column, shown in zip(columns, lines, strict=True)]
     width = max(text.shape[1] for text in texts)
     matrix = np.zeros((len(asked), int(asked[0].sum()), 1 + width), dtype=np.uint8)
     matrix[:, 1:, 0] = ord(",")
     for number, (shown, text) in enumerate(zip(lines, texts, strict=True)):
-        matrix[shown, places[shown, number], 1 : 1 + text.shape[1]] = text
+        matrix[shown, indices[shown, number], 1 : 1 + text.shape[1]] = text
     return matrix.reshape(len(asked), -1)
 
 
@@ -161,7 +161,7 @@ def _marks(signed: SignedManifest, answers: GivenAnswers) -> tuple[NDArray[uint8
     keys = np.frombuffer(entropy.read(8 * count), dtype=np.uint64)
     order = np.argsort(keys, kind="stable").astype(np.int64)
     if answers.tokens:
-        digits = "".join([mark_of_token(signed.digest, answers.tokens[place]) for place in order.tolist()])
+        digits = "".join([mark_of_token(signed.digest, answers.tokens[index]) for index in order.tolist()])
     else:
         digits = entropy.read(_MARK_BYTES * count).hex()
     return np.frombuffer(digits.encode("ascii"), dtype=np.uint8).reshape(count, 2 * _MARK_BYTES), order
@@ -170,9 +170,9 @@ def _marks(signed: SignedManifest, answers: GivenAnswers) -> tuple[NDArray[uint8
 def _labels(manifest: Manifest, answers: GivenAnswers, order: NDArray[int64]) -> list[NDArray[uint8]]:
     """The public part of each line: groups and weight."""
     parts = []
-    for place, group in enumerate(manifest.groups):
-        opening = ',"groups":{' if place == 0 else ","
-        closing = "}" if place == len(manifest.groups) - 1 else ""
+    for index, group in enumerate(manifest.groups):
+        opening = ',"groups":{' if index == 0 else ","
+        closing = "}" if index == len(manifest.groups) - 1 else ""
         name = _JSON.encode(group.name)
         labels = [f"{opening}{name}:{_JSON.encode(category.code)}{closing}".encode() for category in group.categories]
         parts.append(write_texts(np.array(labels, dtype=np.bytes_)[answers.groups[group.name][order]]))

@@ -45,8 +45,8 @@ def write_values(values: NDArray[Any]) -> NDArray[uint8]:
     if values.ndim == 1:
         return write_numbers(values)
     pieces: list[Piece] = []
-    for place in range(values.shape[1]):
-        pieces += [b"," if place else b"[", write_numbers(values[:, place])]
+    for index in range(values.shape[1]):
+        pieces += [b"," if index else b"[", write_numbers(values[:, index])]
     return place_side_by_side(*pieces, b"]", rows=rows)
 
 

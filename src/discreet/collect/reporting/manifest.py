@@ -121,7 +121,7 @@ class WeightScale:
     def class_steps(self, cap: int) -> tuple[int, ...]:
         """The weights that may be sent below a cap, in steps, rising; none where weights are sent as they are."""
         halvings = range(self.classes or 0)
-        return tuple(sorted({max(1, round(Fraction(cap, 2**place))) for place in halvings}))
+        return tuple(sorted({max(1, round(Fraction(cap, 2**index))) for index in halvings}))
 
     @property
     def rounding(self) -> float:

@@ -194,8 +194,8 @@ class _Lines:
         self._marks.append(found["respondent"])
         self._lines.append(line)
         self._weights.append(weight)
-        for name, place in places.items():
-            self._groups[name].append(place)
+        for name, index in places.items():
+            self._groups[name].append(index)
         for name, value in found["reports"].items():
             pile = self._piles[name]
             if value is None:
@@ -222,24 +222,24 @@ class _Lines:
     def _labels(self, labels: Any) -> dict[str, int] | None:
         if not isinstance(labels, dict) or labels.keys() != self._codes.keys():
             return None
-        places: dict[str, int] = {}
+        indices: dict[str, int] = {}
         for name, code in labels.items():
-            place = self._codes[name].get(code) if isinstance(code, str) else None
-            if place is None:
+            index = self._codes[name].get(code) if isinstance(code, str) else None
+            if index is None:
                 return None
-            places[name] = place
-        return places
+            indices[name] = index
+        return indices
 
-    def _weight(self, weight: Any, places: Mapping[str, int]) -> int | None:
+    def _weight(self, weight: Any, indices: Mapping[str, int]) -> int | None:
         if type(weight) is not int:
             return None
         if self._caps is None:
             return weight
         by, caps = self._caps
-        place = places[by] if by else 0
-        if self._classes and weight not in self._classes[place]:
+        index = indices[by] if by else 0
+        if self._classes and weight not in self._classes[index]:
             return None
-        return weight if 0 <= weight <= caps[place] else None
+        return weight if 0 <= weight <= caps[index] else None
 
     def _reports(self, reports: Any) -> Refusal | None:
         if not isinstance(reports, dict) or not reports.keys() <= self._piles.keys():
@@ -264,12 +264,12 @@ class _Lines:
             drawn[question.name] = (reports, rows)
         self.refused[Refusal.OUT_OF_DOMAIN] += int(np.count_nonzero(~kept))
         self._settle_marks(kept, clear)
-        place = np.cumsum(kept) - 1
+        index = np.cumsum(kept) - 1
         questions = {}
         for name, (reports, rows) in drawn.items():
             absent = np.array(self._piles[name].absent, dtype=np.int64)
             stays = kept[rows]
-            questions[name] = QuestionReports(reports[stays], place[rows[stays]], place[absent[kept[absent]]])
+            questions[name] = QuestionReports(reports[stays], index[rows[stays]], index[absent[kept[absent]]])
         return AcceptedReports(
             marks=tuple(mark for mark, stays in zip(self._marks, kept.tolist(), strict=True) if stays),
             groups={name: np.array(codes, dtype=np.int64)[kept] for name, codes in self._groups.items()},
@@ -302,7 +302,7 @@ class _Lines:
 
 
 def _places(group: Column) -> dict[str, int]:
-    return {category.code: place for place, category in enumerate(group.categories)}
+    return {category.code: index for index, category in enumerate(group.categories)}
 
 
 def _caps(weight: WeightScale, manifest: Manifest) -> tuple[str, list[int]]:

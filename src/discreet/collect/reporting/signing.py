@@ -191,15 +191,15 @@ def _read_json(path: Path) -> dict[str, Any]:
             file=path.name,
         )
     try:
-        found = json.loads(data) if len(data) <= _SIZE_LIMIT else None
+        result = json.loads(data) if len(data) <= _SIZE_LIMIT else None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or set(found) != {"format", "manifest", "digest", "signature"}:
+        result = None
+    if not isinstance(result, dict) or set(result) != {"format", "manifest", "digest", "signature"}:
         raise _malformed(path)
-    signature = found["signature"]
+    signature = result["signature"]
     shaped = (
-        found["format"] == FORMAT
-        and isinstance(found["manifest"], dict)
+        result["format"] == FORMAT
+        and isinstance(result["manifest"], dict)
         and isinstance(signature, dict)
         and set(signature) == {"algorithm", "public_key", "value"}
         and signature["algorithm"] == "ed25519"
@@ -208,7 +208,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     )
     if not shaped:
         raise _malformed(path)
-    return found
+    return result
 
 
 def _matches(pattern: re.Pattern[str], value: object) -> bool:

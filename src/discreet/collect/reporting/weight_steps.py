@@ -43,9 +43,9 @@ def draw_classes(
         caps = [scale.cap_steps(category.code) for category in manifest.group(scale.rule.by).categories]
         places = groups[scale.rule.by]
     drawn = weights.copy()
-    for place, cap in enumerate(caps):
+    for index, cap in enumerate(caps):
         classes = scale.class_steps(cap)
-        own = (places == place) & (weights > 0)
+        own = (places == index) & (weights > 0)
         drawn[own & (weights < classes[0])] = classes[0]
         for low, high in pairwise(classes):
             between = np.flatnonzero(own & (weights > low) & (weights < high))

@@ -54,10 +54,11 @@ def correlate(columns: Sequence[NDArray[Any]]) -> NDArray[float64]:
     """
     values = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
     there = np.isfinite(values)
-    values[~there] = 0.0
+    gone = ~there
+    np.copyto(values, 0.0, where=gone)
     # Centring first keeps the cross products small, so no digits are lost to large means.
     values -= values.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    values[~there] = 0.0
+    np.copyto(values, 0.0, where=gone)
     counted = there.astype(np.float64)
     number = counted.T @ counted
     sums = values.T @ counted

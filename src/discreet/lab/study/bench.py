@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -12,13 +12,15 @@ import numpy as np
 
 from discreet.cards import parse_card
 from discreet.errors import Refused
+from discreet.lab.study.findings.averages import write_averages
 from discreet.lab.study.findings.linkage import linkage_attack
 from discreet.lab.study.findings.metrics import CORRELATION_SIMILARITY, KS_COMPLEMENT, measure
-from discreet.lab.study.findings.tidy_tables import SIZES, TaskHeading, results, rows_of, sized, theory
+from discreet.lab.study.findings.study_findings import mechanism_of
+from discreet.lab.study.findings.tidy_tables import SIZES, TaskHeading, join_parts, results, rows_of, sized, theory
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.models.truth import true_values
 from discreet.lab.study.outcomes import Outcome, Streams, StudyModel
-from discreet.lab.study.parts import StudyTask, write_part
+from discreet.lab.study.parts import StudyTask, read_part, write_part
 from discreet.lab.study.queries import StudyDesign, design_study
 from discreet.lab.study.study_config import ModelChoice, StudyConfig
 from discreet.lab.study.study_reader import parse_study
@@ -55,6 +57,20 @@ class StudyBench:
         """Run a task and keep its tables."""
         write_part(parts, task, self.run(task))
 
+    def average(self, tasks: Sequence[StudyTask], parts: Path) -> None:
+        """Write the averages of finished tasks beside their parts."""
+        found = [read_part(parts, task) for task in tasks]
+        tables = join_parts(found, ("results", "theory", "quality", *([SIZES] if self.config.rows else [])))
+        labels = {(query.statistic, query.column, query.category): query.label for query in self.design.queries}
+        variants = self.describe()["variants"]
+        write_averages(
+            tables,
+            labels,
+            parts.parent / "tables",
+            coverage="coverage" in self.config.metrics,
+            hybrids={mechanism_of(item["variant"]): item for item in variants if item["model"] == "hybrid"},
+        )
+
     def run(self, task: StudyTask) -> dict[str, Any]:
         """The tables of a task. What is the same in every run, shapes and correlations come with the first."""
         if task.rows is not None:
@@ -85,7 +101,7 @@ class StudyBench:
         )
         queries = self.design.queries
         answered = model.run(fewer, queries, epsilon=task.epsilon, streams=streams, detailed=False).answered
-        whole = [true_values(self.frame, one.query) for one in answered]
+        whole = [true_values(self.frame, item.query) for item in answered]
         expected = model.expect(fewer, queries, epsilon=task.epsilon)
         return sized(self._head(task), fewer, answered, whole=whole, expected=expected)
 
@@ -106,7 +122,7 @@ class StudyBench:
         return {name: rows_of(name, heading, found) for name, found in rows.items()}
 
     def _attack(self, heading: TaskHeading, outcome: Outcome, model: StudyModel) -> Any:
-        asked = {one.query.column for one in outcome.answered}
+        asked = {item.query.column for item in outcome.answered}
         rows = linkage_attack(
             self.frame,
             outcome,

@@ -108,7 +108,7 @@ class StudyFrame:
     def sample(self, rows: NDArray[int64]) -> StudyFrame:
         """These respondents alone, who then stand for everyone: their weights are worth so much more."""
         columns = {
-            name: AnswerColumn(one.column, one.positions[rows], one.static) for name, one in self.columns.items()
+            name: AnswerColumn(item.column, item.positions[rows], item.static) for name, item in self.columns.items()
         }
         stands = self.size / max(rows.size, 1)
         step = self.weight_step * stands
@@ -155,10 +155,10 @@ def load_frame(
     answers = {
         name: AnswerColumn(card.column(name), values, name in {*static, *strata}) for name, values in read.items()
     }
-    groups, cells, places = _group([answers[name] for name in strata], table.num_rows)
+    groups, cells, indices = _group([answers[name] for name in strata], table.num_rows)
     weights, step = _weights(table, card)
-    caps = np.array([_cap(card, strata, place, step) for place in places], dtype=np.int64)
-    inquiry = Inquiry(card, tuple(strata), places, tuple(static))
+    caps = np.array([_cap(card, strata, index, step) for index in indices], dtype=np.int64)
+    inquiry = Inquiry(card, tuple(strata), indices, tuple(static))
     return StudyFrame(inquiry, answers, groups, cells, weights, float(step * multiplier), caps)
 
 
@@ -181,14 +181,14 @@ def _weights(table: Any, card: Card) -> tuple[NDArray[int64], Fraction]:
     return stored, Fraction(column.step or 1)
 
 
-def _cap(card: Card, strata: Sequence[str], place: tuple[int, ...], step: Fraction) -> int:
+def _cap(card: Card, strata: Sequence[str], index: tuple[int, ...], step: Fraction) -> int:
     """The cap that holds in a group, in steps: of its category where caps go by a stratum, else the largest."""
     weight = card.weight
     if weight is None:
         return 1
     code = None
     if weight.by in strata:
-        code = card.column(weight.by or "").categories[place[strata.index(weight.by or "")]].code
+        code = card.column(weight.by or "").categories[index[strata.index(weight.by or "")]].code
     return int(Fraction(weight.cap_for(code)) / step)
 
 
@@ -208,10 +208,10 @@ def _group(
     flat = np.ravel_multi_index([np.where(absent, 0, stratum.positions) for stratum in strata], shape)
     occurring = np.unique(flat[~absent])
     cells = np.where(absent, ABSENT, np.searchsorted(occurring, flat)).astype(np.int64)
-    places = tuple(tuple(int(axis) for axis in np.unravel_index(index, shape)) for index in occurring)
-    chosen = [[s.column.categories[at] for s, at in zip(strata, place, strict=True)] for place in places]
-    labels = tuple(" · ".join(category.label.en for category in one) for one in chosen)
+    indices = tuple(tuple(int(axis) for axis in np.unravel_index(index, shape)) for index in occurring)
+    chosen = [[s.column.categories[at] for s, at in zip(strata, position, strict=True)] for position in indices]
+    labels = tuple(" · ".join(category.label.en for category in item) for item in chosen)
     if len(set(labels)) < len(labels):
         # Results know groups by their labels; where two are alike, codes tell them apart.
-        labels = tuple(" · ".join(f"{category.label.en} ({category.code})" for category in one) for one in chosen)
-    return labels, cells, places
+        labels = tuple(" · ".join(f"{category.label.en} ({category.code})" for category in item) for item in chosen)
+    return labels, cells, indices

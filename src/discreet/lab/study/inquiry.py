@@ -117,8 +117,8 @@ class Inquiry:
         """The card under the study's neighbours, with what the study says is public."""
         if neighbours not in self._asked:
             self._asked[neighbours] = Terms(_taken(self.card, neighbours, {*self.strata, *self.static}))
-        found: Terms = self._asked[neighbours]
-        return found
+        result: Terms = self._asked[neighbours]
+        return result
 
     def question(self, column: str, statistic: str, *, neighbours: Neighbours) -> StudyQuestion:
         """The question about a column, read once."""
@@ -128,12 +128,12 @@ class Inquiry:
             keys = (*self.strata, *((column,) if statistic == COUNT and made is None else ()))
             statement, cards = read_statement(_sql(terms.card, made, column, statistic, keys), terms)
             self._asked[asked] = StudyQuestion(column, statement, cards, keys)
-        found: StudyQuestion = self._asked[asked]
-        return found
+        result: StudyQuestion = self._asked[asked]
+        return result
 
     def made(self, column: str) -> Derived | None:
         """How a column of the study was made, if it is not one of the card."""
-        return next((one for one in self.derived if one.column.name == column), None)
+        return next((item for item in self.derived if item.column.name == column), None)
 
     def condition(self, column: str) -> str | None:
         """What must hold for a column that was made from others, as after WHERE in SQL."""
@@ -143,7 +143,7 @@ class Inquiry:
 
 def _taken(card: Card, neighbours: Neighbours, public: set[str]) -> Card:
     """What caps or totals go by stays public: they would mean nothing otherwise."""
-    kept = {*(one.by for one in card.totals), card.weight.by if card.weight else None}
+    kept = {*(item.by for item in card.totals), card.weight.by if card.weight else None}
     sized = neighbours is Neighbours.REPLACE_ONE and card.size is SizeRule.PUBLIC
     columns = [
         replace(
@@ -170,7 +170,7 @@ def _sql(card: Card, made: Derived | None, column: str, statistic: str, keys: Se
     }
     shown = ", ".join([*(f'"{key}"' for key in keys), figures[statistic]])
     where = "" if made is None else f" WHERE {_condition(card, made)}"
-    grouped = f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}" if keys else ""
+    grouped = f" GROUP BY {', '.join(str(index + 1) for index in range(len(keys)))}" if keys else ""
     return f'SELECT {shown} FROM "{card.dataset}"{where}{grouped}'
 
 
@@ -185,10 +185,10 @@ def _condition(card: Card, made: Derived) -> str:
 
 def _place(group: Sequence[int], keys: Sequence[Key]) -> int:
     """The cell of a group among those of the strata, or -1."""
-    place = 0
+    index = 0
     for position, key in zip(group, keys, strict=True):
         cells = key.cells or ()
         if position not in cells:
             return -1
-        place = place * len(cells) + cells.index(position)
-    return place
+        index = index * len(cells) + cells.index(position)
+    return index

@@ -1,7 +1,9 @@
 """Processes side by side, each with a task at a time, and tasks that belong together kept in one lane.
 
 What a model works out once for an ε, such as the allowance of a shuffled batch, serves all runs at that ε; in the lane
-that has worked it out the next run is cheap. A lane without a group of its own helps where most is left.
+that has worked it out the next run is cheap. Some of it serves a neighbouring ε too, or another model at the same: so
+lanes begin a model far from each other, and go on near to where they were. A lane without a group of its own helps
+where most is left.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ class Queue:
         self._waiting: dict[_Group, deque[StudyTask]] = {}
         for task in tasks:
             self._waiting.setdefault(_group(task), deque()).append(task)
+        self._places = {epsilon: index for index, epsilon in enumerate(dict.fromkeys(task.epsilon for task in tasks))}
         self._begun: set[_Group] = set()
 
     def take(self, after: StudyTask | None) -> StudyTask | None:
@@ -39,11 +42,21 @@ class Queue:
             return None
         own = _group(after) if after is not None else None
         if own not in waiting:
-            fresh = next((group for group in waiting if group not in self._begun), None)
-            own = fresh if fresh is not None else max(waiting, key=lambda group: len(waiting[group]))
+            fresh = [group for group in waiting if group not in self._begun]
+            own = self._begin(fresh, own) if fresh else max(waiting, key=lambda group: len(waiting[group]))
         assert own is not None
         self._begun.add(own)
         return waiting[own].popleft()
+
+    def _begin(self, fresh: Sequence[_Group], after: _Group | None) -> _Group:
+        """Of the model whose turn it is, the ε nearest to the lane's last, or farthest from what other lanes began."""
+        model = fresh[0][0]
+        begun = [epsilon for index, epsilon in self._begun if index == model] if after is None else [after[1]]
+
+        def distance(group: _Group) -> int:
+            return min((abs(self._places[group[1]] - self._places[other]) for other in begun), default=0)
+
+        return (max if after is None else min)((group for group in fresh if group[0] == model), key=distance)
 
 
 @contextmanager

@@ -50,8 +50,8 @@ class StudyDesign:
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns of the card that must be read: those protected, and those that derived ones are made from."""
-        made = {one.column.name for one in self.derived}
-        sources = [name for one in self.derived for name in one.needs]
+        made = {item.column.name for item in self.derived}
+        sources = [name for item in self.derived for name in item.needs]
         return tuple(dict.fromkeys(name for name in (*self.columns, *sources) if name not in made))
 
 
@@ -68,13 +68,13 @@ def design_study(config: StudyConfig, card: Card) -> StudyDesign:
 def derive(frame: StudyFrame, design: StudyDesign) -> StudyFrame:
     """The frame with the derived columns, and without those that were read only to derive them."""
     columns = dict(frame.columns)
-    for one in design.derived:
-        meets = _meets(frame, one)
-        if one.source is None:
+    for item in design.derived:
+        meets = _meets(frame, item)
+        if item.source is None:
             positions = np.where(meets, 0, 1).astype(np.int64)
         else:
-            positions = np.where(meets, frame.column(one.source).positions, ABSENT)
-        columns[one.column.name] = AnswerColumn(one.column, positions, static=False)
+            positions = np.where(meets, frame.column(item.source).positions, ABSENT)
+        columns[item.column.name] = AnswerColumn(item.column, positions, static=False)
     kept = (*design.every_static, *design.columns)
     inquiry = replace(frame.inquiry, derived=design.derived)
     return replace(frame, inquiry=inquiry, columns={name: columns[name] for name in kept})
@@ -103,7 +103,7 @@ class _Designer:
         fixed = {*strata, *static}
         protected = self._protected(fixed)
         derived = [
-            one for place, custom in enumerate(config.queries.custom) if (one := self._derive(place, custom, fixed))
+            item for index, custom in enumerate(config.queries.custom) if (item := self._derive(index, custom, fixed))
         ]
         asked = self._ask(protected, derived)
         if self.problems:
@@ -146,15 +146,15 @@ class _Designer:
             elif column.kind is not ColumnKind.CATEGORY:
                 wanted = ((MEAN, questions.means), (SUM, questions.sums))
                 yield from (_number(statistic, column) for statistic, asked in wanted if asked)
-        for place, named in enumerate(questions.named):
-            if (query := self._named(place, named, protected)) is not None:
+        for index, named in enumerate(questions.named):
+            if (query := self._named(index, named, protected)) is not None:
                 yield query
-        for one in derived:
-            number = one.source is not None
-            yield _number(one.statistic, one.column, own=True) if number else _count(one.column, _YES, own=True)
+        for item in derived:
+            number = item.source is not None
+            yield _number(item.statistic, item.column, own=True) if number else _count(item.column, _YES, own=True)
 
-    def _named(self, place: int, named: Named, protected: dict[str, Column]) -> StudyQuery | None:
-        path = f"queries.named.{place}"
+    def _named(self, index: int, named: Named, protected: dict[str, Column]) -> StudyQuery | None:
+        path = f"queries.named.{index}"
         column = self._column(path, named.column)
         if column is None:
             return None
@@ -169,9 +169,9 @@ class _Designer:
             return _count(column, column.categories[found])
         return None
 
-    def _derive(self, place: int, custom: Custom, fixed: set[str]) -> Derived | None:
-        path = f"queries.custom.{place}"
-        others = [one.name for one in self._config.queries.custom[:place]]
+    def _derive(self, index: int, custom: Custom, fixed: set[str]) -> Derived | None:
+        path = f"queries.custom.{index}"
+        others = [item.name for item in self._config.queries.custom[:index]]
         if custom.name in self._known or custom.name in others:
             self._note(path, f"name '{custom.name}' is taken by a column or another query")
             return None
@@ -214,10 +214,12 @@ class _Designer:
 
     def _figures(self, queries: tuple[StudyQuery, ...], derived: list[Derived]) -> tuple[str, ...]:
         names = {query.name: query.name for query in queries}
-        names |= {query.column: query.name for query in queries if query.column in {one.column.name for one in derived}}
+        names |= {
+            query.column: query.name for query in queries if query.column in {item.column.name for item in derived}
+        }
         if self._config.figures is None:
             own = [_name_of(named, self._card) for named in self._config.queries.named]
-            own += [names[one.column.name] for one in derived]
+            own += [names[item.column.name] for item in derived]
             return tuple(dict.fromkeys(own)) or tuple(list(names.values())[:_FIGURES])
         for wanted in self._config.figures:
             if wanted not in names:
@@ -236,11 +238,11 @@ class _Designer:
         return column
 
     def _position(self, path: str, column: Column, code: str) -> int | None:
-        found = column.position(code)
-        if found is None:
-            codes, labels = zip(*((one.code, one.label) for one in column.categories), strict=True)
+        result = column.position(code)
+        if result is None:
+            codes, labels = zip(*((item.code, item.label) for item in column.categories), strict=True)
             self._note(path, unknown_code(code, codes, labels, where=f"the categories of '{column.name}'").message)
-        return found
+        return result
 
     def _note(self, path: str, text: str) -> None:
         """Beside the part, or the nearest part around it that the file holds."""
@@ -267,8 +269,8 @@ def _number(statistic: str, column: Column, *, own: bool = False) -> StudyQuery:
 
 def _name_of(named: Named, card: Card) -> str:
     column = card.column(named.column)
-    place = None if named.category is None else column.position(named.category)
-    return (_number(named.statistic, column) if place is None else _count(column, column.categories[place])).name
+    index = None if named.category is None else column.position(named.category)
+    return (_number(named.statistic, column) if index is None else _count(column, column.categories[index])).name
 
 
 def _hint(word: str, known: Iterable[str]) -> str:

@@ -90,9 +90,9 @@ def _numbers(values: Any) -> NDArray[float64]:
         return read
     encoded = values.combine_chunks().dictionary_encode()
     known = np.array([*(_number(text) for text in encoded.dictionary.to_pylist()), math.nan])
-    places = encoded.indices.fill_null(known.size - 1).to_numpy(zero_copy_only=False)
-    found: NDArray[float64] = known[places]
-    return found
+    indices = encoded.indices.fill_null(known.size - 1).to_numpy(zero_copy_only=False)
+    result: NDArray[float64] = known[indices]
+    return result
 
 
 def _number(text: str) -> float:
@@ -105,7 +105,7 @@ def _number(text: str) -> float:
 def _positions(values: Any, column: Column) -> NDArray[int64]:
     """The place of each code in the card's list; -1 for anything else."""
     encoded = values.combine_chunks().dictionary_encode()
-    places = [column.position(str(code)) if code is not None else None for code in encoded.dictionary.to_pylist()]
-    found = np.array([-1 if place is None else place for place in places] + [-1], dtype=np.int64)
-    placed: NDArray[int64] = found[encoded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)]
+    indices = [column.position(str(code)) if code is not None else None for code in encoded.dictionary.to_pylist()]
+    found = np.array([-1 if index is None else index for index in indices] + [-1], dtype=np.int64)
+    placed: NDArray[int64] = found[encoded.indices.fill_null(len(indices)).to_numpy(zero_copy_only=False)]
     return placed

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import product
@@ -20,14 +21,14 @@ from typing import Any, Final
 from discreet.errors import Refused, UsageError
 from discreet.files import write_whole
 from discreet.guarantees import text as plain_text
-from discreet.lab.study.findings.tidy_tables import NOTICE, SIZES, TABLES, empty, write_table
+from discreet.lab.study.findings.tidy_tables import NOTICE, SIZES, TABLES, join_parts, write_table
 from discreet.lab.study.lanes import Lane, open_lanes, run_in_lanes
 from discreet.lab.study.parts import StudyTask, has_part, read_part
 from discreet.lab.study.queries import StudyDesign, design_study
 from discreet.lab.study.study_config import StudyConfig
 from discreet.lab.study.study_folder import SCHEMA, StudyFolder, hold_folder
 from discreet.lab.study.study_rows import StudyRows, digest_data, prepare_rows, study_card
-from discreet.lab.study.worker import Assignment, accept, describe
+from discreet.lab.study.worker import Assignment, accept, average, describe
 
 __all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
 
@@ -69,7 +70,7 @@ def run_study(
     jobs = default_jobs() if jobs is None else jobs
     if not 1 <= jobs <= _MOST_JOBS:
         raise UsageError(f"jobs must be 1 to {_MOST_JOBS}; received {jobs}.")
-    told = progress or (lambda _stage, _done, _all: None)
+    text = progress or (lambda _stage, _done, _all: None)
     design = design_study(config, study_card(config, base))
     key = {"config_hash": config.hash(digest_data(config, base)), "versions": _versions()}
     tasks = list_tasks(config)
@@ -78,14 +79,18 @@ def run_study(
         if folder.complete:
             return Finished(out, len(tasks), 0, time.monotonic() - began)
         open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
-        told("preparing rows", len(tasks) - len(open_tasks), len(tasks))
-        with folder.rows() as scratch, open_lanes(max(1, min(jobs, len(open_tasks)))) as lanes:
+        text("preparing rows", len(tasks) - len(open_tasks), len(tasks))
+        with folder.rows() as scratch, open_lanes(max(1, min(jobs, len(open_tasks)))) as lanes, _refused_when_ended():
             rows = prepare_rows(config, base, scratch)
             assignment = _assign(config, rows, folder, build)
-            facts = _run(lanes, assignment, _longest_first(open_tasks, config), len(tasks), told)
-        told("writing tables", len(tasks), len(tasks))
-        facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
-        _write(config, design, folder, tasks, facts)
+            facts = _run(lanes, assignment, _longest_first(open_tasks, config), len(tasks), text)
+            text("writing tables", len(tasks), len(tasks))
+            averages = lanes[0].submit(average, tasks)
+            facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
+            about = _write(config, design, folder, tasks, facts)
+            if (refusal := averages.result()) is not None:
+                raise Refused(refusal)
+        folder.finish(about)
     return Finished(out, len(tasks), len(open_tasks), time.monotonic() - began)
 
 
@@ -99,12 +104,12 @@ def list_tasks(config: StudyConfig) -> list[StudyTask]:
 
     Naive recipes read a whole file, and hybrids are varied enough: neither is run on fewer rows.
     """
-    places, runs = range(len(config.models)), range(config.runs)
-    sized = [place for place in places if config.models[place].model not in {"naive", "hybrid"}]
+    indices, runs = range(len(config.models)), range(config.runs)
+    sized = [index for index in indices if config.models[index].model not in {"naive", "hybrid"}]
     fewer = product(sized, config.epsilon, config.rows, runs)
     return [
-        *(StudyTask(*one) for one in product(places, config.epsilon, runs)),
-        *(StudyTask(place, epsilon, run, rows) for place, epsilon, rows, run in fewer),
+        *(StudyTask(*item) for item in product(indices, config.epsilon, runs)),
+        *(StudyTask(index, epsilon, run, rows) for index, epsilon, rows, run in fewer),
     ]
 
 
@@ -118,7 +123,7 @@ def _assign(config: StudyConfig, rows: StudyRows, folder: StudyFolder, build: st
 
 
 def _run(
-    lanes: Sequence[Lane], assignment: Assignment, tasks: Sequence[StudyTask], total: int, told: Progress
+    lanes: Sequence[Lane], assignment: Assignment, tasks: Sequence[StudyTask], total: int, text: Progress
 ) -> dict[str, Any]:
     """Run the tasks in processes of their own; give what one of them says about the study."""
     done = total - len(tasks)
@@ -128,45 +133,39 @@ def _run(
         if refusal is not None:
             raise Refused(refusal)
         done += 1
-        told("running", done, total)
+        text("running", done, total)
 
-    try:
-        for lane in lanes:
-            lane.submit(accept, assignment)
-        facts = lanes[0].submit(describe)
-        told("running", done, total)
-        run_in_lanes(lanes, tasks, finished)
-        described = facts.result()
-    except BrokenProcessPool:
-        raise Refused(
-            "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
-            "the study again, with fewer --jobs, to go on."
-        ) from None
+    for lane in lanes:
+        lane.submit(accept, assignment)
+    facts = lanes[0].submit(describe)
+    text("running", done, total)
+    run_in_lanes(lanes, tasks, finished)
+    described = facts.result()
     if isinstance(described, str):
         raise Refused(described)
     return described
 
 
+@contextmanager
+def _refused_when_ended() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool:
+        raise Refused(
+            "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
+            "the study again, with fewer --jobs, to go on."
+        ) from None
+
+
 def _write(
     config: StudyConfig, design: StudyDesign, folder: StudyFolder, tasks: Sequence[StudyTask], facts: Mapping[str, Any]
-) -> None:
-    import pyarrow as pa
-
-    from discreet.lab.study.findings.averages import write_averages
-    from discreet.lab.study.findings.study_findings import mechanism_of
-
+) -> dict[str, Any]:
+    """Write the tidy tables and the configuration; give what is to be said about the run."""
     parts = [read_part(folder.parts, task) for task in tasks]
-    tables = {
-        name: pa.concat_tables([empty(name), *(part[name] for part in parts if name in part)]).combine_chunks()
-        for name in (*TABLES, *([SIZES] if config.rows else []))
-    }
-    for name, table in tables.items():
+    for name, table in join_parts(parts, (*TABLES, *([SIZES] if config.rows else []))).items():
         write_table(name, table, folder.path / f"{name}.parquet")
-    labels = {(query.statistic, query.column, query.category): query.label for query in design.queries}
-    hybrids = {mechanism_of(one["variant"]): one for one in facts["variants"] if one["model"] == "hybrid"}
-    write_averages(tables, labels, folder.path / "tables", coverage="coverage" in config.metrics, hybrids=hybrids)
     write_whole(folder.path / "study.yaml", config.text, durable=False)
-    folder.finish(_about(config, design, folder, _annotate(facts, config, tasks, parts)))
+    return _about(config, design, folder, _annotate(facts, config, tasks, parts))
 
 
 def _annotate(
@@ -178,7 +177,7 @@ def _annotate(
         if "notes" in part and part["notes"].num_rows:
             names, texts = (part["notes"].column(field).to_pylist() for field in ("name", "text"))
             notes[task.place][plain_text(task.epsilon)] = dict(zip(names, texts, strict=True))
-    variants = [{**one, "notes": told} for one, told in zip(facts["variants"], notes, strict=True)]
+    variants = [{**item, "notes": lines} for item, lines in zip(facts["variants"], notes, strict=True)]
     return {**facts, "variants": variants}
 
 
@@ -205,10 +204,10 @@ def _about(config: StudyConfig, design: StudyDesign, folder: StudyFolder, facts:
 
 def _versions() -> dict[str, str]:
     """Of everything that numbers depend on."""
-    found = {"python": platform.python_version()}
+    result = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            result[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return result

@@ -170,7 +170,7 @@ def _plain_value(value: object) -> object:
         return plain_text(value)
     if isinstance(value, Mapping):
         return _plain(value)
-    return [_plain_value(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_plain_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 _LATER: Final = frozenset({"sum", "sums", "total", "above", "codes"})
@@ -281,8 +281,8 @@ class StudyConfig:
             "strata": list(self.strata),
             "static": list(self.static),
             "columns": None if self.columns is None else list(self.columns),
-            "models": [one.to_dict() for one in self.models],
-            "epsilon": [plain_text(one) for one in self.epsilon],
+            "models": [item.to_dict() for item in self.models],
+            "epsilon": [plain_text(item) for item in self.epsilon],
             "epsilon_is": self.epsilon_is,
             "delta": plain_text(self.delta),
             "neighbours": self.neighbours.value,

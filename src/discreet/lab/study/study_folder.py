@@ -167,8 +167,8 @@ def _read_key(file: Path) -> Mapping[str, Any] | None:
 
 def _foreign(path: Path) -> Iterator[Path]:
     known = {*_FILES, *_SOME, *_FOLDERS}
-    found = (one for one in path.iterdir() if one.name not in known)
-    return (one for one in found if not one.name.startswith(".rows-") and not is_partial(one))
+    found = (item for item in path.iterdir() if item.name not in known)
+    return (item for item in found if not item.name.startswith(".rows-") and not is_partial(item))
 
 
 def _write(file: Path, value: Mapping[str, Any]) -> None:

@@ -106,7 +106,7 @@ def make_raw_rows(rows: StudyRows, config: StudyConfig, design: StudyDesign) -> 
         raise Refused(
             "Model naive reads a file as it was written; a workspace keeps prepared rows only. Name the file."
         )
-    derived = {one.column.name for one in design.derived}
+    derived = {item.column.name for item in design.derived}
     columns = [name for name in design.columns if name not in derived]
     return load_raw_rows(rows.raw, rows.card, columns=columns, multiplier=float(config.multiplier))
 
@@ -130,7 +130,7 @@ def _sort(data: Path, card: Card, target: Path) -> Path:
 
     table = pq.ParquetFile(data).read()
     table = table.sort_by([(card.unit.column, "ascending"), (ORDER_COLUMN, "ascending")])
-    pq.write_table(table, target, compression="zstd")
+    pq.write_table(table, target, compression="none")  # gone in a minute, and read by every worker
     return target
 
 
@@ -143,9 +143,9 @@ def _dataset(config: StudyConfig, folder: Path) -> Dataset:
     from discreet.workspace import Workspace
 
     assert isinstance(config.data, WorkspaceData)
-    found = Workspace.open(folder / config.data.workspace).dataset(config.data.name)
-    if not found.data.is_file():
+    result = Workspace.open(folder / config.data.workspace).dataset(config.data.name)
+    if not result.data.is_file():
         raise PathInvalid(
-            f"The rows of '{found.name}' stay in their own engine; a study needs a file. Name a card and a file."
+            f"The rows of '{result.name}' stay in their own engine; a study needs a file. Name a card and a file."
         )
-    return found
+    return result

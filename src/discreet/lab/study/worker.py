@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.abc import MetaPathFinder
@@ -29,6 +30,7 @@ __all__ = [
     "ONE_THREAD",
     "Assignment",
     "accept",
+    "average",
     "describe",
     "leave_with_parent",
     "load",
@@ -42,8 +44,9 @@ ONE_THREAD: Final = dict.fromkeys(_THREADS, "1")
 KEPT_MEMORY: Final = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 26)}
 _NEEDED: Final = (
     "pyarrow.dataset",
+    "discreet.intervals.mean_laws",
     "discreet.lab.study.bench",
-    *(f"discreet.lab.study.models.{name}" for name in ("local", "shuffle", "naive")),
+    *(f"discreet.lab.study.models.{name}" for name in ("central_model", "local_model", "naive_model", "shuffle_model")),
 )
 
 
@@ -123,6 +126,16 @@ def perform(task: StudyTask) -> str | None:
     assert _DESK.assignment is not None
     try:
         _bench().perform(task, Path(_DESK.assignment.parts))
+    except DiscreetError as error:
+        return error.message
+    return None
+
+
+def average(tasks: Sequence[StudyTask]) -> str | None:
+    """Write the averages over all tasks; text is a refusal. A process without pandas is sooner ready for it."""
+    assert _DESK.assignment is not None
+    try:
+        _bench().average(tasks, Path(_DESK.assignment.parts))
     except DiscreetError as error:
         return error.message
     return None

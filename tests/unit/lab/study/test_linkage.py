@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from discreet.lab.study.findings import linkage
 from discreet.lab.study.findings.linkage import count_cells, linkage_attack
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.outcomes import Outcome, Protected
@@ -96,3 +99,10 @@ def test_where_nobody_is_alone_there_is_no_chance_to_tell(frame: StudyFrame) -> 
     assert row.linked == 0
     assert math.isnan(row.success_before)
     assert math.isnan(row.success_after)
+
+
+@pytest.mark.parametrize("values", [np.array([3, -1, 3, 7, 0]), np.array([10**9, 5, 5]), np.array([0.5, 0.25, 0.5])])
+def test_reports_are_numbered_in_rising_order(values: NDArray[Any]) -> None:
+    distinct, places = np.unique(values, return_inverse=True)
+    found, number = linkage._number(values)
+    assert (found.tolist(), number) == (places.tolist(), distinct.size)

@@ -131,9 +131,9 @@ def choose(
 ) -> Recommendation:
     """The model that asks for least trust among those that fit every query which some model can show."""
     setting = setting or AdviceSetting()
-    scored = [(one.label, scores) for one in asked if (scores := _score(one, epsilon))]
+    scored = [(item.label, scores) for item in asked if (scores := _score(item, epsilon))]
     if not scored:
-        compared = any(panels_at(one, epsilon) for one in asked)
+        compared = any(panels_at(item, epsilon) for item in asked)
         return Recommendation(
             epsilon, None, f"none of them{purpose}: no command runs a model of this study" if compared else ""
         )
@@ -151,7 +151,7 @@ def choose(
     refused: list[str] = []
     for model in RUN_BY if shown else ():
         fitting = {name: score.error for (its, name), score in worst.items() if its == model and score.fits}
-        for name in sorted(fitting, key=lambda one: (fitting[one], one)):
+        for name in sorted(fitting, key=lambda item: (fitting[item], item)):
             tried = setting.risks.get((name, epsilon))
             risk = setting.untried.get(epsilon) if tried is None and model == "local" else tried
             if risk is None or not risk.excessive:

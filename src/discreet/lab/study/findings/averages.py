@@ -153,9 +153,9 @@ def _mean(table: Any, keys: Sequence[str], values: Sequence[str]) -> Iterable[di
     import pyarrow.compute as pc
 
     for name in values:
-        place = table.schema.get_field_index(name)
+        index = table.schema.get_field_index(name)
         column = table.column(name)
-        table = table.set_column(place, name, pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column))
+        table = table.set_column(index, name, pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column))
     grouped = table.group_by(list(keys), use_threads=False).aggregate([(name, "mean") for name in values])
     return list(grouped.to_pylist())
 

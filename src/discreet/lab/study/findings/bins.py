@@ -59,8 +59,8 @@ class Bins:
         """The bin of each value, the end below counted as 0."""
         whole = values if values.dtype.kind in "iu" else np.rint(np.clip(values, -1, self.positions)).astype(np.int64)
         inside = np.clip(whole, -1, self.positions).astype(np.int64)
-        found: NDArray[Any] = np.where(inside < 0, 0, 1 + inside * self.number // self.positions)
-        return found
+        result: NDArray[Any] = np.where(inside < 0, 0, 1 + inside * self.number // self.positions)
+        return result
 
     def shares(self, values: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[float64]:
         """The share of each bin, both ends included; nan when there are no values. Weights are whole."""
@@ -80,7 +80,7 @@ class Bins:
         """What each bin is called, both ends included; a bin of a number by the value at which it starts."""
         if answers.categorical:
             return ["below", *(category.label.en for category in answers.column.categories), "not in the list"]
-        starts = [-(-place * self.positions // self.number) for place in range(self.number + 1)]
+        starts = [-(-index * self.positions // self.number) for index in range(self.number + 1)]
         values = [answers.low + start * answers.step for start in starts]
         digits = max(0, -int(np.floor(np.log10(max(values[1] - values[0], 1e-9)))))
         return ["below", *(f"{value:,.{digits}f}" for value in values[:-1]), "above"]

@@ -62,8 +62,8 @@ def linkage_attack(
     """
     sizes = frame.once(("cells", *static), lambda: count_cells(frame, static))
     # an attacker holds the reports where they travel, also beside an estimate that was made of them
-    protected = {one.column: one for one in sorted(outcome.protected, key=lambda one: one.basis == "reports")}
-    mechanisms = {one.query.column: one.mechanism for one in outcome.answered}
+    protected = {item.column: item for item in sorted(outcome.protected, key=lambda item: item.basis == "reports")}
+    mechanisms = {item.query.column: item.mechanism for item in outcome.answered}
     rows = []
     for name in columns:
         seen = protected.get(name)
@@ -121,8 +121,8 @@ class _Target:
             number = min(_TENTHS, answers.size + 1)
             classes = Bins(number, answers.size + 1).places(answers.positions) - 1
         groups = np.where(frame.cells == ABSENT, len(frame.groups), frame.cells)
-        places = groups[present] * number + classes[present]
-        counts = np.bincount(places, minlength=(len(frame.groups) + 1) * number).reshape(-1, number)
+        indices = groups[present] * number + classes[present]
+        counts = np.bincount(indices, minlength=(len(frame.groups) + 1) * number).reshape(-1, number)
         return cls(classes, number, groups, present & (sizes == 1), counts + _SMOOTHING)
 
     def guess_by_group(self) -> NDArray[Any]:
@@ -148,8 +148,8 @@ def _success_with_reports(target: _Target, seen: Protected) -> float:
     known = target.classes[respondents] >= 0
     reports, respondents = reports[known], respondents[known]
     others = ~target.linked[respondents]
-    places = target.classes[respondents[others]] * size + reports[others]
-    counts = np.bincount(places, minlength=target.number * size).reshape(target.number, size) + _SMOOTHING
+    indices = target.classes[respondents[others]] * size + reports[others]
+    counts = np.bincount(indices, minlength=target.number * size).reshape(target.number, size) + _SMOOTHING
     law = counts / counts.sum(axis=1, keepdims=True)
     guesses = target.prior.argmax(axis=1)[target.groups]
     attacked = respondents[~others]
@@ -161,8 +161,17 @@ def _success_with_reports(target: _Target, seen: Protected) -> float:
 def _classify(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Reports in classes: each value its own where they are few, else bins that hold about equally many."""
     if np.unique(values[:_GLANCE]).size <= _REPORT_BINS:
-        distinct, places = np.unique(values, return_inverse=True)
-        if distinct.size <= _REPORT_BINS:
-            return places, int(distinct.size)
+        indices, distinct = _number(values)
+        if distinct <= _REPORT_BINS:
+            return indices, distinct
     edges = np.quantile(values, np.linspace(0, 1, _REPORT_BINS + 1)[1:-1])
     return np.searchsorted(edges, values, side="right"), _REPORT_BINS
+
+
+def _number(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """The place of each value among the different ones in rising order, and how many of these there are."""
+    if values.dtype.kind == "i" and values.size and int(values.max()) - int(least := values.min()) < values.size:
+        occurring = np.bincount(values - least) > 0
+        return (np.cumsum(occurring) - 1)[values - least], int(occurring.sum())
+    distinct, indices = np.unique(values, return_inverse=True)
+    return indices, int(distinct.size)

@@ -193,15 +193,15 @@ def _shape_rows(answers: AnswerColumn, protected: Protected, compared: _Compared
     first = compared.bins.first
     pairs = zip(labels, compared.original.tolist(), compared.protected.tolist(), strict=True)
     return [
-        ShapeRow(protected.mechanism, protected.column, first + place, label, before, after, protected.basis)
-        for place, (label, before, after) in enumerate(pairs)
-        if 0 < place < len(labels) - 1 or before or after
+        ShapeRow(protected.mechanism, protected.column, first + index, label, before, after, protected.basis)
+        for index, (label, before, after) in enumerate(pairs)
+        if 0 < index < len(labels) - 1 or before or after
     ]
 
 
 def _static_rows(frame: StudyFrame, protected: Iterable[Protected]) -> list[QualityRow]:
     """Columns that the study leaves as they are keep their shape by definition."""
-    done = {one.column for one in protected}
+    done = {item.column for item in protected}
     return [
         QualityRow(_UNCHANGED, name, True, KS_COMPLEMENT, _UNCHANGED, 1.0)
         for name, answers in frame.columns.items()
@@ -217,8 +217,8 @@ def _similarity_rows(
     np.fill_diagonal(scores, np.nan)
     static = np.array([frame.column(name).static for name in matrix.columns])
     rows = [
-        QualityRow(variant, name, bool(static[place]), CORRELATION_SIMILARITY, matrix.basis, _mean(scores[place]))
-        for place, name in enumerate(matrix.columns)
+        QualityRow(variant, name, bool(static[index]), CORRELATION_SIMILARITY, matrix.basis, _mean(scores[index]))
+        for index, name in enumerate(matrix.columns)
     ]
     upper = np.triu(np.ones_like(scores, dtype=bool), k=1)
     changed = upper & ~np.logical_and.outer(static, static)
@@ -269,5 +269,5 @@ class _Original:
 
 def _original(frame: StudyFrame) -> _Original:
     columns = frame.columns
-    values = [np.where(one.present(), one.positions, np.nan) for one in columns.values()]
-    return _Original({name: place for place, name in enumerate(columns)}, correlate(values))
+    values = [np.where(item.present(), item.positions, np.nan) for item in columns.values()]
+    return _Original({name: index for index, name in enumerate(columns)}, correlate(values))

@@ -61,18 +61,18 @@ class Risk:
 
 def find_risks(findings: Findings) -> dict[tuple[str, float], Risk]:
     """By the name under which advice knows a model, and ε: the column on which the attack succeeds best."""
-    several = [one.get("model") for one in findings.config.get("models") or []].count(_LINKED) > 1
-    found: dict[tuple[str, float], Risk] = {}
+    several = [item.get("model") for item in findings.config.get("models") or []].count(_LINKED) > 1
+    result: dict[tuple[str, float], Risk] = {}
     for row in findings.linkage:
         if row["model"] != _LINKED or math.isnan(row["baseline"]):
             continue
         variant = Series(_LINKED, str(row.get("mechanism", ""))).variant
         key = (Series(_LINKED, variant if several else "").label, float(row["epsilon"]))
         risk = _risk(row, findings)
-        worst = found.get(key)
+        worst = result.get(key)
         if worst is None or _rank(risk) > _rank(worst):
-            found[key] = risk
-    return found
+            result[key] = risk
+    return result
 
 
 def find_untried(findings: Findings) -> dict[float, Risk]:
@@ -97,18 +97,18 @@ def _risk(row: Row, findings: Findings) -> Risk:
 
 def _spent(findings: Findings, epsilon: float) -> tuple[float, float]:
     """Over all local variants: the largest ε of one report, and the largest share of people who are asked a column."""
-    notes = [told for told in _notes(findings.info.get("variants") or [], epsilon) if told]
-    reports = [float(told["epsilon of a report"]) for told in notes if "epsilon of a report" in told]
-    shares = [_share(told["columns asked"]) for told in notes if "columns asked" in told]
+    notes = [lines for lines in _notes(findings.info.get("variants") or [], epsilon) if lines]
+    reports = [float(lines["epsilon of a report"]) for lines in notes if "epsilon of a report" in lines]
+    shares = [_share(lines["columns asked"]) for lines in notes if "columns asked" in lines]
     return max(reports, default=epsilon), max(shares, default=1.0)
 
 
 def _notes(variants: Iterable[Any], epsilon: float) -> list[dict[str, str]]:
-    local = [one.get("notes") or {} for one in variants if one.get("model") == _LINKED]
-    return [told for notes in local for written, told in notes.items() if float(written) == epsilon]
+    local = [item.get("notes") or {} for item in variants if item.get("model") == _LINKED]
+    return [text for notes in local for written, text in notes.items() if float(written) == epsilon]
 
 
-def _share(told: str) -> float:
+def _share(text: str) -> float:
     """'2 of 6' as a share."""
-    asked, _, columns = told.partition(" of ")
+    asked, _, columns = text.partition(" of ")
     return int(asked) / int(columns)

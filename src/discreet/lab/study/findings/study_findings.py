@@ -61,10 +61,10 @@ class Series:
 
     @property
     def order(self) -> tuple[int, str, str]:
-        place = MODELS.index(self.family) if self.family in MODELS else len(MODELS)
+        index = MODELS.index(self.family) if self.family in MODELS else len(MODELS)
         # Laplace noise is what others run along: it is drawn first
         first = self.mechanism == "laplace" and self.family in {"central", "table"}
-        return (place, self.model, "" if first else self.mechanism)
+        return (index, self.model, "" if first else self.mechanism)
 
     @property
     def label(self) -> str:
@@ -151,7 +151,7 @@ class Asked:
 
     @property
     def series(self) -> tuple[Series, ...]:
-        return tuple(sorted({one for one, _ in self.panels}, key=lambda one: one.order))
+        return tuple(sorted({item for item, _ in self.panels}, key=lambda item: item.order))
 
     def label_of(self, series: Series) -> str:
         """The model's name, with what tells its variants apart where it has several here.
@@ -205,7 +205,7 @@ class Findings:
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        every = {epsilon for one in self.asked for epsilon in one.epsilons}
+        every = {epsilon for item in self.asked for epsilon in item.epsilons}
         return tuple(sorted(every, reverse=True))
 
     @property
@@ -314,8 +314,8 @@ def _pick(table: Any, query: Mapping[str, Any]) -> list[Row]:
     category = query.get("category")
     same = pc.and_(pc.equal(table["column"], query["column"]), pc.equal(table["statistic"], query["statistic"]))
     its = pc.is_null(table["category"]) if category is None else pc.equal(table["category"], str(category))
-    found: list[Row] = table.filter(pc.and_(same, pc.fill_null(its, False))).to_pylist()
-    return found
+    result: list[Row] = table.filter(pc.and_(same, pc.fill_null(its, False))).to_pylist()
+    return result
 
 
 def _assemble(query: Mapping[str, Any], rows: Sequence[Row], theory: Sequence[Row], info: Mapping[str, Any]) -> Asked:
@@ -370,13 +370,13 @@ Gathered = dict[tuple[Series, float], list[list[Row]]]
 
 def _gather(rows: Sequence[Row], groups: Sequence[str], series: Mapping[tuple[str, str], Series]) -> Gathered:
     """The rows of each series at each ε, group by group, in the order of the runs."""
-    places = {group: place for place, group in enumerate(groups)}
+    indices = {group: index for index, group in enumerate(groups)}
     gathered: Gathered = {}
     for row in rows:
         its = series.get((row["model"], row["mechanism"]))
-        if its is not None and row["group"] in places:
+        if its is not None and row["group"] in indices:
             cells = gathered.setdefault((its, float(row["epsilon"])), [[] for _ in groups])
-            cells[places[row["group"]]].append(row)
+            cells[indices[row["group"]]].append(row)
     return gathered
 
 
@@ -400,9 +400,9 @@ class _Cells:
     def spread(self, name: str) -> NDArray[float64]:
         """Groups × runs, nan where a run has no row."""
         held = np.full((len(self.cells), max(len(cell) for cell in self.cells)), np.nan)
-        for place, cell in enumerate(self.cells):
+        for index, cell in enumerate(self.cells):
             ordered = sorted(cell, key=lambda row: int(row["run"]))
-            held[place, : len(cell)] = [_number(row[name]) for row in ordered]
+            held[index, : len(cell)] = [_number(row[name]) for row in ordered]
         return held
 
 
@@ -425,13 +425,13 @@ def tell_variant(variant: str) -> str:
     if words[0] != "local" or len(words) < 3:
         return variant
     categories, numbers, *rest = words[1:]
-    told = [
+    lines = [
         f"{sort} by {name}" for sort, name in (("categories", categories), ("numbers", numbers)) if name != "automatic"
     ]
-    told += ["ε split"] if "split" in rest else []
-    told += ["counts by ratio"] if "ratio" in rest else []
-    told += ["missing answers protected"] if rest[-2:] == ["missing", "category"] else []
-    return f"local ({', '.join(told)})" if told else "local"
+    lines += ["ε split"] if "split" in rest else []
+    lines += ["counts by ratio"] if "ratio" in rest else []
+    lines += ["missing answers protected"] if rest[-2:] == ["missing", "category"] else []
+    return f"local ({', '.join(lines)})" if lines else "local"
 
 
 def mechanism_of(variant: str) -> str:
@@ -447,14 +447,14 @@ def _count_coverage(results: Any, info: Mapping[str, Any]) -> dict[tuple[Series,
     """
     import pyarrow.compute as pc
 
-    models = [one["model"] for one in (info.get("config") or {}).get("models") or []]
+    models = [item["model"] for item in (info.get("config") or {}).get("models") or []]
     several = frozenset(model for model in models if models.count(model) > 1)
     keys, (low, high, truth) = ["model", "mechanism", "epsilon"], results.select(["low", "high", "truth"]).columns
     held = pc.and_(pc.less_equal(low, truth), pc.less_equal(truth, high))
     unknown = pc.or_(pc.or_(pc.is_nan(low), pc.is_nan(high)), pc.is_nan(truth))
-    told = results.select(keys).append_column("held", held).filter(pc.invert(unknown))
+    text = results.select(keys).append_column("held", held).filter(pc.invert(unknown))
     counted: dict[tuple[Series, float], tuple[int, int]] = {}
-    for row in told.group_by(keys, use_threads=False).aggregate([("held", "sum"), ("held", "count")]).to_pylist():
+    for row in text.group_by(keys, use_threads=False).aggregate([("held", "sum"), ("held", "count")]).to_pylist():
         key = (_covering(row["model"], row["mechanism"], several), float(row["epsilon"]))
         hits, number = counted.get(key, (0, 0))
         counted[key] = (hits + row["held_sum"], number + row["held_count"])

@@ -37,11 +37,11 @@ Sizes = Mapping[int, Asked]
 
 def sizes_of(findings: Findings, asked: Asked) -> dict[int, Asked]:
     """The query at every number of respondents, all of them last."""
-    found = {one.respondents: each for one in findings.sizes for each in one.asked if each.name == asked.name}
+    result = {item.respondents: each for item in findings.sizes for each in item.asked if each.name == asked.name}
     everyone = findings.info.get("rows")
-    if found and isinstance(everyone, int):
-        found[everyone] = asked
-    return found
+    if result and isinstance(everyone, int):
+        result[everyone] = asked
+    return result
 
 
 def tell_sizes(sizes: Sizes, epsilon: float) -> str:
@@ -63,30 +63,30 @@ def tell_needed(findings: Findings, epsilon: float) -> str:
     for name in dict.fromkeys(name for sizes in every for name in _names(sizes, epsilon)):
         numbers = [_smallest(sizes, name, epsilon) for sizes in every]
         needed[name] = None if None in numbers else max(number for number in numbers if number is not None)
-    told = [f"{name} {'no number studied' if n is None else f'{n:,}'}" for name, n in needed.items()]
+    lines = [f"{name} {'no number studied' if n is None else f'{n:,}'}" for name, n in needed.items()]
     return (
         f"Respondents that keep the typical error of every figure within {GOOD:.0%} at ε = {epsilon:g}, of those "
-        f"studied: {', '.join(told)}."
+        f"studied: {', '.join(lines)}."
     )
 
 
 def _smallest(sizes: Sizes, name: str, epsilon: float) -> int | None:
     """The smallest number from which on every larger one is enough."""
-    found = None
+    result = None
     for size, asked in sorted(sizes.items(), reverse=True):
         if not _typical(asked, name, epsilon) <= GOOD:
             break
-        found = size
-    return found
+        result = size
+    return result
 
 
 def sizes_table(findings: Findings, asked: Asked, sizes: Sizes, epsilon: float) -> Markup:
     """Mean absolute error over groups by model and number of respondents; what drawing them costs stands last."""
     rows = [
-        [name, *(tell_amount(_average(_panel(one, name, epsilon))) for one in sizes.values())]
+        [name, *(tell_amount(_average(_panel(item, name, epsilon))) for item in sizes.values())]
         for name in _names(sizes, epsilon)
     ]
-    drawn = {one.respondents: one.drawn.get(asked.name, math.nan) for one in findings.sizes}
+    drawn = {item.respondents: item.drawn.get(asked.name, math.nan) for item in findings.sizes}
     rows.append(["the sample itself, without protection", *(tell_amount(drawn.get(size, math.nan)) for size in sizes)])
     head = ["Model", *(f"{size:,} respondents" for size in sizes)]
     caption = f"Mean absolute error over groups at ε = {epsilon:g}, expected by theory where there is one"
@@ -135,14 +135,14 @@ class HybridSweep:
 def hybrid_lines(findings: Findings, asked: Asked, epsilon: float) -> list[HybridSweep]:
     """One line for each selection and relation, in the order of the study."""
     lines: dict[str, list[tuple[float, QueryPanel]]] = {}
-    for one in findings.info.get("variants") or []:
-        if one.get("model") != "hybrid":
+    for item in findings.info.get("variants") or []:
+        if item.get("model") != "hybrid":
             continue
-        panel = asked.panels.get((Series("hybrid", mechanism_of(str(one["variant"]))), epsilon))
+        panel = asked.panels.get((Series("hybrid", mechanism_of(str(item["variant"]))), epsilon))
         if panel is not None:
-            chosen = one.get("selection") or "all alike"
-            strata = " (as strata)" if one.get("relation") == "strata" else ""
-            lines.setdefault(f"{chosen}{strata}", []).append((float(one["share"]), panel))
+            chosen = item.get("selection") or "all alike"
+            strata = " (as strata)" if item.get("relation") == "strata" else ""
+            lines.setdefault(f"{chosen}{strata}", []).append((float(item["share"]), panel))
     return [_line(name, sorted(points, key=lambda point: point[0])) for name, points in lines.items()]
 
 

@@ -5,7 +5,7 @@ Every table carries the notice that it was computed from the true data, in the m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -114,8 +114,8 @@ class TaskHeading:
 
     def mechanism(self, name: str) -> str:
         """The mechanism as the tables write it: no two models of a study share model and mechanism."""
-        told = self.marks in {(), (name,)}
-        return name if told else f"{name} ({', '.join(self.marks)})"
+        text = self.marks in {(), (name,)}
+        return name if text else f"{name} ({', '.join(self.marks)})"
 
     def values(self) -> dict[str, str | float | int]:
         """By column name; a table takes those that it has."""
@@ -137,7 +137,9 @@ def schema(name: str) -> Any:
 
 
 def empty(name: str) -> Any:
-    return schema(name).empty_table()
+    import pyarrow as pa
+
+    return pa.Table.from_batches([], schema=schema(name))  # an array from a list would load pandas, where there is one
 
 
 def results(heading: TaskHeading, frame: StudyFrame, answered: Sequence[Answered]) -> Any:
@@ -154,28 +156,38 @@ def sized(
     expected: Sequence[TheoryError],
 ) -> Any:
     """The same of a task on fewer respondents, beside the true figures of all of them and the error expected."""
-    errors, unknown = {one.query: one.error for one in expected}, np.full(len(frame.groups), np.nan)
-    more = {"whole": _stack(whole), "expected_error": _stack([errors.get(one.query, unknown) for one in answered])}
+    errors, unknown = {item.query: item.error for item in expected}, np.full(len(frame.groups), np.nan)
+    more = {"whole": _stack(whole), "expected_error": _stack([errors.get(item.query, unknown) for item in answered])}
     return _asked(SIZES, heading, frame, answered, {**_values(answered), **more})
 
 
 def _values(answered: Sequence[Answered]) -> dict[str, Any]:
     sides = ("truth", "estimate", "low", "high")
-    values = {side: _stack([getattr(one, side) for one in answered]) for side in sides}
+    values = {side: _stack([getattr(item, side) for item in answered]) for side in sides}
     values["error"] = np.abs(values["estimate"] - values["truth"])
     return values
 
 
 def theory(heading: TaskHeading, frame: StudyFrame, expected: Sequence[TheoryError]) -> Any:
     """The errors that theory expects, one row per query and group."""
-    return _asked("theory", heading, frame, expected, {"expected_error": _stack([one.error for one in expected])})
+    return _asked("theory", heading, frame, expected, {"expected_error": _stack([item.error for item in expected])})
 
 
 def rows_of(name: str, heading: TaskHeading, rows: Sequence[Any]) -> Any:
     """Rows that name their own fields, under the heading of their task."""
     columns = {field: [getattr(row, field) for row in rows] for field in _own_fields(name)}
-    columns["mechanism"] = [heading.mechanism(told) for told in columns["mechanism"]]
+    columns["mechanism"] = [heading.mechanism(lines) for lines in columns["mechanism"]]
     return _table(name, heading, columns, len(rows))
+
+
+def join_parts(parts: Sequence[Mapping[str, Any]], names: Iterable[str]) -> dict[str, Any]:
+    """The tables of these names, from those of all tasks in their order."""
+    import pyarrow as pa
+
+    return {
+        name: pa.concat_tables([empty(name), *(part[name] for part in parts if name in part)]).combine_chunks()
+        for name in names
+    }
 
 
 def write_table(name: str, table: Any, file: Path) -> None:
@@ -190,19 +202,19 @@ def _asked(
     name: str,
     heading: TaskHeading,
     frame: StudyFrame,
-    told: Sequence[Answered] | Sequence[TheoryError],
+    text: Sequence[Answered] | Sequence[TheoryError],
     values: dict[str, Any],
 ) -> Any:
     groups = len(frame.groups)
     each: dict[str, list[str | None]] = {
-        "mechanism": [heading.mechanism(one.mechanism) for one in told],
-        "column": [one.query.column for one in told],
-        "category": [one.query.category for one in told],
-        "statistic": [one.query.statistic for one in told],
+        "mechanism": [heading.mechanism(item.mechanism) for item in text],
+        "column": [item.query.column for item in text],
+        "category": [item.query.category for item in text],
+        "statistic": [item.query.statistic for item in text],
     }
     columns: dict[str, Any] = {field: _repeat(words, groups) for field, words in each.items()}
-    columns["group"] = list(frame.groups) * len(told)
-    return _table(name, heading, {**columns, **values}, groups * len(told))
+    columns["group"] = list(frame.groups) * len(text)
+    return _table(name, heading, {**columns, **values}, groups * len(text))
 
 
 def _table(name: str, heading: TaskHeading, columns: dict[str, Any], size: int) -> Any:

@@ -105,7 +105,7 @@ def _tell_order(asked: Asked, epsilon: float) -> str:
     number = min(_LEADERS, known.size)
     if known.size < 2:
         return ""
-    leaders = [asked.groups[known[place]] for place in np.argsort(-asked.truth[known], kind="stable")[:number]]
+    leaders = [asked.groups[known[index]] for index in np.argsort(-asked.truth[known], kind="stable")[:number]]
     parts = []
     for series, panel in panels_at(asked, epsilon):
         kept, runs = runs_in_order(panel)
@@ -122,7 +122,7 @@ def _tell_drowned(asked: Asked, epsilon: float) -> str:
     parts = []
     for series, panel in panels_at(asked, epsilon):
         relative = np.nan_to_num(panel.relative())
-        lost = [asked.groups[place] for place in np.argsort(-relative, kind="stable") if relative[place] > DROWNED]
+        lost = [asked.groups[index] for index in np.argsort(-relative, kind="stable") if relative[index] > DROWNED]
         if lost:
             parts.append(f"under {asked.label_of(series)} {len(lost)} of {len(asked.groups)} ({_shorten(lost)})")
     if not parts:
@@ -145,32 +145,32 @@ def _tell_separation(asked: Asked, epsilon: float) -> str:
 
 def _tell_goals(asked: Asked) -> str:
     """From which ε on the typical error is below each goal, model by model."""
-    told = []
+    lines = []
     for goal in _GOALS:
         parts = []
-        for series in (one for one in asked.series if not one.compared_only):
+        for series in (item for item in asked.series if not item.compared_only):
             found = _smallest(asked, series, goal)
             need = "no ε studied is enough" if found is None else f"ε = {found:g}"
             parts.append(f"{asked.label_of(series)} {need}")
-        told.append(f"below {goal:.0%}: {', '.join(parts)}")
-    return f"Smallest ε studied that keeps the typical error {'; '.join(told)}." if asked.series else ""
+        lines.append(f"below {goal:.0%}: {', '.join(parts)}")
+    return f"Smallest ε studied that keeps the typical error {'; '.join(lines)}." if asked.series else ""
 
 
 def _smallest(asked: Asked, series: Series, goal: float) -> float | None:
     """The smallest ε from which on every larger one studied meets the goal too."""
-    found = None
+    result = None
     for epsilon in asked.epsilons:
         panel = asked.panels.get((series, epsilon))
         if panel is None or not panel.typical() < goal:
             break
-        found = epsilon
-    return found
+        result = epsilon
+    return result
 
 
 def _tell_coverage(asked: Asked, level: float) -> str:
     parts = []
     for series in asked.series:
-        pairs = [panel.covered() for (one, _), panel in asked.panels.items() if one == series]
+        pairs = [panel.covered() for (item, _), panel in asked.panels.items() if item == series]
         held, number = (sum(pair[side] for pair in pairs) for side in (0, 1))
         if number:
             parts.append(f"{asked.label_of(series)} {held / number:.1%} ({judge_coverage(held, number, level)})")
@@ -226,7 +226,7 @@ def summarise(findings: Findings) -> list[str]:
 
 def by_kind(findings: Findings) -> dict[str, list[Asked]]:
     """Counts, means and sums that get figures, where there are any: what suits the one need not suit the other."""
-    kinds = {kind: [one for one in findings.asked if _kind(one) == kind] for kind in ("counts", "means", "sums")}
+    kinds = {kind: [item for item in findings.asked if _kind(item) == kind] for kind in ("counts", "means", "sums")}
     return {kind: those for kind, those in kinds.items() if those}
 
 
@@ -234,10 +234,10 @@ def _tell_commands(findings: Findings) -> str:
     """Which command runs what the study advises, and what is there to be compared with only."""
     every = {series for asked in findings.asked for series in asked.series}
     families = {series.family for series in every}
-    told = [f"{command} for {model}" for model, command in RUN_BY.items() if model in families]
+    lines = [f"{command} for {model}" for model, command in RUN_BY.items() if model in families]
     if any(series.mechanism.startswith("gaussian") for series in every):
-        told.append("discreet table --noise gaussian, under a budget with δ, for Gaussian noise")
-    sentences = [f"What to run: {join_words(told)}."] if told else []
+        lines.append("discreet table --noise gaussian, under a budget with δ, for Gaussian noise")
+    sentences = [f"What to run: {join_words(lines)}."] if lines else []
     if "shuffle" in families:
         sentences.append("No command runs a protocol of the shuffle: it is shown for comparison and never advised.")
     if findings.hybrids:
@@ -251,10 +251,10 @@ def _tell_commands(findings: Findings) -> str:
 def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
     """For each model the typical error of counts, means and sums, each over all queries that get a figure."""
     sorts: dict[str, dict[str, list[float]]] = {}
-    for one in asked:
-        kind = _kind(one)
-        for series, panel in panels_at(one, epsilon):
-            sorts.setdefault(one.label_of(series), {}).setdefault(kind, []).append(panel.typical())
+    for item in asked:
+        kind = _kind(item)
+        for series, panel in panels_at(item, epsilon):
+            sorts.setdefault(item.label_of(series), {}).setdefault(kind, []).append(panel.typical())
     parts = []
     for label, kinds in sorts.items():
         kept = [f"{kind} to within {percent(_middle(errors))}" for kind, errors in sorted(kinds.items())]
@@ -275,10 +275,10 @@ def _kind(asked: Asked) -> str:
 def _tell_promises(findings: Findings) -> str:
     """Coverage over all queries, series by series; where one ε falls short, it is named."""
     parts = []
-    for series in sorted({series for series, _ in findings.coverage}, key=lambda one: one.order):
+    for series in sorted({series for series, _ in findings.coverage}, key=lambda item: item.order):
         if series.compared_only or series.family == "hybrid":
             continue
-        counts = {epsilon: pair for (one, epsilon), pair in findings.coverage.items() if one == series}
+        counts = {epsilon: pair for (item, epsilon), pair in findings.coverage.items() if item == series}
         held, number = (sum(pair[side] for pair in counts.values()) for side in (0, 1))
         judged = judge_coverage(held, number, findings.level)
         short = {
@@ -324,11 +324,11 @@ def _tell_link(setting: AdviceSetting) -> str:
 def _tell_compared(asked: Sequence[Asked], epsilon: float) -> str:
     errors: dict[str, list[float]] = {}
     biased: dict[str, bool] = {}
-    for one in asked:
-        for series, panel in panels_at(one, epsilon, compared=True):
+    for item in asked:
+        for series, panel in panels_at(item, epsilon, compared=True):
             if series.compared_only:
-                errors.setdefault(one.label_of(series), []).append(panel.typical())
-                biased[one.label_of(series)] = series.biased
+                errors.setdefault(item.label_of(series), []).append(panel.typical())
+                biased[item.label_of(series)] = series.biased
     parts = [f"{name} {percent(_middle(values))}" for name, values in errors.items()]
     if not parts:
         return ""

@@ -154,9 +154,9 @@ def answer_figures(
     """Each query beside its truth, which is that of the rows unless `truths` says what else is estimated."""
     answered = []
     for query in queries:
-        place = category_place(frame.column(query.column), query) if figures.values.shape[1] > 1 else 0
-        truth = true_values(frame, query) if truths is None else truths[:, place]
-        sides = (side[:, place] for side in (figures.values, figures.low, figures.high))
+        index = category_place(frame.column(query.column), query) if figures.values.shape[1] > 1 else 0
+        truth = true_values(frame, query) if truths is None else truths[:, index]
+        sides = (side[:, index] for side in (figures.values, figures.low, figures.high))
         answered.append(Answered(query, mechanism, truth, *sides))
     return answered
 

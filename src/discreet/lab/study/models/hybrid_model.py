@@ -85,9 +85,9 @@ class HybridModel:
         drawn = plan.draw(streams.stream(_ASKED), respondents=frame.size)
         clear = streams.generator(_WHO).random(frame.size) < chances_in_clear(frame, self.share, self.selection)
         answered: list[Answered] = []
-        for place, (name, wanted) in enumerate(asked.items()):
+        for index, (name, wanted) in enumerate(asked.items()):
             answers, entropy = frame.column(name), streams.stream(name)
-            protected = self._sample(frame, answers, drawn[:, place], clear, entropy, plan)
+            protected = self._sample(frame, answers, drawn[:, index], clear, entropy, plan)
             opened = self._opened(frame, answers, clear)
             answered += self._answer(frame, answers, wanted, protected, opened, plan)
         share = f"{float(clear.mean()):.3f}" if frame.size else "0"
@@ -147,9 +147,9 @@ class HybridModel:
         step, truth = frame.weight_step, counted(frame, answers) * np.float64(frame.weight_step)
         answered = []
         for query in queries:
-            place = category_place(answers, query)
-            sides = (side[:, place] * step for side in (counts.estimates, counts.low, counts.high))
-            answered.append(Answered(query, self.mechanism, truth[:, place], *sides))
+            index = category_place(answers, query)
+            sides = (side[:, index] * step for side in (counts.estimates, counts.low, counts.high))
+            answered.append(Answered(query, self.mechanism, truth[:, index], *sides))
         return answered
 
     def _count(self, oracle: FrequencyOracle, sample: Sample, opened: Clear) -> EstimatedArray:
@@ -184,9 +184,9 @@ def chances_in_clear(frame: StudyFrame, share: Decimal, selection: Selection | N
 
 def _selected(answers: AnswerColumn, selection: Selection) -> NDArray[bool_]:
     if answers.categorical:
-        places = [answers.column.position(code) for code in selection.codes]
-        found: NDArray[bool_] = np.isin(answers.positions, [place for place in places if place is not None])
-        return found
+        indices = [answers.column.position(code) for code in selection.codes]
+        result: NDArray[bool_] = np.isin(answers.positions, [index for index in indices if index is not None])
+        return result
     assert selection.above is not None
     numbers = answers.low + answers.step * answers.positions
     above: NDArray[bool_] = (answers.positions != ABSENT) & (numbers > float(selection.above))

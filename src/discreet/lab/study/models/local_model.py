@@ -8,7 +8,7 @@ Proof:     docs/proofs/local-categories.md, docs/proofs/local-numbers.md, docs/p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -116,30 +116,30 @@ class LocalModel:
         drawn = plan.draw(streams.stream(_ASKED), respondents=frame.size)
         answered: list[Answered] = []
         heard: dict[str, _Heard] = {}
-        for place, (name, wanted) in enumerate(asked.items()):
+        for index, (name, wanted) in enumerate(asked.items()):
             answers = frame.column(name)
-            rows = np.flatnonzero(self.reporting(frame, answers) & drawn[:, place])
+            rows = np.flatnonzero(self.reporting(frame, answers) & drawn[:, index])
             entropy = streams.stream(name)
             if answers.categorical:
                 oracle = self.oracle(answers, plan)
                 reports = oracle.randomise(entropy, self.coded(answers)[rows])
-                counts = self._count(oracle, self._sample(frame, answers, reports, rows, drawn[:, place], plan))
+                counts = self._count(oracle, self._sample(frame, answers, reports, rows, drawn[:, index], plan))
                 answered += self._counts(frame, answers, wanted, oracle, counts)
                 heard[name] = self._hear_categories(frame, answers, oracle, reports, rows, counts)
             elif self.missing == PROTECTED:
                 pairing = choose_with_missing(epsilon=plan.each, grid=answers.size)
                 reports = pairing.randomise(entropy, answers.positions[rows])
-                sample = self._sample(frame, answers, reports, rows, drawn[:, place], plan)
+                sample = self._sample(frame, answers, reports, rows, drawn[:, index], plan)
                 answered += self._ratios(frame, answers, wanted, pairing, sample)
                 heard[name] = self._hear_pairs(frame, answers, pairing, reports, rows)
             else:
                 randomiser = self.randomiser(answers, plan)
                 reports = randomiser.randomise(entropy, answers.positions[rows])
-                sample = self._sample(frame, answers, reports, rows, drawn[:, place], plan)
-                told, means = self.told(randomiser.name), average_numbers(randomiser, sample)
-                answered += read_numbers(frame, answers, wanted, told, means)
+                sample = self._sample(frame, answers, reports, rows, drawn[:, index], plan)
+                lines, means = self.told(randomiser.name), average_numbers(randomiser, sample)
+                answered += read_numbers(frame, answers, wanted, lines, means)
                 heard[name] = self._hear_numbers(frame, answers, randomiser, reports, rows)
-        shown = tuple(seen for one in heard.values() for seen in (one.shown, one.estimated) if seen is not None)
+        shown = tuple(seen for item in heard.values() for seen in (item.shown, item.estimated) if seen is not None)
         notes = {"epsilon of a report": f"{plan.each:f}", "columns asked": f"{plan.asked} of {plan.columns}"}
         correlations = self._correlate(frame, heard, plan) if detailed else ()
         return Outcome(tuple(answered), shown, correlations, notes)
@@ -200,12 +200,15 @@ class LocalModel:
         asked: NDArray[bool_],
         plan: SamplingPlan,
     ) -> Sample:
-        """The reports as a collection has them: among everybody in a group, of whom some were asked."""
+        """The reports as a collection has them: among everybody in a group, of whom some were asked.
+
+        Where everybody is asked everything, what weights alone say of a column is the same in every run.
+        """
         silent = np.flatnonzero(asked & (frame.cells != ABSENT) & ~self.reporting(frame, answers))
         people = frame.once("everybody", lambda: np.flatnonzero(frame.cells != ABSENT))
         if people.size < frame.size:
             rows, silent = (np.searchsorted(people, those) for those in (rows, silent))
-        return Sample(
+        sample = Sample(
             reports=reports,
             rows=rows,
             silent=silent,
@@ -215,6 +218,10 @@ class LocalModel:
             inclusion=float(plan.inclusion),
             level=float(self.level),
         )
+        if plan.asked < plan.columns:
+            return sample
+        key = ("public", answers, self.missing)
+        return replace(sample, public=frame.once(key, lambda: sample.public_sums(sample.people)))
 
     def _count(self, oracle: FrequencyOracle, sample: Sample) -> EstimatedArray:
         counts, _ = count_categories(oracle, sample)
@@ -231,10 +238,10 @@ class LocalModel:
         truth, step = counted(frame, answers) * np.float64(frame.weight_step), frame.weight_step
         answered = []
         for query in queries:
-            place = category_place(answers, query)
+            index = category_place(answers, query)
             sides = (counts.estimates, counts.low, counts.high)
-            estimate, low, high = (side[:, place] * step for side in sides)
-            answered.append(Answered(query, self.told(oracle.name), truth[:, place], estimate, low, high))
+            estimate, low, high = (side[:, index] * step for side in sides)
+            answered.append(Answered(query, self.told(oracle.name), truth[:, index], estimate, low, high))
         return answered
 
     def _ratios(
@@ -247,12 +254,12 @@ class LocalModel:
     ) -> list[Answered]:
         """Means and sums of those who have a number, when who has one is hidden too."""
         asked = by_statistic(queries)
-        told = self.told(pairing.name)
-        answered = read_numbers(frame, answers, asked.get("mean", []), told, average_numbers(pairing, sample))
+        text = self.told(pairing.name)
+        answered = read_numbers(frame, answers, asked.get("mean", []), text, average_numbers(pairing, sample))
         if "sum" in asked:
             totals, unit = total_numbers(pairing, sample, offset=answers.low, step=answers.step), frame.weight_step
             sides = [side * unit for side in (totals.estimates, totals.low, totals.high)]
-            answered += [Answered(query, told, sum_values(frame, answers), *sides) for query in asked["sum"]]
+            answered += [Answered(query, text, sum_values(frame, answers), *sides) for query in asked["sum"]]
         return answered
 
     # --- theory ---------------------------------------------------------------------------------------------------
@@ -320,9 +327,9 @@ class LocalModel:
         ]
         variance = np.array(each) * squares / weight**2 / float(plan.inclusion)
         errors = expected_absolute_error(0.0, np.nan_to_num(variance)) * answers.step
-        told = self.told(pairing.name)
+        text = self.told(pairing.name)
         # sums depend on more than the mean of a group: for them the study's runs say what to expect
-        return [TheoryError(query, told, errors) for query in queries if query.statistic != "sum"]
+        return [TheoryError(query, text, errors) for query in queries if query.statistic != "sum"]
 
     # --- what a receiver sees -------------------------------------------------------------------------------------
 
@@ -335,16 +342,16 @@ class LocalModel:
         rows: NDArray[Any],
         counts: EstimatedArray,
     ) -> _Heard:
-        told, absent = self.told(oracle.name), answers.size if oracle.categories > answers.size else None
+        lines, absent = self.told(oracle.name), answers.size if oracle.categories > answers.size else None
         whole = counts.estimates[:, : answers.size].sum(axis=0, keepdims=True)
         shares = norm_sub(whole, np.maximum(whole.sum(axis=1), 0.0))[0]
-        estimated = Protected(answers.name, told, "estimate", shares=shares / max(shares.sum(), 1e-300))
+        estimated = Protected(answers.name, lines, "estimate", shares=shares / max(shares.sum(), 1e-300))
 
         def scores() -> Scores:
             return score_categories(oracle, reports, missing=absent).placed(rows, respondents=frame.size)
 
         if names_one_category(oracle) and absent is None:
-            return _Heard(rows, Protected(answers.name, told, "reports", values=reports, rows=rows), scores, estimated)
+            return _Heard(rows, Protected(answers.name, lines, "reports", values=reports, rows=rows), scores, estimated)
         return _Heard(rows, estimated, scores)
 
     def _hear_numbers(
@@ -377,16 +384,16 @@ class LocalModel:
         if plan.columns < 2 or not plan.pair_inclusion:
             return ()
         ones, names = np.ones(frame.size, dtype=np.int64), tuple(heard)
-        corrected = correlation_matrix([one.debiased() for one in heard.values()], weights=ones).matrix
+        corrected = correlation_matrix([item.debiased() for item in heard.values()], weights=ones).matrix
         found = [Correlations(names, corrected, "corrected")]
-        if all(one.shown.values is not None for one in heard.values()):
-            plain = correlation_matrix([_as_truths(one, frame.size) for one in heard.values()], weights=ones).matrix
+        if all(item.shown.values is not None for item in heard.values()):
+            plain = correlation_matrix([_as_truths(item, frame.size) for item in heard.values()], weights=ones).matrix
             found.insert(0, Correlations(names, plain, "reports"))
         return tuple(found)
 
 
 def read_numbers(
-    frame: StudyFrame, answers: AnswerColumn, queries: Sequence[StudyQuery], told: str, means: EstimatedArray
+    frame: StudyFrame, answers: AnswerColumn, queries: Sequence[StudyQuery], text: str, means: EstimatedArray
 ) -> list[Answered]:
     """The queries of a number from the means of its groups, which are positions on its grid.
 
@@ -399,7 +406,7 @@ def read_numbers(
         total = query.statistic == "sum"
         truth = sum_values(frame, answers) if total else mean_values(frame, answers)
         times = np.where(weight > 0, weight, np.nan) if total else 1.0
-        answered.append(Answered(query, told, truth, *(side * times for side in ends)))
+        answered.append(Answered(query, text, truth, *(side * times for side in ends)))
     return answered
 
 

@@ -130,10 +130,10 @@ class NaiveModel:
     ) -> list[Answered]:
         """Reports counted and averaged as if they were answers."""
         truths, read = self._truths(frame, answers), self._statistics(frame, answers, reports)
-        places = [_place(answers, query) for query in queries]
+        indices = [_place(answers, query) for query in queries]
         return [
-            _without_interval(query, self.mechanism, truths[:, place], read[:, place])
-            for query, place in zip(queries, places, strict=True)
+            _without_interval(query, self.mechanism, truths[:, index], read[:, index])
+            for query, index in zip(queries, indices, strict=True)
         ]
 
     def _centrally(
@@ -162,21 +162,26 @@ class NaiveModel:
 
     def _statistics(self, frame: StudyFrame, answers: AnswerColumn, values: NDArray[Any]) -> NDArray[float64]:
         """Groups × categories, the weight of each; for a number a column of one, its weighted mean."""
-        known = values >= 0 if answers.categorical else ~np.isnan(values)
-        there = known & (frame.cells != ABSENT)
-        cells, weights, given, number = frame.cells[there], self.raw.weights[there], values[there], len(frame.groups)
+        number, weights = len(frame.groups), self.raw.weights
+        cells = frame.once("naive cells", lambda: np.where(frame.cells == ABSENT, number, frame.cells))
         if answers.categorical:
-            places, shape = cells * answers.size + given, (number, answers.size)
-            counts = np.bincount(places, weights=weights, minlength=shape[0] * shape[1])
-            return counts.astype(np.float64, copy=False).reshape(shape)
-        totals = np.bincount(cells, weights=weights * given, minlength=number)
+            # what has no group or no category goes to the places after the last
+            last = number * answers.size
+            indices = np.where(values >= 0, cells * answers.size + values, last)
+            counts = np.bincount(indices, weights=weights, minlength=last)[:last]
+            return counts.astype(np.float64, copy=False).reshape(number, answers.size)
+        there = ~np.isnan(values)
+        indices = np.where(there, cells, number)
+        totals = np.bincount(indices, weights=weights * np.where(there, values, 0.0), minlength=number)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means: NDArray[float64] = totals / np.bincount(cells, weights=weights, minlength=number)
+            means: NDArray[float64] = totals[:number] / np.bincount(indices, weights=weights, minlength=number)[:number]
         return means[:, None]
 
     def _shown(self, answers: AnswerColumn, reports: NDArray[Any]) -> Protected:
+        if answers.categorical:
+            return Protected(answers.name, self.mechanism, "reports", values=reports, rows=np.arange(reports.size))
         rows = np.flatnonzero(~np.isnan(reports))
-        shown = reports[rows] if answers.categorical else (reports[rows] - answers.low) / answers.step
+        shown = (reports[rows] - answers.low) / answers.step
         return Protected(answers.name, self.mechanism, "reports", values=shown, rows=rows)
 
     def _correlate(self, frame: StudyFrame, reports: Mapping[str, NDArray[Any]]) -> tuple[Correlations, ...]:

@@ -73,8 +73,8 @@ def price_laplace(question: StudyQuestion, epsilon: Decimal) -> Pricing:
 def price_normal(question: StudyQuestion, rho: Decimal) -> Pricing:
     """The same with Gaussian noise, as tables draw it: the parts of a mean share ρ as they share ε."""
     statement, cards = question.statement, question.cards
-    moved = [moves_of(statement, one, cards).largest.l1 for one in question.plan.measures]
-    split = split_units(statement, [place for place, l1 in enumerate(moved) if l1], to_units(rho))
+    moved = [moves_of(statement, item, cards).largest.l1 for item in question.plan.measures]
+    split = split_units(statement, [index for index, l1 in enumerate(moved) if l1], to_units(rho))
     return price_gaussian(statement, cards, rho=rho, shares=[from_units(units) for units in split])
 
 
@@ -93,7 +93,7 @@ def measure(frame: StudyFrame, question: StudyQuestion, plan: Plan | None = None
 def _take(frame: StudyFrame, question: StudyQuestion, wanted: Sequence[Measure]) -> Measured:
     columns = frame.once(question, lambda: _columns(frame, question))
     exact = dict(zip(question.plan.measures, columns, strict=True))
-    return Measured(tuple(take_margin(question.plan, one, exact[_base(one)]) for one in wanted))
+    return Measured(tuple(take_margin(question.plan, item, exact[_base(item)]) for item in wanted))
 
 
 def _base(asked: Measure) -> Measure:
@@ -107,12 +107,12 @@ def _columns(frame: StudyFrame, question: StudyQuestion) -> list[list[int]]:
         # of a yes or no those who say yes; of a number those who have one
         cells = np.where(answers.positions == 0 if answers.categorical else answers.present(), cells, -1)
     there, number = np.flatnonzero(cells >= 0), question.plan.cell_count
-    places, weights = cells[there], frame.weights[there]
-    sizes = sum_by(places, weights, number).tolist()
+    indices, weights = cells[there], frame.weights[there]
+    sizes = sum_by(indices, weights, number).tolist()
     if answers.categorical:
         return [sizes]
     units = answers.positions[there] + answers.column.low_units
-    totals = sum_by(places, multiply(weights, units), number).tolist()
+    totals = sum_by(indices, multiply(weights, units), number).tolist()
     if not isinstance(output, Mean):
         return [totals]
     centre = output.centre * output.size_step / output.total_step
@@ -126,10 +126,10 @@ def _cells(frame: StudyFrame, question: StudyQuestion) -> NDArray[int64]:
     flat, listed = np.zeros(frame.size, dtype=np.int64), np.ones(frame.size, dtype=bool)
     for name, key in zip(question.keys, question.plan.keys, strict=True):
         answers, cells = frame.column(name), key.cells or ()
-        places = np.full(answers.size + 1, -1, dtype=np.int64)  # the last is that of the absent, -1
+        indices = np.full(answers.size + 1, -1, dtype=np.int64)  # the last is that of the absent, -1
         for number, cell in enumerate(cells):
-            places[-1 if cell is None else int(cell)] = number
-        found = places[answers.positions]
+            indices[-1 if cell is None else int(cell)] = number
+        found = indices[answers.positions]
         listed &= found >= 0
         flat = flat * len(cells) + found
     return np.where(listed, flat, -1)
@@ -141,16 +141,19 @@ def _cells(frame: StudyFrame, question: StudyQuestion) -> NDArray[int64]:
 def draw(plan: Plan, pricing: Pricing, measured: Measured, sample: Sample) -> list[NoisyMeasure]:
     """Every measure with noise in every cell, in the order of the plan; cells of one mechanism are drawn together."""
     drawn = []
-    for one, priced, column in zip(plan.measures, pricing.measures, measured.columns, strict=True):
+    for item, priced, column in zip(plan.measures, pricing.measures, measured.columns, strict=True):
         values, key = np.array(column, dtype=object), priced.sensitivities.key
         numbers = np.zeros(len(values), dtype=np.int64)
         if key is not None:
-            numbers = np.array(slices_of(reduced(plan, one), key, None))
-        for mechanism in dict.fromkeys(priced.mechanisms):
-            if mechanism is None:
-                continue
-            alike = [number for number, other in enumerate(priced.mechanisms) if other == mechanism]
-            cells = np.flatnonzero(np.isin(numbers, alike))
+            numbers = np.array(slices_of(reduced(plan, item), key, None), dtype=np.int64)
+        alike: dict[UsedMechanism, list[int]] = {}
+        for number, mechanism in enumerate(priced.mechanisms):
+            if mechanism is not None:
+                alike.setdefault(mechanism, []).append(number)
+        for mechanism, own in alike.items():
+            chosen = np.zeros(len(priced.mechanisms), dtype=bool)
+            chosen[own] = True
+            cells = np.flatnonzero(chosen[numbers])
             values[cells] += np.array(sample(mechanism, len(cells)), dtype=object)
         drawn.append(NoisyMeasure("", priced.epsilon, key, priced.mechanisms, tuple(values.tolist()), priced.rho))
     return drawn
@@ -184,10 +187,10 @@ def read(frame: StudyFrame, question: StudyQuestion, noisy: Sequence[NoisyMeasur
     """The figures of every group as an answer shows them; a group that conditions exclude has 0, and no mean."""
     cells = NoisyCells(question.statement, noisy, level)
     shown = (cells.column(question.output), *ends_of(cells.intervals(question.output)))
-    places = question.places(frame.inquiry.groups)
+    indices = question.places(frame.inquiry.groups)
     mean = isinstance(question.output, Mean)
     nothing, times = (np.nan, 1.0) if mean else (0.0, frame.raised)
-    sides = (np.append(np.array(side, dtype=np.float64) * times, nothing)[places] for side in shown)
+    sides = (np.append(np.array(side, dtype=np.float64) * times, nothing)[indices] for side in shown)
     return ReleasedFigures(*sides)
 
 
@@ -197,16 +200,16 @@ def expect(frame: StudyFrame, question: StudyQuestion, pricing: Pricing, level: 
     That of a mean depends on what it is taken over: it is told for the exact size and mean of the group.
     """
     groups, output = frame.inquiry.groups, question.output
-    key = next((one.sensitivities.key for one in pricing.measures if one.sensitivities.key is not None), None)
-    columns, places = measure(frame, question).columns, question.places(groups)[:, 0].tolist()
+    key = next((item.sensitivities.key for item in pricing.measures if item.sensitivities.key is not None), None)
+    columns, indices = measure(frame, question).columns, question.places(groups)[:, 0].tolist()
     mean = isinstance(output, Mean)
     errors = np.full(len(groups), np.nan if mean else 0.0)
-    for group, (place, number) in enumerate(zip(places, question.slices(key, groups), strict=True)):
-        assumed = None if place < 0 else known_mean(question, [column[place] for column in columns])
+    for group, (index, number) in enumerate(zip(indices, question.slices(key, groups), strict=True)):
+        assumed = None if index < 0 else known_mean(question, [column[index] for column in columns])
         if assumed is not None:
             noise = {part: noise_of(priced, number, level) for part, priced in enumerate(pricing.measures)}
-            told = reach_of(output, noise, question.statement, assumed, name=question.name)
-            errors[group] = told.expected * (1.0 if mean else frame.raised)
+            text = reach_of(output, noise, question.statement, assumed, name=question.name)
+            errors[group] = text.expected * (1.0 if mean else frame.raised)
     return errors
 
 

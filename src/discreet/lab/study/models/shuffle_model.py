@@ -121,11 +121,14 @@ def _place_all(
     frame: StudyFrame, answers: AnswerColumn, terms: _Terms
 ) -> list[tuple[int, SingleCategory | SingleNumber, list[Placed]]]:
     """By group its protocol, and its people in their classes: the same in every run."""
-    found = []
-    for group, rows in _batches(frame, answers):
-        protocol = _single_of(answers, frame.weights[rows], terms)
-        found.append((group, protocol, protocol.place(answers.positions[rows], frame.weights[rows])))
-    return found
+
+    def place() -> Iterator[tuple[int, SingleCategory | SingleNumber, list[Placed]]]:
+        for group, rows in _batches(frame, answers):
+            weights = frame.weights[rows]
+            protocol = _single_of(answers, weights, terms)
+            yield group, protocol, protocol.place(answers.positions[rows], weights)
+
+    return frame.once((answers, terms), lambda: list(place()))
 
 
 class _SingleMessage(_Protocol):
@@ -134,21 +137,21 @@ class _SingleMessage(_Protocol):
     __slots__ = ()
 
     def estimate(self, frame: StudyFrame, answers: AnswerColumn, terms: _Terms, entropy: Entropy) -> _Estimates:
-        found = _Estimates.unknown(_shape(frame, answers))
-        for group, protocol, placed in frame.once((answers, terms), lambda: _place_all(frame, answers, terms)):
+        result = _Estimates.unknown(_shape(frame, answers))
+        for group, protocol, placed in _place_all(frame, answers, terms):
             estimated = protocol.estimate(protocol.encode_placed(entropy, placed), level=float(terms.level))
             for side, values in zip(
-                (found.middle, found.low, found.high),
+                (result.middle, result.low, result.high),
                 (estimated.estimates, estimated.low, estimated.high),
                 strict=True,
             ):
                 side[group] = _in_unit(frame, answers, values)
-        return found
+        return result
 
     def expect(self, frame: StudyFrame, answers: AnswerColumn, terms: _Terms) -> NDArray[float64]:
         errors = np.full(_shape(frame, answers), np.nan)
-        for group, rows in _batches(frame, answers):
-            protocol = _single_of(answers, frame.weights[rows], terms)
+        placed = zip(_place_all(frame, answers, terms), _batches(frame, answers), strict=True)
+        for (group, protocol, _), (_, rows) in placed:
             expected = protocol.expected(answers.positions[rows], frame.weights[rows])
             errors[group] = expected.absolute_error * (frame.weight_step if answers.categorical else answers.step)
         return errors
@@ -163,7 +166,7 @@ class _VectorSum(_Protocol):
     __slots__ = ()
 
     def estimate(self, frame: StudyFrame, answers: AnswerColumn, terms: _Terms, entropy: Entropy) -> _Estimates:
-        found = _Estimates.unknown(_shape(frame, answers))
+        result = _Estimates.unknown(_shape(frame, answers))
         for group, rows in _batches(frame, answers):
             protocol = _vector_protocol(frame, answers, group, len(rows), terms)
             if protocol is None:
@@ -176,10 +179,10 @@ class _VectorSum(_Protocol):
             weight = int(frame.weights[rows].sum())
             if not weight and not answers.categorical:
                 continue
-            for side, values in ((found.middle, totals.estimates), (found.low, low), (found.high, high)):
+            for side, values in ((result.middle, totals.estimates), (result.low, low), (result.high, high)):
                 scaled = values * unit
                 side[group] = _in_unit(frame, answers, scaled if answers.categorical else scaled / weight)
-        return found
+        return result
 
     def expect(self, frame: StudyFrame, answers: AnswerColumn, terms: _Terms) -> NDArray[float64]:
         errors = np.full(_shape(frame, answers), np.nan)
@@ -374,8 +377,8 @@ class ShuffleModel:
     ) -> list[Answered]:
         answered = []
         for query in queries:
-            place, times = _place(answers, query), _times(frame, answers, query)
-            sides = (side[:, place] * times for side in (estimates.middle, estimates.low, estimates.high))
+            index, times = _place(answers, query), _times(frame, answers, query)
+            sides = (side[:, index] * times for side in (estimates.middle, estimates.low, estimates.high))
             answered.append(Answered(query, self.mechanism, true_values(frame, query), *sides))
         return answered
 
@@ -405,6 +408,10 @@ def _shape(frame: StudyFrame, answers: AnswerColumn) -> tuple[int, int]:
 
 def _batches(frame: StudyFrame, answers: AnswerColumn) -> list[tuple[int, NDArray[int64]]]:
     """The people of each group who have an answer, as row numbers; groups without one are left out."""
+    return frame.once(("batches", answers), lambda: _divide(frame, answers))
+
+
+def _divide(frame: StudyFrame, answers: AnswerColumn) -> list[tuple[int, NDArray[int64]]]:
     rows = np.flatnonzero(reporting(frame, answers))
     cells = frame.cells[rows].astype(np.int16 if len(frame.groups) < 1 << 15 else np.int64)  # short keys sort fast
     order = rows[np.argsort(cells, kind="stable")]

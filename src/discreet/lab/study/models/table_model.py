@@ -112,8 +112,8 @@ class TableModel:
             for table, parts in self._tables(frame, name, wanted, each, epsilon):
                 errors = table.expect(frame, self._targets(frame, table), self.level)
                 for query in parts:
-                    place = category_place(frame.column(name), query) if errors.shape[1] > 1 else 0
-                    expected.append(TheoryError(query, self.mechanism, errors[:, place]))
+                    index = category_place(frame.column(name), query) if errors.shape[1] > 1 else 0
+                    expected.append(TheoryError(query, self.mechanism, errors[:, index]))
         return tuple(expected)
 
     def _tables(
@@ -129,7 +129,7 @@ class TableModel:
         """The card's totals of all respondents, brought down to those who were drawn."""
         if self.calibrate != _TO_THE_CARD:
             return ()
-        return tuple(replace(one, totals=one.totals / frame.stands) for one in card_targets(table.formed))
+        return tuple(replace(item, totals=item.totals / frame.stands) for item in card_targets(table.formed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,13 +183,13 @@ class _Table:
 
     def _expect_means(self, frame: StudyFrame, unseen: Sequence[EstimatedMeasure]) -> NDArray[float64]:
         groups, question = frame.inquiry.groups, self.question
-        columns, places = measure(frame, question).columns, question.places(groups)[:, 0].tolist()
-        told = [one.mean_errors(self.cells)[self._slices(frame, one)].tolist() for one in unseen]
+        columns, indices = measure(frame, question).columns, question.places(groups)[:, 0].tolist()
+        lines = [item.mean_errors(self.cells)[self._slices(frame, item)].tolist() for item in unseen]
         errors = np.full(len(groups), np.nan)
-        for group, place in enumerate(places):
-            assumed = None if place < 0 else known_mean(question, [column[place] for column in columns])
+        for group, index in enumerate(indices):
+            assumed = None if index < 0 else known_mean(question, [column[index] for column in columns])
             if assumed is not None:
-                noise = {part: ExpectedNoise(0, each[group]) for part, each in enumerate(told)}
+                noise = {part: ExpectedNoise(0, each[group]) for part, each in enumerate(lines)}
                 found = reach_of(question.output, noise, question.statement, assumed, name=question.name)
                 errors[group] = found.expected
         return errors[:, None]

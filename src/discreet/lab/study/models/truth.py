@@ -59,19 +59,18 @@ def by_statistic(queries: Sequence[StudyQuery]) -> dict[str, list[StudyQuery]]:
 
 def category_place(answers: AnswerColumn, query: StudyQuery) -> int:
     """Where the query's category stands in the column's list."""
-    place = answers.column.position(query.category or "")
-    if place is None:
+    index = answers.column.position(query.category or "")
+    if index is None:
         raise ValueError(f"'{query.category}' is not a category of '{query.column}'")
-    return place
+    return index
 
 
 def reporting(frame: StudyFrame, answers: AnswerColumn) -> NDArray[bool_]:
     """Who belongs to a group and has an answer."""
-    there: NDArray[bool_] = answers.present() & (frame.cells != ABSENT)
-    return there
+    return frame.once(("reporting", answers), lambda: answers.present() & (frame.cells != ABSENT))
 
 
-def sum_by(places: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArray[int64]:
+def sum_by(indices: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArray[int64]:
     """Sums of whole amounts by place, exact: pieces of 24 bits are summed apart, each within a float's integers.
 
     Refused where the sums could leave 64 bits: better none than a wrong one.
@@ -80,10 +79,10 @@ def sum_by(places: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArra
     if largest >= 1 << 63:
         raise Refused(_TOO_LARGE)
     if largest < 1 << 53:
-        return np.bincount(places, weights=amounts, minlength=number).astype(np.int64)
+        return np.bincount(indices, weights=amounts, minlength=number).astype(np.int64)
     sums = np.zeros(number, dtype=np.int64)
     for shift, piece in ((0, amounts & _PIECE), (_BITS, amounts >> _BITS & _PIECE), (2 * _BITS, amounts >> 2 * _BITS)):
-        sums += np.bincount(places, weights=piece, minlength=number).astype(np.int64) << shift
+        sums += np.bincount(indices, weights=piece, minlength=number).astype(np.int64) << shift
     return sums
 
 
@@ -154,6 +153,6 @@ def true_values(frame: StudyFrame, query: StudyQuery) -> NDArray[float64]:
 
 def _by_category(frame: StudyFrame, answers: AnswerColumn, amounts: NDArray[int64]) -> NDArray[int64]:
     there = reporting(frame, answers)
-    places = frame.cells[there] * answers.size + answers.positions[there]
+    indices = frame.cells[there] * answers.size + answers.positions[there]
     shape = (len(frame.groups), answers.size)
-    return sum_by(places, amounts[there], shape[0] * shape[1]).reshape(shape)
+    return sum_by(indices, amounts[there], shape[0] * shape[1]).reshape(shape)
