@@ -23,11 +23,11 @@ from typing import Any, TypeVar
 
 from benchmarks.memory import peak_mb
 from benchmarks.page import PAGE, describe_machine, table, write_block
+from discreet.lab.study.execution.outcomes import Outcome, Streams, StudyModel, StudyQuery, TheoryError
 from discreet.lab.study.frame import StudyFrame
-from discreet.lab.study.outcomes import Outcome, Streams, StudyModel, StudyQuery, TheoryError
 from discreet.lab.study.raw_rows import RawRows
-from discreet.lab.study.study_config import StudyConfig
-from discreet.lab.study.variants import build_models
+from discreet.lab.study.study_file.study_config import StudyConfig
+from discreet.lab.study.study_file.variants import build_models
 
 Made = TypeVar("Made")
 ANSWERS = 1_000_000
@@ -69,8 +69,8 @@ def measure(folder: Path, *, rows: int, runs: int) -> dict[str, Any]:
     """Run the study and its report once: seconds by stage, processor seconds by model, megabytes in all."""
     from discreet_replications.report.report_reproduction import report_study
 
+    from discreet.lab.study.execution.runner import run_study
     from discreet.lab.study.report.study_report import write_report
-    from discreet.lab.study.runner import run_study
 
     log = folder / "log.jsonl"
     os.environ[_LOG] = str(log)

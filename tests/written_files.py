@@ -13,8 +13,8 @@ from discreet.cards.card import parse_card
 from discreet.cli.file_schemas import FileKind
 from discreet.collect.reporting.manifest_reader import parse_manifest
 from discreet.errors import CardInvalid
-from discreet.lab.study.study_reader import parse_study
-from discreet.lab.study.template import sample_template
+from discreet.lab.study.study_file.study_reader import parse_study
+from discreet.lab.study.study_file.template import sample_template
 from discreet.release.workloads.workload import parse_workload
 from discreet.samples.sample_cards import ce_card, survey_card, visits_card
 from tests.places import ROOT

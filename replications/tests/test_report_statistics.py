@@ -24,13 +24,13 @@ from discreet_replications.report.report_reproduction import EPSILONS, report_st
 
 from discreet.collect import expected_absolute_error
 from discreet.guarantees import Neighbours
+from discreet.lab.study.execution.outcomes import Answered, Streams, StudyModel, StudyQuery, TheoryError
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.models.naive_model import NaiveModel, claimed_keep
-from discreet.lab.study.outcomes import Answered, Streams, StudyModel, StudyQuery, TheoryError
-from discreet.lab.study.queries import StudyDesign, design_study
 from discreet.lab.study.raw_rows import RawRows
+from discreet.lab.study.study_file.queries import StudyDesign, design_study
+from discreet.lab.study.study_file.variants import build_models
 from discreet.lab.study.study_rows import StudyRows, make_frame, make_raw_rows, prepare_rows
-from discreet.lab.study.variants import build_models
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

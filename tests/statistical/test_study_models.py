@@ -17,13 +17,13 @@ import pytest
 
 from discreet.cards.card import parse_card
 from discreet.guarantees.types import Neighbours
+from discreet.lab.study.execution.outcomes import Streams, StudyQuery
 from discreet.lab.study.frame import AnswerColumn, StudyFrame
 from discreet.lab.study.inquiry import Inquiry
 from discreet.lab.study.models.central_model import CentralModel
 from discreet.lab.study.models.hybrid_model import HybridModel
 from discreet.lab.study.models.local_model import LocalModel
-from discreet.lab.study.outcomes import Streams, StudyQuery
-from discreet.lab.study.study_config import Selection
+from discreet.lab.study.study_file.study_config import Selection
 from tests.unit.lab.study.conftest import WEIGHTED
 
 pytestmark = [pytest.mark.statistical, pytest.mark.long]

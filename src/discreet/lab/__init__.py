@@ -12,7 +12,7 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.lab.laboratory import Laboratory
-    from discreet.lab.study.study_schema import STUDY
+    from discreet.lab.study.study_file.study_schema import STUDY
 else:
     __getattr__, __dir__ = open_door(__name__)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.models.naive_model import real_epsilon
-from discreet.lab.study.outcomes import StudyQuery
 from discreet_replications.report.printed_comparison import (
     EVERYWHERE,
     MODELS,

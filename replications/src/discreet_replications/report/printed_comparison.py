@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.files import write_whole
+from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.findings.averages import SHORT_NOTICE
-from discreet.lab.study.outcomes import StudyQuery
 from discreet.present import csv_text
 from discreet_replications.report.printed_errors import Theirs, printed_source, printed_tables
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.errors import FileRefused, PathInvalid
-from discreet.lab.study.outcomes import StudyQuery
+from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.paths import open_regular
 
 __all__ = ["PrintedTable", "Theirs", "printed_source", "printed_tables", "read_theirs"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.findings.study_findings import Series
-from discreet.lab.study.outcomes import StudyQuery
 from discreet.lab.study.report.palette import STROKE, look_of
 from discreet.lab.study.report.study_figures import SMALL_PRINT
 from discreet.present import (

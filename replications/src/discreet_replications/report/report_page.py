@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from discreet.files import write_whole
+from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.findings.tidy_tables import NOTICE
-from discreet.lab.study.outcomes import StudyQuery
 from discreet.present import Drawn, Markup, bullets, element, show_figure, table, write_page
 from discreet_replications.report.agreement import short_label, tell_amount
 from discreet_replications.report.printed_comparison import MODELS, PrintedComparison

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from discreet.cards import Card
 from discreet.errors import PathInvalid
-from discreet.lab.study.runner import run_study
-from discreet.lab.study.study_config import StudyConfig
-from discreet.lab.study.study_reader import parse_study
+from discreet.lab.study.execution.runner import run_study
+from discreet.lab.study.study_file.study_config import StudyConfig
+from discreet.lab.study.study_file.study_reader import parse_study
 from discreet.lab.study.study_rows import study_card
 from discreet.present import require_png
 from discreet_replications.report.agreement import Agreement, agree, tell_agreement, tell_faults, tell_gain
@@ -166,6 +166,6 @@ def _categories(comparison: PrintedComparison, card: Card) -> list[tuple[str, in
 
 
 def _protected(config: StudyConfig, card: Card) -> int:
-    from discreet.lab.study.queries import design_study
+    from discreet.lab.study.study_file.queries import design_study
 
     return len(design_study(config, card).columns)

@@ -20,7 +20,7 @@ from discreet.errors import PathInvalid, UsageError
 from discreet.present import require_png
 
 if TYPE_CHECKING:
-    from discreet.lab.study.runner import Finished
+    from discreet.lab.study.execution.runner import Finished
 
 __all__ = ["register"]
 
@@ -54,7 +54,7 @@ def init(
 ) -> None:
     """Write a study that runs as it is, with every key explained in a comment."""
     from discreet.cli import write_draft
-    from discreet.lab.study.template import sample_template, template_for
+    from discreet.lab.study.study_file.template import sample_template, template_for
 
     if sample and dataset is not None:
         raise UsageError("a study has one of --sample and --dataset.")
@@ -83,8 +83,8 @@ def run(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write tables, figures and a report."""
-    from discreet.lab.study.runner import run_study
-    from discreet.lab.study.study_reader import read_study
+    from discreet.lab.study.execution.runner import run_study
+    from discreet.lab.study.study_file.study_reader import read_study
 
     config = read_study(file)
     if png:
@@ -112,7 +112,7 @@ def report(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Make figures and report.html anew from the tables of a study."""
-    from discreet.lab.study.study_folder import is_study
+    from discreet.lab.study.execution.study_folder import is_study
 
     if not is_study(directory):
         raise PathInvalid(

@@ -12,6 +12,8 @@ import numpy as np
 
 from discreet.cards import parse_card
 from discreet.errors import Refused
+from discreet.lab.study.execution.outcomes import Outcome, Streams, StudyModel
+from discreet.lab.study.execution.parts import StudyTask, read_part, write_part
 from discreet.lab.study.findings.averages import write_averages
 from discreet.lab.study.findings.linkage import linkage_attack
 from discreet.lab.study.findings.metrics import CORRELATION_SIMILARITY, KS_COMPLEMENT, measure
@@ -19,17 +21,15 @@ from discreet.lab.study.findings.study_findings import mechanism_of
 from discreet.lab.study.findings.tidy_tables import SIZES, TaskHeading, join_parts, results, rows_of, sized, theory
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.models.truth import true_values
-from discreet.lab.study.outcomes import Outcome, Streams, StudyModel
-from discreet.lab.study.parts import StudyTask, read_part, write_part
-from discreet.lab.study.queries import StudyDesign, design_study
-from discreet.lab.study.study_config import ModelChoice, StudyConfig
-from discreet.lab.study.study_reader import parse_study
+from discreet.lab.study.study_file.queries import StudyDesign, design_study
+from discreet.lab.study.study_file.study_config import ModelChoice, StudyConfig
+from discreet.lab.study.study_file.study_reader import parse_study
+from discreet.lab.study.study_file.variants import tell_apart
 from discreet.lab.study.study_rows import StudyRows, make_frame, make_raw_rows
-from discreet.lab.study.variants import tell_apart
 
 if TYPE_CHECKING:
+    from discreet.lab.study.execution.worker import Assignment
     from discreet.lab.study.raw_rows import RawRows
-    from discreet.lab.study.worker import Assignment
 
 __all__ = ["Builder", "StudyBench", "set_up"]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.cards import Card, parse_card, read_card
 from discreet.errors import PathInvalid, Refused
-from discreet.lab.study.queries import StudyDesign, derive
-from discreet.lab.study.study_config import FileData, SampleData, StudyConfig
+from discreet.lab.study.study_file.queries import StudyDesign, derive
+from discreet.lab.study.study_file.study_config import FileData, SampleData, StudyConfig
 from discreet.paths import allowed_roots, open_regular, resolve_inside
 from discreet.workspace import ORDER_COLUMN, Report, read_report
 
@@ -139,7 +139,7 @@ def _share(report: Report) -> float | None:
 
 
 def _dataset(config: StudyConfig, folder: Path) -> Dataset:
-    from discreet.lab.study.study_config import WorkspaceData
+    from discreet.lab.study.study_file.study_config import WorkspaceData
     from discreet.workspace import Workspace
 
     assert isinstance(config.data, WorkspaceData)

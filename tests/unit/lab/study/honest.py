@@ -12,9 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.errors import Refused
-from discreet.lab.study.frame import StudyFrame
-from discreet.lab.study.models.truth import category_place, counted, mean_values
-from discreet.lab.study.outcomes import (
+from discreet.lab.study.execution.outcomes import (
     Answered,
     Correlations,
     Outcome,
@@ -24,8 +22,10 @@ from discreet.lab.study.outcomes import (
     StudyQuery,
     TheoryError,
 )
+from discreet.lab.study.frame import StudyFrame
+from discreet.lab.study.models.truth import category_place, counted, mean_values
 from discreet.lab.study.raw_rows import RawRows
-from discreet.lab.study.study_config import StudyConfig
+from discreet.lab.study.study_file.study_config import StudyConfig
 from discreet.noise.bits import discrete_laplace_many
 
 CARD = """\

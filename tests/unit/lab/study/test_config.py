@@ -12,7 +12,7 @@ from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES
 from discreet.collect.randomisers.number_choice import NUMBER_RANDOMISERS as NUMBERS
 from discreet.errors import ParameterInvalid, PathInvalid, StudyInvalid
 from discreet.guarantees.types import Neighbours
-from discreet.lab.study.study_config import (
+from discreet.lab.study.study_file.study_config import (
     CATEGORY_RANDOMISERS,
     DEFAULT_MODELS,
     DEFAULT_SHARES,
@@ -24,9 +24,9 @@ from discreet.lab.study.study_config import (
     StudyConfig,
     WorkspaceData,
 )
-from discreet.lab.study.study_reader import parse_study, read_study
-from discreet.lab.study.study_schema import STUDY
-from discreet.lab.study.template import sample_template
+from discreet.lab.study.study_file.study_reader import parse_study, read_study
+from discreet.lab.study.study_file.study_schema import STUDY
+from discreet.lab.study.study_file.template import sample_template
 
 LEAST = "study: s\nsample: {}\nepsilon: [1]\nepsilon_is: total\n"
 

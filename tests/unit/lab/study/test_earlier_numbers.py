@@ -10,11 +10,11 @@ from typing import Any, Final
 import pytest
 
 from discreet.lab.study.bench import set_up
-from discreet.lab.study.runner import list_tasks
-from discreet.lab.study.study_reader import read_study
+from discreet.lab.study.execution.runner import list_tasks
+from discreet.lab.study.execution.worker import Assignment
+from discreet.lab.study.study_file.study_reader import read_study
+from discreet.lab.study.study_file.variants import build_models
 from discreet.lab.study.study_rows import prepare_rows
-from discreet.lab.study.variants import build_models
-from discreet.lab.study.worker import Assignment
 from tests.unit.lab.study.honest import STUDY, write
 
 pytestmark = pytest.mark.slow

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from discreet.lab.study.runner import run_study
+import discreet
 from discreet.lab.study.seeded_entropy import SeededEntropy
 from discreet.noise.entropy import SystemEntropy
 
-SOURCE = Path(str(sys.modules[run_study.__module__].__file__)).parents[2]
+SOURCE = Path(discreet.__file__).parent
 STUDY = "discreet.lab.study"
 # In the laboratory, what is let out must not know the study either.
 LETTING_OUT = (

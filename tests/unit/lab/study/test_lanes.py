@@ -6,9 +6,9 @@ from decimal import Decimal
 from importlib.util import find_spec
 from itertools import product
 
-from discreet.lab.study import worker
-from discreet.lab.study.lanes import Queue
-from discreet.lab.study.parts import StudyTask
+from discreet.lab.study.execution import worker
+from discreet.lab.study.execution.lanes import Queue
+from discreet.lab.study.execution.parts import StudyTask
 
 TASKS = [StudyTask(place, Decimal(epsilon), run) for place, epsilon, run in product(range(2), (1, 2), range(3))]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from discreet.lab.study.execution.outcomes import Outcome, Protected
 from discreet.lab.study.findings import linkage
 from discreet.lab.study.findings.linkage import count_cells, linkage_attack
 from discreet.lab.study.frame import StudyFrame
-from discreet.lab.study.outcomes import Outcome, Protected
 
 MakeFrame = Callable[..., StudyFrame]
 

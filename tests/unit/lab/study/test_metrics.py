@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.lab.generator.similarity import correlate
+from discreet.lab.study.execution.outcomes import Correlations, Outcome, Protected
 from discreet.lab.study.findings.metrics import (
     AVERAGE,
     CORRELATION_SIMILARITY,
@@ -17,7 +18,6 @@ from discreet.lab.study.findings.metrics import (
     measure,
 )
 from discreet.lab.study.frame import StudyFrame
-from discreet.lab.study.outcomes import Correlations, Outcome, Protected
 
 MakeFrame = Callable[..., StudyFrame]
 

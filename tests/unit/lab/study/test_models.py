@@ -15,6 +15,7 @@ import discreet
 from discreet.cards.card import Card, parse_card, read_card
 from discreet.errors import Refused
 from discreet.guarantees.types import Neighbours
+from discreet.lab.study.execution.outcomes import Streams, StudyModel, StudyQuery
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame, load_frame
 from discreet.lab.study.models.central_model import CentralModel
 from discreet.lab.study.models.local_model import LocalModel
@@ -22,7 +23,6 @@ from discreet.lab.study.models.naive_model import NaiveModel, claimed_keep, real
 from discreet.lab.study.models.released_figures import price_laplace
 from discreet.lab.study.models.shuffle_model import ShuffleModel
 from discreet.lab.study.models.truth import counted, mean_values, multiply, sum_by
-from discreet.lab.study.outcomes import Streams, StudyModel, StudyQuery
 from discreet.lab.study.raw_rows import RawRows, load_raw_rows
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.samples.survey import write_survey

@@ -12,16 +12,16 @@ from discreet_replications.report.report_reproduction import report_study
 
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.guarantees.types import Neighbours
+from discreet.lab.study.execution.outcomes import Streams, StudyModel, StudyQuery, TheoryError
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.models.released_figures import measure
 from discreet.lab.study.models.table_model import TableModel
 from discreet.lab.study.models.truth import by_column, mean_values, true_values
-from discreet.lab.study.outcomes import Streams, StudyModel, StudyQuery, TheoryError
-from discreet.lab.study.queries import StudyDesign, design_study
-from discreet.lab.study.study_config import ModelChoice, StudyConfig
-from discreet.lab.study.study_reader import parse_study
+from discreet.lab.study.study_file.queries import StudyDesign, design_study
+from discreet.lab.study.study_file.study_config import ModelChoice, StudyConfig
+from discreet.lab.study.study_file.study_reader import parse_study
+from discreet.lab.study.study_file.variants import build_models
 from discreet.lab.study.study_rows import StudyRows, make_frame, prepare_rows
-from discreet.lab.study.variants import build_models
 from discreet.release.forecast.explanation import OutputFigures
 from discreet.samples.survey import write_survey
 from discreet.session import Session

@@ -12,10 +12,10 @@ from discreet.cards.card import parse_card
 from discreet.errors import PathInvalid, Refused, StudyInvalid
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.models.truth import counted, mean_values
-from discreet.lab.study.queries import StudyDesign, design_study
-from discreet.lab.study.study_reader import parse_study, read_study
+from discreet.lab.study.study_file.queries import StudyDesign, design_study
+from discreet.lab.study.study_file.study_reader import parse_study, read_study
+from discreet.lab.study.study_file.template import sample_template, template_for
 from discreet.lab.study.study_rows import digest_data, make_frame, make_raw_rows, prepare_rows, study_card
-from discreet.lab.study.template import sample_template, template_for
 from tests.places import DOCS
 from tests.unit.lab.study.honest import CARD, PEOPLE, STUDY, rows, write
 

@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import PathInvalid, Refused, UsageError
+from discreet.lab.study.execution.parts import StudyTask, has_part
+from discreet.lab.study.execution.runner import MODELS, Finished, list_tasks, run_study
+from discreet.lab.study.execution.study_folder import hold_folder
 from discreet.lab.study.findings.tidy_tables import NOTICE, TABLES
-from discreet.lab.study.parts import StudyTask, has_part
-from discreet.lab.study.runner import MODELS, Finished, list_tasks, run_study
-from discreet.lab.study.study_folder import hold_folder
-from discreet.lab.study.study_reader import read_study
+from discreet.lab.study.study_file.study_reader import read_study
 from tests.unit.lab.study.honest import PEOPLE, STUDY, rows, write
 
 pytestmark = pytest.mark.slow
@@ -305,7 +305,7 @@ _PARENT = """\
 import os, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from discreet.lab.study.worker import leave_with_parent
+from discreet.lab.study.execution.worker import leave_with_parent
 
 if __name__ == "__main__":
     pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=leave_with_parent)

@@ -11,10 +11,10 @@ import pytest
 
 from discreet.cards.card import read_card
 from discreet.guarantees.types import Neighbours
+from discreet.lab.study.execution.outcomes import Outcome, Streams, StudyQuery
 from discreet.lab.study.frame import ABSENT, StudyFrame, load_frame
 from discreet.lab.study.models import shuffle_model as shuffle
 from discreet.lab.study.models.shuffle_model import SHUFFLE_MECHANISMS, ShuffleModel
-from discreet.lab.study.outcomes import Outcome, Streams, StudyQuery
 from discreet.samples.survey import write_survey
 from discreet.sources.source import open_source
 from discreet.workspace.preparation import prepare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.lab.study.study_folder import StudyFolder
+from discreet.lab.study.execution.study_folder import StudyFolder
 
 KEY = {"config_hash": "a" * 64, "versions": {"discreet": "1"}}
 

@@ -17,6 +17,10 @@ from discreet.cards.card import Card, parse_card
 from discreet.errors import ParameterInvalid, Refused, StudyInvalid
 from discreet.guarantees.types import Neighbours
 from discreet.lab.study.bench import StudyBench, set_up
+from discreet.lab.study.execution.outcomes import Streams, StudyModel, StudyQuery
+from discreet.lab.study.execution.parts import StudyTask
+from discreet.lab.study.execution.runner import list_tasks, run_study
+from discreet.lab.study.execution.worker import Assignment
 from discreet.lab.study.findings.study_findings import read_findings
 from discreet.lab.study.findings.sweeps import hybrid_lines, sizes_of, tell_needed
 from discreet.lab.study.findings.tidy_tables import SIZES
@@ -30,16 +34,12 @@ from discreet.lab.study.models.released_figures import price_laplace, price_norm
 from discreet.lab.study.models.shuffle_model import ShuffleModel
 from discreet.lab.study.models.table_model import TableModel
 from discreet.lab.study.models.truth import sum_values
-from discreet.lab.study.outcomes import Streams, StudyModel, StudyQuery
-from discreet.lab.study.parts import StudyTask
-from discreet.lab.study.queries import design_study
 from discreet.lab.study.report.study_report import write_report
-from discreet.lab.study.runner import list_tasks, run_study
-from discreet.lab.study.study_config import Selection
-from discreet.lab.study.study_reader import parse_study, read_study
+from discreet.lab.study.study_file.queries import design_study
+from discreet.lab.study.study_file.study_config import Selection
+from discreet.lab.study.study_file.study_reader import parse_study, read_study
+from discreet.lab.study.study_file.variants import build_models
 from discreet.lab.study.study_rows import prepare_rows
-from discreet.lab.study.variants import build_models
-from discreet.lab.study.worker import Assignment
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.release.measurement.pricing import MeasurePrice
 from tests.unit.lab.study.conftest import WEIGHTED

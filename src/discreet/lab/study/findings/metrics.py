@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from discreet.lab.generator.similarity import correlate, present
+from discreet.lab.study.execution.outcomes import Correlations, Outcome, Protected
 from discreet.lab.study.findings.bins import Bins
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
-from discreet.lab.study.outcomes import Correlations, Outcome, Protected
 
 if TYPE_CHECKING:
     from numpy import float64

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
+    from discreet.lab.study.execution.outcomes import Answered, TheoryError
     from discreet.lab.study.frame import StudyFrame
-    from discreet.lab.study.outcomes import Answered, TheoryError
 
 __all__ = [
     "NOTICE",

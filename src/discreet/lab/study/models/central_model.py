@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from discreet.guarantees import Budget, Neighbours, floor_to_grid
+from discreet.lab.study.execution.outcomes import Answered, Outcome, Protected, Streams, StudyQuery, TheoryError
 from discreet.lab.study.frame import AnswerColumn, StudyFrame
 from discreet.lab.study.inquiry import StudyQuestion
 from discreet.lab.study.models.released_figures import (
@@ -36,7 +37,6 @@ from discreet.lab.study.models.released_figures import (
     read,
 )
 from discreet.lab.study.models.truth import by_column, by_statistic, category_place, true_values
-from discreet.lab.study.outcomes import Answered, Outcome, Protected, Streams, StudyQuery, TheoryError
 from discreet.release import Pricing
 from discreet.tables import gaussian_weight
 

@@ -32,11 +32,11 @@ from discreet.collect import (
     pool_clear,
     pool_counts,
 )
+from discreet.lab.study.execution.outcomes import Answered, Outcome, Streams, StudyQuery, TheoryError
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
 from discreet.lab.study.models.local_model import LocalModel, read_numbers
 from discreet.lab.study.models.truth import by_column, category_place, counted
-from discreet.lab.study.outcomes import Answered, Outcome, Streams, StudyQuery, TheoryError
-from discreet.lab.study.study_config import Selection
+from discreet.lab.study.study_file.study_config import Selection
 from discreet.noise import Entropy
 
 if TYPE_CHECKING:

@@ -43,6 +43,15 @@ from discreet.collect import (
     sum_cells,
     total_numbers,
 )
+from discreet.lab.study.execution.outcomes import (
+    Answered,
+    Correlations,
+    Outcome,
+    Protected,
+    Streams,
+    StudyQuery,
+    TheoryError,
+)
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
 from discreet.lab.study.models.truth import (
     by_column,
@@ -57,7 +66,6 @@ from discreet.lab.study.models.truth import (
     sum_by,
     sum_values,
 )
-from discreet.lab.study.outcomes import Answered, Correlations, Outcome, Protected, Streams, StudyQuery, TheoryError
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64

@@ -22,9 +22,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.lab.generator.similarity import correlate
+from discreet.lab.study.execution.outcomes import (
+    Answered,
+    Correlations,
+    Outcome,
+    Protected,
+    Streams,
+    StudyQuery,
+    TheoryError,
+)
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
 from discreet.lab.study.models.truth import by_column, category_place
-from discreet.lab.study.outcomes import Answered, Correlations, Outcome, Protected, Streams, StudyQuery, TheoryError
 from discreet.lab.study.raw_rows import RawRows
 
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ from discreet.collect import (
 )
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Neighbours, floor_to_grid
+from discreet.lab.study.execution.outcomes import Answered, Outcome, Protected, Streams, StudyQuery, TheoryError
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
 from discreet.lab.study.inquiry import StudyQuestion
 from discreet.lab.study.models.central_model import answer_figures, ask, shape_of
@@ -49,7 +50,6 @@ from discreet.lab.study.models.truth import (
     reporting,
     true_values,
 )
-from discreet.lab.study.outcomes import Answered, Outcome, Protected, Streams, StudyQuery, TheoryError
 from discreet.noise import Entropy, uniform_array_below
 from discreet.release import NoisyMeasure, Pricing, UsedMechanism
 from discreet.sql import Facts, Measure, Total, ends_of, facts_of, span_of

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from discreet.guarantees import Budget, Neighbours
+from discreet.lab.study.execution.outcomes import Answered, Outcome, Protected, Streams, StudyQuery, TheoryError
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.inquiry import COUNT, MEAN, Inquiry, StudyQuestion
 from discreet.lab.study.models.central_model import LAPLACE, answer_figures, shape_of, share_epsilon, share_statistics
 from discreet.lab.study.models.released_figures import ReleasedFigures, Sample, draw, draw_seeded, known_mean, measure
 from discreet.lab.study.models.truth import by_column, category_place
-from discreet.lab.study.outcomes import Answered, Outcome, Protected, Streams, StudyQuery, TheoryError
 from discreet.release import ExpectedNoise, NoisyMeasure, Pricing, reach_of
 from discreet.tables import (
     CalibratedTable,

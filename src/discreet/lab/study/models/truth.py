@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.errors import Refused
+from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
-from discreet.lab.study.outcomes import StudyQuery
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64

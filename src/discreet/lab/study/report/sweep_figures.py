@@ -109,5 +109,5 @@ def draw_hybrid(asked: Asked, lines: Sequence[HybridSweep], epsilon: float, name
 
 
 def _line(points: Sequence[tuple[float, float]], look: Look) -> list[PanelMark]:
-    known = tuple(index for index in points if math.isfinite(index[1]))
+    known = tuple(point for point in points if math.isfinite(point[1]))
     return [LineMark(known, look.colour, 2.2, look.dashes), PointMarks(known, look)]

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from decimal import Decimal
 from multiprocessing import get_context
 
-from discreet.lab.study.parts import StudyTask
-from discreet.lab.study.worker import KEPT_MEMORY, ONE_THREAD, load, perform, start_worker
+from discreet.lab.study.execution.parts import StudyTask
+from discreet.lab.study.execution.worker import KEPT_MEMORY, ONE_THREAD, load, perform, start_worker
 
 __all__ = ["Lane", "Queue", "open_lanes", "run_in_lanes"]
 

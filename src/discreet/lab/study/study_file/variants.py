@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from discreet.errors import Refused
-from discreet.lab.study.study_config import ALLOCATIONS, AUTOMATIC, CALIBRATIONS, COUNTS, MISSING, RELATIONS
+from discreet.lab.study.study_file.study_config import ALLOCATIONS, AUTOMATIC, CALIBRATIONS, COUNTS, MISSING, RELATIONS
 
 if TYPE_CHECKING:
-    from discreet.lab.study.outcomes import StudyModel
+    from discreet.lab.study.execution.outcomes import StudyModel
     from discreet.lab.study.raw_rows import RawRows
-    from discreet.lab.study.study_config import ModelChoice, StudyConfig
+    from discreet.lab.study.study_file.study_config import ModelChoice, StudyConfig
 
 __all__ = ["build_models", "tell_apart"]
 

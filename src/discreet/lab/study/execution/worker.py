@@ -23,7 +23,7 @@ from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
     from discreet.lab.study.bench import StudyBench
-    from discreet.lab.study.parts import StudyTask
+    from discreet.lab.study.execution.parts import StudyTask
 
 __all__ = [
     "KEPT_MEMORY",

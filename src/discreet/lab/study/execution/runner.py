@@ -21,18 +21,18 @@ from typing import Any, Final
 from discreet.errors import Refused, UsageError
 from discreet.files import write_whole
 from discreet.guarantees import text as plain_text
+from discreet.lab.study.execution.lanes import Lane, open_lanes, run_in_lanes
+from discreet.lab.study.execution.parts import StudyTask, has_part, read_part
+from discreet.lab.study.execution.study_folder import SCHEMA, StudyFolder, hold_folder
+from discreet.lab.study.execution.worker import Assignment, accept, average, describe
 from discreet.lab.study.findings.tidy_tables import NOTICE, SIZES, TABLES, join_parts, write_table
-from discreet.lab.study.lanes import Lane, open_lanes, run_in_lanes
-from discreet.lab.study.parts import StudyTask, has_part, read_part
-from discreet.lab.study.queries import StudyDesign, design_study
-from discreet.lab.study.study_config import StudyConfig
-from discreet.lab.study.study_folder import SCHEMA, StudyFolder, hold_folder
+from discreet.lab.study.study_file.queries import StudyDesign, design_study
+from discreet.lab.study.study_file.study_config import StudyConfig
 from discreet.lab.study.study_rows import StudyRows, digest_data, prepare_rows, study_card
-from discreet.lab.study.worker import Assignment, accept, average, describe
 
 __all__ = ["MODELS", "Finished", "default_jobs", "list_tasks", "run_study"]
 
-MODELS: Final = "discreet.lab.study.variants:build_models"
+MODELS: Final = "discreet.lab.study.study_file.variants:build_models"
 _MOST_JOBS: Final = 256
 _PACKAGES: Final = ("discreet", "numpy", "pyarrow", "duckdb", "scipy")
 # What is likely to take longest goes first, so that no process is left with a long task at the end.

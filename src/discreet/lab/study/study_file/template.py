@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from discreet.cards import Card, Column, ColumnKind, draft_file
-from discreet.lab.study.queries import varies
-from discreet.lab.study.study_schema import STUDY
+from discreet.lab.study.study_file.queries import varies
+from discreet.lab.study.study_file.study_schema import STUDY
 
 __all__ = ["sample_template", "template_for"]
 

@@ -19,7 +19,7 @@ from discreet.cards import (
     read_yaml_text,
 )
 from discreet.errors import StudyInvalid
-from discreet.lab.study.study_config import (
+from discreet.lab.study.study_file.study_config import (
     DEFAULT_MODELS,
     DEFAULT_SHARES,
     METRICS,
@@ -34,7 +34,7 @@ from discreet.lab.study.study_config import (
     StudyConfig,
     WorkspaceData,
 )
-from discreet.lab.study.study_schema import STUDY
+from discreet.lab.study.study_file.study_schema import STUDY
 
 __all__ = ["parse_study", "read_study"]
 

@@ -21,7 +21,7 @@ from discreet.cards import (
     WholeType,
 )
 from discreet.guarantees import Neighbours
-from discreet.lab.study.study_config import (
+from discreet.lab.study.study_file.study_config import (
     ALLOCATIONS,
     AUTOMATIC,
     CALIBRATIONS,

@@ -14,10 +14,10 @@ import numpy as np
 
 from discreet.cards import Card, Category, Column, ColumnKind, unknown_code
 from discreet.errors import StudyInvalid, nearest
+from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
 from discreet.lab.study.inquiry import COUNT, MEAN, SUM, Derived
-from discreet.lab.study.outcomes import StudyQuery
-from discreet.lab.study.study_config import Custom, Named, StudyConfig
+from discreet.lab.study.study_file.study_config import Custom, Named, StudyConfig
 from discreet.results import Labels
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """What a study compares, as its file says it: data, models, privacy parameters, queries.
 
-The types check what can be checked without the data; `discreet.lab.study.queries` fits them to a card.
+The types check what can be checked without the data; `discreet.lab.study.study_file.queries` fits them to a card.
 """
 
 from __future__ import annotations

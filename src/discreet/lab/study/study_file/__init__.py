@@ -1,0 +1,1 @@
+"""The file that describes a study: its language, reader, draft, queries and variants."""
