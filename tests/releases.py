@@ -10,6 +10,7 @@ from itertools import combinations, groupby, product
 from typing import Any, Final
 
 from discreet.guarantees.types import BootstrapDP, Guarantee, Neighbours, PureDP, Unit
+from discreet.present.release_files import text_parts
 from discreet.results import (
     Amount,
     Basis,
@@ -34,7 +35,17 @@ from discreet.results import (
 )
 from discreet.results.notes import Coverage
 
-__all__ = ["LEFT", "change_cells", "make_key", "make_margins", "make_release", "make_table", "put_figures", "put_step"]
+__all__ = [
+    "LEFT",
+    "change_cells",
+    "make_key",
+    "make_margins",
+    "make_release",
+    "make_table",
+    "put_figures",
+    "put_step",
+    "render_text",
+]
 
 Rule = Callable[[tuple[int, ...]], Number | None]
 
@@ -175,3 +186,8 @@ def make_table(
     ]
     promised = PureDP(epsilon="0.5") if guarantee is None else guarantee
     return make_release(headings, [*cells, *summed], guarantee=promised, step=step)
+
+
+def render_text(release: Release, format: str, language: str) -> str:
+    """A file of a release as one text."""
+    return "".join(text_parts(release, format, language))

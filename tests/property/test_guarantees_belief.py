@@ -8,7 +8,7 @@ from decimal import Decimal
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.guarantees import epsilon_for, odds_ratio, posterior, solve
+from discreet.guarantees.belief import epsilon_for, odds_ratio, posterior, solve
 from discreet.guarantees.numbers import from_units
 
 PROBABILITIES = st.integers(min_value=10**6, max_value=10**9 - 10**6).map(from_units)

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from discreet.guarantees.types import PureDP
 from discreet.present.formats.xlsx import to_xlsx
-from discreet.present.release_files import render_text
 from discreet.results import Figure, Heading, KeyFace, Labels, Quality, Release
 from discreet.results.notes import MeasuredMargin, StrategyUsed
-from tests.releases import make_release
+from tests.releases import make_release, render_text
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)

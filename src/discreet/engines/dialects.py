@@ -1,18 +1,22 @@
-"""What differs between engines when a plan becomes SQL: names, texts, and integers wider than 64 bits.
+"""What differs between engines in SQL: one `Dialect` each, and an `InPlaceDialect` where raw rows stay in the engine.
 
-All three agree on the rest, because only whole numbers are ever computed: three-valued logic, LEAST and GREATEST that
-pass over NULLs, COUNT, MIN and MAX. A rule that would need a float, a rounding or a hash is not written in SQL here.
+Plans need little of it, names, texts and integers wider than 64 bits, because only whole numbers are ever computed:
+three-valued logic, LEAST and GREATEST that pass over NULLs, COUNT, MIN and MAX are the same everywhere. A rule that
+would need a float, a rounding or a hash is not written in SQL here. Preparing raw rows inside a query needs more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
-__all__ = ["DUCKDB", "POSTGRES", "SPARK", "Dialect"]
+if TYPE_CHECKING:
+    from discreet.workspace import Form
+
+__all__ = ["DUCKDB", "Dialect", "InPlaceDialect"]
 
 
-@dataclass(frozen=True, slots=True)
 class Dialect:
     """The words of one engine. The defaults are standard SQL."""
 
@@ -43,42 +47,83 @@ class Dialect:
         return f"{order} <= {rows}"
 
 
-@dataclass(frozen=True, slots=True)
 class DuckDB(Dialect):
-    """SUM of integers of any width is a HUGEINT."""
+    """SUM of integers of any width is a HUGEINT. Its rows are files, prepared when they are added."""
 
     engine: ClassVar[str] = "duckdb"
     wide_type: ClassVar[str] = "HUGEINT"
 
 
-@dataclass(frozen=True, slots=True)
-class Postgres(Dialect):
-    """SUM of BIGINT is NUMERIC. The connection sets standard_conforming_strings."""
-
-    engine: ClassVar[str] = "postgres"
-    wide_type: ClassVar[str] = "NUMERIC"
-
-
-@dataclass(frozen=True, slots=True)
-class Spark(Dialect):
-    """SUM of BIGINT overflows, so it is taken over decimals."""
-
-    engine: ClassVar[str] = "spark"
-    wide_type: ClassVar[str] = "DECIMAL(38, 0)"
-
-    def name(self, name: str) -> str:
-        return "`" + name.replace("`", "``") + "`"
-
-    def text(self, text: str) -> str:
-        # Quotes, backslashes and ${…} mean other things under other settings; their bytes mean one thing.
-        if all(character.isalnum() or character in " _-." for character in text):
-            return f"'{text}'"
-        return f"CAST(X'{text.encode().hex().upper()}' AS STRING)"
-
-    def sum(self, value: str) -> str:
-        return f"sum({self.wide(value)})"
-
-
 DUCKDB: Final = DuckDB()
-POSTGRES: Final = Postgres()
-SPARK: Final = Spark()
+
+
+class InPlaceDialect(Dialect, ABC):
+    """An engine that keeps raw rows: one short method for each rule of docs/prepared.md that it words in its own way.
+
+    Every method takes and gives SQL text. What an engine does with its own rows in another way than the others, such as
+    ordering the rows of a unit, is said here and nowhere else.
+    """
+
+    text_type: ClassVar[str]
+    fence: ClassVar[str]
+    """Ends a sub-query whose results the planner must not compute again."""
+
+    # Tables and their columns.
+
+    @abstractmethod
+    def table(self, name: str) -> str:
+        """A checked table name, quoted."""
+
+    @abstractmethod
+    def form(self, kind: str) -> Form | None:
+        """In what form a column of the engine's type `kind` gives its values; None when it cannot be read."""
+
+    @abstractmethod
+    def raw(self, source: str, kind: str) -> str:
+        """A column of the table, by name: texts and decimals as text, the rest as it is."""
+
+    # Texts.
+
+    def card_text(self, text: str) -> str:
+        """A text of a card as a literal."""
+        return self.text(text)
+
+    @abstractmethod
+    def trim(self, raw: str) -> str:
+        """A text without the white space around it; NULL where it could not be text on every engine."""
+
+    @abstractmethod
+    def compose(self, text: str) -> str:
+        """A text in Unicode's form NFC."""
+
+    @abstractmethod
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether the whole text fits a pattern."""
+
+    @abstractmethod
+    def float_text(self, raw: str, form: Form) -> str:
+        """The shortest decimal that reads back as the float; NULL for NaN and infinities."""
+
+    # Numbers and lists.
+
+    @abstractmethod
+    def whole(self, value: int) -> str:
+        """An integer of any size as a literal."""
+
+    @abstractmethod
+    def quotient(self, numerator: str, divisor: int) -> str:
+        """A quotient of non-negative wide integers without its remainder, as bigint."""
+
+    @abstractmethod
+    def position(self, text: str, codes: Sequence[str]) -> str:
+        """Where a text stands in a list, from 0, as bigint; NULL when it does not."""
+
+    @abstractmethod
+    def pick(self, numbers: Sequence[int], position: str) -> str:
+        """The number at a position from 0; NULL at position NULL."""
+
+    # The order of a unit's rows.
+
+    @abstractmethod
+    def digest(self, text: str) -> str:
+        """The md5 of a text as 32 hexadecimal digits that compare byte by byte."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from discreet.engines.dialects import POSTGRES, SPARK
 from discreet.errors import QueryRefused
 from discreet.workspace import Dataset, RowSource
 
@@ -27,12 +26,12 @@ def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> EmbeddedEngine 
         from discreet.engines.embedded import EmbeddedEngine
 
         return EmbeddedEngine({name: (dataset.data, dataset.card) for name, dataset in datasets.items()})
-    from discreet.engines.in_place.tables_in_place import open_rows, rows_sql
+    from discreet.engines.in_place.tables_in_place import dialect_of, open_rows, rows_sql
     from discreet.engines.in_place.tabular_engine import TabularEngine
 
     return TabularEngine(
         {name: (rows_sql(item.source, item.card, salt=salt), item.card) for name, item in datasets.items()},
-        dialect=POSTGRES if source.engine == "postgres" else SPARK,
+        dialect=dialect_of(source.engine),
         connect=lambda: open_rows(source),
     )
 

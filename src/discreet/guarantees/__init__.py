@@ -11,20 +11,11 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.guarantees.belief import BeliefSolution, epsilon_for, odds_ratio, posterior, solve
+    from discreet.guarantees.belief import solve
     from discreet.guarantees.budget import Budget, PopulationTerms
-    from discreet.guarantees.composition import compose, group, parallel, post_process
-    from discreet.guarantees.conversions import (
-        add_remove_to_replace_one,
-        largest_rho,
-        replace_one_to_add_remove,
-        smallest_epsilon,
-        to_approx,
-        zcdp_to_approx,
-        zcdp_within,
-    )
+    from discreet.guarantees.composition import group
+    from discreet.guarantees.conversions import largest_rho, smallest_epsilon, zcdp_within
     from discreet.guarantees.enclosures import DIGITS, exp_down, exp_up, ln_down, ln_up
-    from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
     from discreet.guarantees.numbers import (
         GRID,
         LARGEST,
@@ -62,7 +53,6 @@ __all__ = [
     "ORDERS",
     "ZCDP",
     "ApproxDP",
-    "BeliefSolution",
     "BootstrapDP",
     "Budget",
     "CentralGuarantee",
@@ -75,14 +65,10 @@ __all__ = [
     "ShuffleDP",
     "Unit",
     "Unproven",
-    "add_remove_to_replace_one",
     "allowed_loss",
-    "approx_to_zcdp",
     "as_given",
     "ceil_to_grid",
     "checked",
-    "compose",
-    "epsilon_for",
     "exact",
     "exp_down",
     "exp_up",
@@ -92,21 +78,11 @@ __all__ = [
     "largest_rho",
     "ln_down",
     "ln_up",
-    "local_to_pure",
-    "odds_ratio",
-    "parallel",
-    "post_process",
-    "posterior",
     "pure_loss",
-    "pure_to_approx",
-    "pure_to_zcdp",
-    "replace_one_to_add_remove",
     "shown",
     "smallest_epsilon",
     "solve",
     "text",
-    "to_approx",
     "to_units",
-    "zcdp_to_approx",
     "zcdp_within",
 ]

@@ -11,10 +11,10 @@ Refs:      [DR14] Theorems 2.2 and 3.16, Proposition 2.1; [BS16] Lemma 1.7, Prop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final, TypeVar, overload
+from typing import Final, overload
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.enclosures import exp_down, exp_up
@@ -32,11 +32,9 @@ from discreet.guarantees.types import (
     Unproven,
 )
 
-__all__ = ["compose", "group", "parallel", "post_process"]
+__all__ = ["compose", "group"]
 
-AnyGuarantee = TypeVar("AnyGuarantee", bound=Guarantee)
 _PARTLY: Final = "a part of what was released is not differentially private: "
-_Join = Callable[[Iterable[Decimal]], Decimal]
 
 
 @overload
@@ -54,24 +52,21 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     PureDP; ShuffleDP keeps its local side (none, if one part has none) while joined with its own kind and LocalDP
     only. Anything with a release that is not differentially private is Unproven.
     """
-    return _join(guarantees, _total)
-
-
-@overload
-def parallel(*guarantees: PureDP) -> PureDP: ...
-@overload
-def parallel(*guarantees: CentralGuarantee) -> CentralGuarantee: ...
-@overload
-def parallel(*guarantees: Guarantee) -> Guarantee: ...
-def parallel(*guarantees: Guarantee) -> Guarantee:
-    """The guarantee of releases over disjoint groups: the largest parameters.
-
-    Holds only when each unit's rows lie in one group, the groups are fixed without looking at the rows, and
-    neighbours are add-remove. Under replace-one a unit may leave one group and enter another, so it holds
-    there only when the group is a public fact of the unit; otherwise use `compose` or a sensitivity that
-    counts both groups.
-    """
-    return _join(guarantees, max)
+    if not guarantees:
+        raise ParameterInvalid(parameter="guarantees", rule="must be at least one", given="none")
+    if len(guarantees) == 1:
+        return guarantees[0]
+    outside = [guarantee for guarantee in guarantees if not guarantee.differentially_private]
+    if outside:
+        reasons = sorted({reason for guarantee in outside for reason in _reasons(guarantee)})
+        return Unproven(_PARTLY + "; ".join(reasons))
+    local = [guarantee for guarantee in guarantees if isinstance(guarantee, LocalDP)]
+    if len(local) == len(guarantees):
+        return LocalDP(epsilon=_total(guarantee.epsilon for guarantee in local))
+    shuffled = [guarantee for guarantee in guarantees if isinstance(guarantee, ShuffleDP)]
+    if len(local) + len(shuffled) == len(guarantees):
+        return _join_shuffled(local, shuffled)
+    return _join_central([_central(guarantee) for guarantee in guarantees])
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:
@@ -113,50 +108,27 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
             return Unproven("bootstrap DP makes no promise to groups")
 
 
-def post_process(guarantee: AnyGuarantee) -> AnyGuarantee:
-    """Whatever is computed from a release, without the data, has the guarantee of the release."""
-    return guarantee
-
-
-def _join(guarantees: Sequence[Guarantee], join: _Join) -> Guarantee:
-    if not guarantees:
-        raise ParameterInvalid(parameter="guarantees", rule="must be at least one", given="none")
-    if len(guarantees) == 1:
-        return guarantees[0]
-    outside = [guarantee for guarantee in guarantees if not guarantee.differentially_private]
-    if outside:
-        reasons = sorted({reason for guarantee in outside for reason in _reasons(guarantee)})
-        return Unproven(_PARTLY + "; ".join(reasons))
-    local = [guarantee for guarantee in guarantees if isinstance(guarantee, LocalDP)]
-    if len(local) == len(guarantees):
-        return LocalDP(epsilon=join(guarantee.epsilon for guarantee in local))
-    shuffled = [guarantee for guarantee in guarantees if isinstance(guarantee, ShuffleDP)]
-    if len(local) + len(shuffled) == len(guarantees):
-        return _join_shuffled(local, shuffled, join)
-    return _join_central([_central(guarantee) for guarantee in guarantees], join)
-
-
-def _join_shuffled(local: Sequence[LocalDP], shuffled: Sequence[ShuffleDP], join: _Join) -> ShuffleDP:
+def _join_shuffled(local: Sequence[LocalDP], shuffled: Sequence[ShuffleDP]) -> ShuffleDP:
     clear = [guarantee.epsilon for guarantee in local]
     alone = [guarantee.local_epsilon for guarantee in shuffled if guarantee.local_epsilon is not None]
     return ShuffleDP(
-        epsilon=join([*clear, *(guarantee.epsilon for guarantee in shuffled)]),
-        delta=join(guarantee.delta for guarantee in shuffled),
-        local_epsilon=join([*clear, *alone]) if len(alone) == len(shuffled) else None,
+        epsilon=_total([*clear, *(guarantee.epsilon for guarantee in shuffled)]),
+        delta=_total(guarantee.delta for guarantee in shuffled),
+        local_epsilon=_total([*clear, *alone]) if len(alone) == len(shuffled) else None,
         anonymity=min(guarantee.anonymity for guarantee in shuffled),
     )
 
 
-def _join_central(guarantees: Sequence[CentralGuarantee], join: _Join) -> CentralGuarantee:
+def _join_central(guarantees: Sequence[CentralGuarantee]) -> CentralGuarantee:
     if any(isinstance(guarantee, ZCDP) for guarantee in guarantees):
         concentrated = [_as_zcdp(guarantee) for guarantee in guarantees]
-        rho = join(guarantee.rho for guarantee in concentrated)
-        return ZCDP(rho=rho, delta=join(guarantee.delta for guarantee in concentrated))
+        rho = _total(guarantee.rho for guarantee in concentrated)
+        return ZCDP(rho=rho, delta=_total(guarantee.delta for guarantee in concentrated))
     if any(isinstance(guarantee, ApproxDP) for guarantee in guarantees):
         approximate = [_as_approx(guarantee) for guarantee in guarantees]
-        epsilon = join(guarantee.epsilon for guarantee in approximate)
-        return ApproxDP(epsilon=epsilon, delta=join(guarantee.delta for guarantee in approximate))
-    return PureDP(epsilon=join(guarantee.epsilon for guarantee in guarantees if isinstance(guarantee, PureDP)))
+        epsilon = _total(guarantee.epsilon for guarantee in approximate)
+        return ApproxDP(epsilon=epsilon, delta=_total(guarantee.delta for guarantee in approximate))
+    return PureDP(epsilon=_total(guarantee.epsilon for guarantee in guarantees if isinstance(guarantee, PureDP)))
 
 
 def _central(guarantee: Guarantee) -> CentralGuarantee:

@@ -1,9 +1,9 @@
 """From one guarantee to another that it implies; never to a stronger one.
 
-Guarantee: every result holds for each mechanism that has the given guarantee, for the same unit and, unless
-           the name says otherwise, the same neighbours. Results are rounded up to the grid of 1e-9.
+Guarantee: every result holds for each mechanism that has the given guarantee, for the same unit and the
+           same neighbours. Results are rounded up to the grid of 1e-9.
 Proof:     docs/proofs/conversions.md
-Refs:      [BS16] Propositions 1.3 and 1.4, Section 8; [CKS20] Proposition 12; [DR14] Theorem 2.2.
+Refs:      [BS16] Propositions 1.3 and 1.4, Section 8; [CKS20] Proposition 12.
 """
 
 from __future__ import annotations
@@ -14,23 +14,14 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.errors import ParameterInvalid
-from discreet.guarantees.composition import group
 from discreet.guarantees.enclosures import ln_down, ln_up, sqrt_up
-from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
 from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact, floor_to_grid, from_units, text
-from discreet.guarantees.types import ZCDP, ApproxDP, CentralGuarantee, Guarantee, PureDP, Unproven
+from discreet.guarantees.types import ZCDP, ApproxDP
 
 __all__ = [
-    "add_remove_to_replace_one",
-    "approx_to_zcdp",
     "largest_rho",
-    "local_to_pure",
     "penalty",
-    "pure_to_approx",
-    "pure_to_zcdp",
-    "replace_one_to_add_remove",
     "smallest_epsilon",
-    "to_approx",
     "zcdp_to_approx",
     "zcdp_within",
 ]
@@ -67,38 +58,6 @@ def zcdp_within(*, epsilon: ExactLike, delta: ExactLike) -> ZCDP:
             parameter="epsilon", rule="must leave room for a rho of 1e-9 at this delta", given=text(allowed)
         )
     return ZCDP(rho=rho)
-
-
-def to_approx(guarantee: CentralGuarantee, *, delta: ExactLike) -> ApproxDP:
-    """Any central guarantee stated as (ε, delta)-DP for one given delta, which may be 0 where it has none."""
-    if isinstance(guarantee, ZCDP):
-        return zcdp_to_approx(guarantee, delta=delta)
-    own = pure_to_approx(guarantee) if isinstance(guarantee, PureDP) else guarantee
-    total = exact(delta, parameter="delta", zero=True, below=1)
-    if total < own.delta:
-        raise ParameterInvalid(
-            parameter="delta",
-            rule=f"must be at least the guarantee's own delta of {text(own.delta)}",
-            given=text(total),
-        )
-    return ApproxDP(epsilon=own.epsilon, delta=total)
-
-
-def add_remove_to_replace_one(guarantee: Guarantee) -> Guarantee:
-    """A guarantee for add-remove neighbours, stated for replace-one: one unit leaves, one enters."""
-    return group(guarantee, 2)
-
-
-def replace_one_to_add_remove(guarantee: Guarantee, *, absent_value: bool) -> Guarantee:
-    """A guarantee for replace-one neighbours, stated for add-remove.
-
-    True, with the same parameters, when a unit may hold a value that the mechanism treats exactly as absence
-    (`absent_value`): then a removal is a replacement. Otherwise replace-one says nothing of who is in the
-    data, since it lets the number of units be published exactly.
-    """
-    if absent_value or not guarantee.differentially_private:
-        return guarantee
-    return Unproven("a replace-one guarantee whose data hold no absent value does not hide who takes part")
 
 
 def smallest_epsilon(*, rho: Fraction, delta: Fraction) -> Fraction:

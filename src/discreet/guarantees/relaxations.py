@@ -23,7 +23,7 @@ from discreet.guarantees.types import (
     Unproven,
 )
 
-__all__ = ["RELAXATIONS", "Classified", "Relaxation", "classify"]
+__all__ = ["RELAXATIONS", "Classified", "Relaxation"]
 
 
 class Relaxation(StrEnum):
@@ -53,8 +53,3 @@ RELAXATIONS: Final[Mapping[type[Guarantee], Classified]] = {
     BootstrapDP: Classified(Relaxation.SCOPE, "Only neighbours whose rows come from the data or a declared pool."),
     Unproven: Classified(Relaxation.UNPROVEN, "Noise was added; nobody has shown what it hides."),
 }
-
-
-def classify(guarantee: Guarantee) -> Classified:
-    """Where a guarantee stands."""
-    return RELAXATIONS[type(guarantee)]

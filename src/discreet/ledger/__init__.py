@@ -1,7 +1,7 @@
 """The budget of every population, as events that add up.
 
-`ledger` is the door; `accounting`, `holds` and `admission` decide what fits; `events`, `standing` and `book` are the
-chain; `sqlite` and `postgres` keep it; `seal` authenticates it.
+`workspace_ledger` has the `Ledger`; `accounting`, `holds` and `admission` decide what fits; `events`, `standing` and
+`book` are the chain, `stores` keep it in SQLite or PostgreSQL, and `trust` authenticates, backs up and restores it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from discreet.ledger.ledger_config import LedgerConfig
     from discreet.ledger.records import (
         BudgetState,
-        Marker,
         Receipt,
         SpendRequest,
         StoredAnswer,
@@ -51,7 +50,6 @@ __all__ = [
     "LedgerConfig",
     "LogEntry",
     "LogFilter",
-    "Marker",
     "PopulationStanding",
     "Receipt",
     "Seal",

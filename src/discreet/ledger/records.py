@@ -119,10 +119,6 @@ class Receipt:
         return balance_beside(self.population_cap, after, self.population_held)
 
     @property
-    def analyst_before(self) -> Balance:
-        return balance_beside(self.analyst_cap, self.analyst_totals, self.analyst_held)
-
-    @property
     def analyst_after(self) -> Balance:
         after = self._after(self.analyst_totals, self.debited_analyst)
         return balance_beside(self.analyst_cap, after, self.analyst_held)

@@ -1,6 +1,6 @@
 """Mechanisms: one file each, in one order: parameters, checks, guarantee, noise.
 
-`MECHANISMS` names them all; `load_mechanism` imports one when it is needed, so that starting up stays fast.
+`MECHANISMS` says by name where each one is; none is loaded before it is needed, so that starting up stays fast.
 No mechanism takes a seed or a source of randomness: what it draws comes from the operating system.
 """
 
@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from discreet.doors import open_door
-from discreet.errors import UnknownName
 
 if TYPE_CHECKING:
     from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -30,7 +29,6 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "exact_level",
-    "load_mechanism",
     "round_up",
 ]
 
@@ -41,14 +39,3 @@ MECHANISMS: Final[Mapping[str, str]] = MappingProxyType(
         "noisy-max": "discreet.mechanisms.noisy_max:NoisyMax",
     }
 )
-
-
-def load_mechanism(name: str) -> type[Mechanism]:
-    """The class behind a name of `MECHANISMS`."""
-    import importlib
-
-    if name not in MECHANISMS:
-        raise UnknownName(sort="mechanism", name=name, where="the list of mechanisms", known=MECHANISMS)
-    module, _, member = MECHANISMS[name].partition(":")
-    result: type[Mechanism] = getattr(importlib.import_module(module), member)
-    return result

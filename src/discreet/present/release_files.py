@@ -15,7 +15,7 @@ from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.files import check_path, replace_file
 from discreet.results import Heading, Release
 
-__all__ = ["FORMATS", "check_output", "infer_format", "render_text", "save", "text_parts"]
+__all__ = ["FORMATS", "check_output", "infer_format", "save", "text_parts"]
 
 FORMATS: Final = ("table", "json", "csv", "xlsx", "parquet", "sdmx-csv", "html", "svg")
 
@@ -93,13 +93,8 @@ def save(release: Release, path: Path, *, format: str | None = None, language: s
     return path
 
 
-def render_text(release: Release, format: str, language: str) -> str:
-    """The release as text, for the formats that are text."""
-    return "".join(text_parts(release, format, language))
-
-
 def text_parts(release: Release, format: str, language: str) -> Iterator[str]:
-    """The same in parts, so that a million rows are never held as one text."""
+    """The release as text, for the formats that are text; in parts, so that a million rows are never held as one."""
     _check_format(format)
     if format in _BINARY:
         raise _file_needed(format)

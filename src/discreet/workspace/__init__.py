@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         find_workspace,
     )
     from discreet.workspace.ingest import add_file, add_rows, check_presence
-    from discreet.workspace.ingest_report import ColumnReport, Report, WeightReport, read_report
+    from discreet.workspace.ingest_report import Report, WeightReport, read_report
     from discreet.workspace.populations import NewPopulation, find_elsewhere, note_populations
     from discreet.workspace.preparation import ORDER_COLUMN, prepare
     from discreet.workspace.preparation_sql import Form
@@ -38,7 +38,6 @@ else:
 
 __all__ = [
     "ORDER_COLUMN",
-    "ColumnReport",
     "Dataset",
     "Form",
     "GiveVersion",

@@ -1,17 +1,17 @@
-"""Templates with one planted mistake each, as a hurried hand might write them."""
+"""Dialects with one planted mistake each, as a hurried hand might write them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.engines.in_place.postgres_rows import PostgresTemplates
-from discreet.engines.in_place.prepared_rows import RowTemplates
-from discreet.engines.in_place.spark_rows import SparkTemplates
+from discreet.engines.dialects import InPlaceDialect
+from discreet.engines.in_place.postgres_dialect import Postgres
+from discreet.engines.in_place.spark_dialect import Spark
 from discreet.workspace.preparation_sql import Form
 
 
-def planted(base: type[RowTemplates]) -> dict[str, RowTemplates]:
-    """One engine's templates, each with another fault."""
+def planted(base: type[InPlaceDialect]) -> dict[str, InPlaceDialect]:
+    """One engine's dialect, each time with another fault."""
 
     class NoTrim(base):  # type: ignore[valid-type, misc]
         def trim(self, raw: str) -> str:
@@ -49,7 +49,7 @@ def planted(base: type[RowTemplates]) -> dict[str, RowTemplates]:
 
     class NativeFloats(base):  # type: ignore[valid-type, misc]
         def float_text(self, raw: str, form: Form) -> str:
-            return f"CASE WHEN abs({raw}) < 1e308 THEN CAST({raw} AS {self.text}) END"
+            return f"CASE WHEN abs({raw}) < 1e308 THEN CAST({raw} AS {self.text_type}) END"
 
     faults = (
         NoTrim,
@@ -68,12 +68,12 @@ def planted(base: type[RowTemplates]) -> dict[str, RowTemplates]:
 # The types that each fault shows itself on; a card over all of them would take minutes on Spark.
 USUAL = ("num", "txt", "code")
 SHOWS = {"NativeFloats": ("dbl", "flt")}
-POSTGRES_FAULTS = planted(PostgresTemplates)
+POSTGRES_FAULTS = planted(Postgres)
 
 
-class LastForAbsent(SparkTemplates):
+class LastForAbsent(Spark):
     def pick(self, numbers: Sequence[int], position: str) -> str:
         return f"element_at(array({', '.join(f'{number}L' for number in numbers)}), CAST({position} + 1 AS int))"
 
 
-SPARK_FAULTS = {**planted(SparkTemplates), "LastForAbsent": LastForAbsent()}
+SPARK_FAULTS = {**planted(Spark), "LastForAbsent": LastForAbsent()}

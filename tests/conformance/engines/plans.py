@@ -15,10 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.cards.card import Card
-from discreet.engines.dialects import DUCKDB, Dialect, DuckDB, Postgres, Spark
+from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine import Engine, Measured
 from discreet.engines.exact_values import Row, exact_row
+from discreet.engines.in_place.postgres_dialect import POSTGRES
+from discreet.engines.in_place.spark_dialect import SPARK
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sql.algebra import Plan
 
@@ -100,7 +102,7 @@ class PostgresHouse:
     """Tables of a temporary schema, in the types that their values fit in."""
 
     connection: Any
-    dialect: Dialect = field(default_factory=Postgres)
+    dialect: Dialect = POSTGRES
 
     def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
         self.connection.rollback()
@@ -127,7 +129,7 @@ class SparkHouse:
 
     folder: Path
     session: Any
-    dialect: Dialect = field(default_factory=Spark)
+    dialect: Dialect = SPARK
     numbers: Iterator[int] = field(default_factory=count)
 
     def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
@@ -165,49 +167,36 @@ def postgres_house(dsn: str) -> Iterator[PostgresHouse]:
 # --- planted faults -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class _Faults:
     """Templates that look right. Mixed in before an engine's dialect, each spoils one."""
 
 
 class NullBecomesBound(_Faults):
-    __slots__ = ()
-
     def clamp(self, value: str, low: int, high: int) -> str:
         return f"least(greatest({value}, {low}), {high})"
 
 
 class LastRowLost(_Faults):
-    __slots__ = ()
-
     def first_rows(self, order: str, rows: int) -> str:
         return f"{order} < {rows}"
 
 
 class BoundForgotten(_Faults):
-    __slots__ = ()
-
     def first_rows(self, order: str, rows: int) -> str:
         return f"{order} IS NOT NULL"
 
 
 class NarrowSum(_Faults):
-    __slots__ = ()
-
     def sum(self, value: str) -> str:
         return f"sum(CAST({value} AS INTEGER))"
 
 
 class FloatSum(_Faults):
-    __slots__ = ()
-
     def sum(self, value: str) -> str:
         return f"CAST(sum(CAST({value} AS DOUBLE PRECISION)) AS DECIMAL(38, 0))"
 
 
 class BareText(_Faults):
-    __slots__ = ()
-
     def text(self, text: str) -> str:
         return f"'{text}'"
 
@@ -224,7 +213,7 @@ FAULTS: tuple[type[_Faults], ...] = (
 
 def planted(fault: type[_Faults], dialect: Dialect) -> Dialect:
     """The engine's dialect with one template spoilt."""
-    base = {"duckdb": DuckDB, "postgres": Postgres, "spark": Spark}[dialect.engine]
-    made = type(f"{fault.__name__}{base.__name__}", (fault, base), {"__slots__": ()})()
+    base = type(dialect)
+    made = type(f"{fault.__name__}{base.__name__}", (fault, base), {})()
     assert isinstance(made, Dialect)
     return made

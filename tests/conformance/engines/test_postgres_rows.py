@@ -11,9 +11,10 @@ import psycopg
 import pytest
 
 from discreet.cards.card import Card, parse_card
-from discreet.engines.in_place.postgres_rows import PostgresTemplates
+from discreet.engines.dialects import InPlaceDialect
+from discreet.engines.in_place.postgres_dialect import POSTGRES
 from discreet.engines.in_place.postgres_tables import PostgresRows
-from discreet.engines.in_place.prepared_rows import RowTemplates, prepared_rows
+from discreet.engines.in_place.prepared_rows import prepared_rows
 from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
 from tests.conformance.engines.faults import POSTGRES_FAULTS, SHOWS, USUAL
@@ -44,12 +45,12 @@ def load_nasty(dsn: str, source: RowSource, table: nasty.Table) -> None:
     load(dsn, source, {name: nasty.SQL_TYPES[name] for name in table.columns}, table.rows())
 
 
-def found(source: RowSource, card: Card, templates: RowTemplates | None = None) -> nasty.Prepared:
+def found(source: RowSource, card: Card, dialect: InPlaceDialect | None = None) -> nasty.Prepared:
     assert source.table is not None
     rows = PostgresRows(source)
     try:
         types = rows.columns()
-        sql = prepared_rows(templates or PostgresTemplates(), card, table=source.table, types=types, salt=nasty.SALT)
+        sql = prepared_rows(dialect or POSTGRES, card, table=source.table, types=types, salt=nasty.SALT)
         return Counter(rows.run(sql))
     finally:
         rows.close()

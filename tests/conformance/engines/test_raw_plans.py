@@ -13,10 +13,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from discreet.engines.dialects import POSTGRES, SPARK
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine import Measured
-from discreet.engines.in_place.tables_in_place import open_rows, rows_sql
+from discreet.engines.in_place.tables_in_place import dialect_of, open_rows, rows_sql
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sources.source import open_source
 from discreet.sql.algebra import Plan
@@ -75,7 +74,7 @@ def engine(source: RowSource) -> TabularEngine:
     typed = RowSource(source.engine, dsn_env=source.dsn_env, remote=source.remote, table=source.table, types=types)
     return TabularEngine(
         {"nasty": (rows_sql(typed, CARD, salt=nasty.SALT), CARD)},
-        dialect=POSTGRES if source.engine == "postgres" else SPARK,
+        dialect=dialect_of(source.engine),
         connect=lambda: open_rows(typed),
     )
 

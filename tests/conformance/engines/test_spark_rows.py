@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from discreet.cards.card import Card
-from discreet.engines.in_place.prepared_rows import RowTemplates, prepared_rows
-from discreet.engines.in_place.spark_rows import SparkTemplates
+from discreet.engines.dialects import InPlaceDialect
+from discreet.engines.in_place.prepared_rows import prepared_rows
+from discreet.engines.in_place.spark_dialect import SPARK
 from discreet.engines.in_place.spark_tables import SparkRows
 from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
@@ -29,11 +30,11 @@ def reader(master: str, file: Path) -> tuple[SparkRows, str]:
 
 
 def found(
-    master: str, file: Path, card: Card, templates: RowTemplates | None = None, *, mode: str = "FALLBACK"
+    master: str, file: Path, card: Card, dialect: InPlaceDialect | None = None, *, mode: str = "FALLBACK"
 ) -> nasty.Prepared:
     rows, table = reader(master, file)
     rows._session.conf.set("spark.sql.codegen.factoryMode", mode)
-    sql = prepared_rows(templates or SparkTemplates(), card, table=table, types=rows.columns(), salt=nasty.SALT)
+    sql = prepared_rows(dialect or SPARK, card, table=table, types=rows.columns(), salt=nasty.SALT)
     return Counter(rows.run(sql))
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from discreet.engines.dialects import POSTGRES
 from discreet.engines.engine import Engine
 from discreet.engines.exact_values import Row, exact_row
+from discreet.engines.in_place.postgres_dialect import POSTGRES
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from tests.conformance.engines.plans import POSTGRES_TYPES, Reader
 from tests.sql_text.fuzz import Engines, run

@@ -97,16 +97,8 @@ def test_the_stated_variance_is_that_of_the_linearised_mean(missing: float) -> N
             assert got == pytest.approx(expected / (1 - missing) ** 2, rel=1e-9)
 
 
-def test_counts_give_the_mean() -> None:
-    ternary = TernaryNumber(epsilon=1, grid=900)
-    counts = np.array([[300.0, 100.0, 20.0], [-5.0, 2.0, 10.0]])
-    mean = ternary.mean_from(counts)
-    assert mean[0] == 225
-    assert math.isnan(mean[1])
-    assert ternary.channel().p == pytest.approx(math.e / (math.e + 2))
-
-
 def test_a_tally_counts_low_high_and_missing() -> None:
+    assert TernaryNumber(epsilon=1, grid=900).channel().p == pytest.approx(math.e / (math.e + 2))
     ternary = TernaryNumber(epsilon=50, grid=4)
     reports = ternary.randomise(ENTROPY, np.array([0, 4, 4, MISSING]))
     ones = np.ones(4, dtype=np.int64)

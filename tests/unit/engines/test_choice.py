@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.engines.dialects import POSTGRES as DIALECT
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine_choice import engine_for
+from discreet.engines.in_place.postgres_dialect import POSTGRES as DIALECT
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import Clamp, Plan, Plus, Rows, Total, Value, Whole

@@ -1,17 +1,18 @@
-"""The templates of prepared rows, as SQL one can read: golden files, and names that cannot break out."""
+"""Prepared rows, as SQL one can read: golden files, and names that cannot break out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from discreet.cards.card import parse_card
+from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.exact_values import exact_row
-from discreet.engines.in_place import postgres_rows, spark_rows
-from discreet.engines.in_place.prepared_rows import RowTemplates
+from discreet.engines.in_place.postgres_dialect import POSTGRES
+from discreet.engines.in_place.prepared_rows import prepared_rows
+from discreet.engines.in_place.spark_dialect import SPARK
 from discreet.errors import Refused, UsageError
 from discreet.workspace.row_source import RowSource, read_row_source
 from tests.places import GOLDEN as _GOLDEN
@@ -38,21 +39,14 @@ TYPES = {
     "postgres": ("bigint", "text", "text", "double precision", "text", "numeric(12,2)", "boolean", "text"),
     "spark": ("bigint", "string", "string", "double", "string", "decimal(12,2)", "boolean", "string"),
 }
-PREPARE: dict[str, Callable[..., str]] = {
-    "postgres": postgres_rows.prepared_rows,
-    "spark": spark_rows.prepared_rows,
-}
-TEMPLATES: dict[str, RowTemplates] = {
-    "postgres": postgres_rows.PostgresTemplates(),
-    "spark": spark_rows.SparkTemplates(),
-}
+DIALECTS: dict[str, InPlaceDialect] = {"postgres": POSTGRES, "spark": SPARK}
 UNREADABLE = ["text[]", "character varying(3)[]", "date", "array<string>", "bytea", "string collate UNICODE"]
 
 
 def golden_sql(engine: str) -> str:
     card = parse_card(CARD, file="visits.yaml")
     types = {column.source: kind for column, kind in zip(card.columns, TYPES[engine], strict=True)}
-    return PREPARE[engine](card, table="clinic.visits", types=types, salt=SALT) + "\n"
+    return prepared_rows(DIALECTS[engine], card, table="clinic.visits", types=types, salt=SALT) + "\n"
 
 
 @pytest.mark.parametrize("engine", ["postgres", "spark"])
@@ -63,17 +57,16 @@ def test_the_sql_is_the_golden_file(engine: str) -> None:
 @pytest.mark.parametrize("engine", ["postgres", "spark"])
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_other_types_have_no_form(engine: str, kind: str) -> None:
-    assert TEMPLATES[engine].form(kind) is None
+    assert DIALECTS[engine].form(kind) is None
 
 
 def test_literals_and_names_cannot_break_out() -> None:
-    postgres, spark = TEMPLATES["postgres"], TEMPLATES["spark"]
-    assert postgres.literal("a'b\\") == "'a''b\\'"
-    assert spark.literal("a'b\\") == "'a\\'b\\\\'"
-    assert postgres.name('a"b') == '"a""b"'
-    assert spark.name("a`b") == "`a``b`"
-    assert postgres.table("visits") == '"public"."visits"'
-    assert spark.table("lake.clinic.visits") == "`lake`.`clinic`.`visits`"
+    assert POSTGRES.card_text("a'b\\") == "'a''b\\'"
+    assert SPARK.card_text("a'b\\") == "'a\\'b\\\\'"
+    assert POSTGRES.name('a"b') == '"a""b"'
+    assert SPARK.name("a`b") == "`a``b`"
+    assert POSTGRES.table("visits") == '"public"."visits"'
+    assert SPARK.table("lake.clinic.visits") == "`lake`.`clinic`.`visits`"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ import re
 
 import pytest
 
-from discreet.engines.dialects import DUCKDB, POSTGRES, SPARK, Dialect
+from discreet.engines.dialects import DUCKDB, Dialect
+from discreet.engines.in_place.postgres_dialect import POSTGRES
+from discreet.engines.in_place.spark_dialect import SPARK
 from discreet.engines.rendering import RenderedTable, Rendering, render
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from discreet.cards.card import parse_card
-from discreet.engines.dialects import POSTGRES
 from discreet.engines.exact_values import Row
+from discreet.engines.in_place.postgres_dialect import POSTGRES
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sql.algebra import Plan, Rows
 from tests.algebra.columns import scan

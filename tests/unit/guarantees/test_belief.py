@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.guarantees import epsilon_for, odds_ratio, posterior, solve
+from discreet.guarantees.belief import epsilon_for, odds_ratio, posterior, solve
 
 
 def test_scale_thirty_and_belief_eighty_percent_allow_forty_one_queries() -> None:

@@ -1,8 +1,6 @@
-"""Several releases together, disjoint groups, and groups of people."""
+"""Several releases together, and groups of people."""
 
 from __future__ import annotations
-
-from decimal import Decimal
 
 import pytest
 
@@ -16,11 +14,8 @@ from discreet.guarantees import (
     PureDP,
     ShuffleDP,
     Unproven,
-    compose,
-    group,
-    parallel,
-    post_process,
 )
+from discreet.guarantees.composition import compose, group
 
 SHUFFLED = ShuffleDP(epsilon="0.3", delta="1e-6", local_epsilon=4, anonymity=33_511)
 
@@ -40,10 +35,9 @@ def test_one_kind_adds_up() -> None:
 
 def test_shuffled_reports_hide_in_the_smallest_crowd() -> None:
     smaller = ShuffleDP(epsilon="0.5", delta="1e-6", local_epsilon=2, anonymity=770)
-    for join in (compose, parallel):
-        joined = join(SHUFFLED, smaller)
-        assert isinstance(joined, ShuffleDP)
-        assert joined.anonymity == 770
+    joined = compose(SHUFFLED, smaller)
+    assert isinstance(joined, ShuffleDP)
+    assert joined.anonymity == 770
 
 
 def test_a_report_that_promises_nothing_alone_takes_the_local_side_from_all() -> None:
@@ -70,10 +64,8 @@ def test_mixed_kinds_go_to_the_weakest() -> None:
 
 
 @pytest.mark.parametrize("outside", [BootstrapDP(epsilon=1), Unproven("a generated scale")])
-@pytest.mark.parametrize("join", [compose, parallel])
-def test_one_release_outside_takes_the_whole_outside(join: object, outside: Guarantee) -> None:
-    assert callable(join)
-    joined = join(PureDP(epsilon=1), outside, ZCDP(rho=1))
+def test_one_release_outside_takes_the_whole_outside(outside: Guarantee) -> None:
+    joined = compose(PureDP(epsilon=1), outside, ZCDP(rho=1))
     assert isinstance(joined, Unproven)
     assert "not differentially private" in joined.reason
     assert joined.reason.endswith(str(outside).removeprefix("not differentially private: "))
@@ -87,21 +79,12 @@ def test_reasons_are_the_same_in_steps_and_at_once() -> None:
 def test_nothing_composes_to_nothing() -> None:
     with pytest.raises(ParameterInvalid, match="at least one"):
         compose()
-    with pytest.raises(ParameterInvalid, match="at least one"):
-        parallel()
 
 
 def test_deltas_that_reach_one_are_refused() -> None:
     half = ApproxDP(epsilon=1, delta="0.5")
     with pytest.raises(ParameterInvalid, match="below 1"):
         compose(half, half)
-
-
-def test_disjoint_groups_cost_the_dearest() -> None:
-    assert parallel(PureDP(epsilon=1), PureDP(epsilon=3), PureDP(epsilon=2)) == PureDP(epsilon=3)
-    assert parallel(ZCDP(rho=1, delta="1e-7"), ZCDP(rho=2)) == ZCDP(rho=2, delta="1e-7")
-    assert parallel(PureDP(epsilon=2), ZCDP(rho=1)) == ZCDP(rho=2)
-    assert parallel(LocalDP(epsilon=1), LocalDP(epsilon=2)) == LocalDP(epsilon=2)
 
 
 def test_groups_of_each_kind() -> None:
@@ -129,8 +112,3 @@ def test_groups_without_a_bound_are_refused() -> None:
         group(ApproxDP(epsilon=1, delta="1e-9"), 10**5)
     with pytest.raises(ParameterInvalid, match="approximate DP first"):
         group(ZCDP(rho=1, delta="1e-6"), 2)
-
-
-def test_what_is_computed_from_a_release_keeps_its_guarantee() -> None:
-    released = PureDP(epsilon=Decimal("0.3"))
-    assert post_process(released) is released

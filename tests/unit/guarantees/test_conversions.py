@@ -8,23 +8,9 @@ from decimal import Decimal
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.guarantees import (
-    ZCDP,
-    ApproxDP,
-    BootstrapDP,
-    LocalDP,
-    PureDP,
-    Unproven,
-    add_remove_to_replace_one,
-    approx_to_zcdp,
-    local_to_pure,
-    pure_to_approx,
-    pure_to_zcdp,
-    replace_one_to_add_remove,
-    to_approx,
-    zcdp_to_approx,
-    zcdp_within,
-)
+from discreet.guarantees import ZCDP, ApproxDP, LocalDP, PureDP
+from discreet.guarantees.conversions import zcdp_to_approx, zcdp_within
+from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
 
 GRID = Decimal("1e-9")
 
@@ -92,27 +78,3 @@ def test_pure_to_the_others() -> None:
     assert local_to_pure(LocalDP(epsilon=2)) == PureDP(epsilon=2)
     with pytest.raises(ParameterInvalid, match="rho"):
         pure_to_zcdp(PureDP(epsilon=10**6))
-
-
-def test_one_delta_for_every_kind() -> None:
-    assert to_approx(PureDP(epsilon=1), delta=0) == ApproxDP(epsilon=1, delta=0)
-    assert to_approx(PureDP(epsilon=1), delta="1e-6") == ApproxDP(epsilon=1, delta="1e-6")
-    assert to_approx(ApproxDP(epsilon=1, delta="1e-7"), delta="1e-6") == ApproxDP(epsilon=1, delta="1e-6")
-    assert to_approx(ZCDP(rho=1), delta="1e-6") == zcdp_to_approx(ZCDP(rho=1), delta="1e-6")
-    with pytest.raises(ParameterInvalid, match="at least"):
-        to_approx(ApproxDP(epsilon=1, delta="1e-6"), delta="1e-7")
-
-
-def test_replacing_is_removing_and_adding() -> None:
-    assert add_remove_to_replace_one(PureDP(epsilon="0.5")) == PureDP(epsilon=1)
-    assert add_remove_to_replace_one(ZCDP(rho="0.5")) == ZCDP(rho=2)
-    enlarged = add_remove_to_replace_one(ApproxDP(epsilon=1, delta="1e-6"))
-    assert enlarged == ApproxDP(epsilon=2, delta="0.000003719")  # 1e-6·(1 + e), rounded up
-
-
-def test_replace_one_hides_presence_only_with_an_absent_value() -> None:
-    pure = PureDP(epsilon=1)
-    assert replace_one_to_add_remove(pure, absent_value=True) == pure
-    assert isinstance(replace_one_to_add_remove(pure, absent_value=False), Unproven)
-    bootstrap = BootstrapDP(epsilon=1)
-    assert replace_one_to_add_remove(bootstrap, absent_value=False) == bootstrap

@@ -8,7 +8,9 @@ from decimal import Decimal
 import pytest
 
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
-from discreet.guarantees import PureDP, compose, posterior, solve, text
+from discreet.guarantees import PureDP, text
+from discreet.guarantees.belief import posterior, solve
+from discreet.guarantees.composition import compose
 from tests.places import DOCS
 
 PAGE = (DOCS / "errata.md").read_text("utf-8")

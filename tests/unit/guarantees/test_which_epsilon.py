@@ -7,17 +7,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 import pytest
 
-from discreet.guarantees import (
-    PureDP,
-    compose,
-    epsilon_for,
-    odds_ratio,
-    posterior,
-    pure_to_zcdp,
-    solve,
-    text,
-    to_approx,
-)
+from discreet.guarantees import ZCDP, PureDP, text
+from discreet.guarantees.belief import epsilon_for, odds_ratio, posterior, solve
+from discreet.guarantees.composition import compose
+from discreet.guarantees.conversions import zcdp_to_approx
+from discreet.guarantees.implications import pure_to_zcdp
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from tests.places import DOCS
 
@@ -69,7 +63,8 @@ def sums() -> Rows:
         asked = [PureDP(epsilon="0.1")] * questions
         total = compose(*asked).epsilon
         concentrated = compose(*(pure_to_zcdp(question) for question in asked))
-        by_zcdp = up(to_approx(concentrated, delta="0.000001").epsilon)
+        assert isinstance(concentrated, ZCDP)
+        by_zcdp = up(zcdp_to_approx(concentrated, delta="0.000001").epsilon)
         rows.append([str(questions), text(total), percent(posterior(epsilon=total, prior="0.5")), by_zcdp])
     return rows
 

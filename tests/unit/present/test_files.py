@@ -17,10 +17,10 @@ from discreet.errors import ExtraMissing, ParameterInvalid, PathInvalid
 from discreet.present import release_files as files
 from discreet.present.crosstab import arrange
 from discreet.present.formats.arrow import to_arrow
-from discreet.present.release_files import FORMATS, check_output, infer_format, render_text, save
+from discreet.present.release_files import FORMATS, check_output, infer_format, save
 from discreet.results import Calibration, Figure, Heading, KeyFace, Labels, Quality, Release
 from tests.places import GOLDEN as _GOLDEN
-from tests.releases import change_cells, put_figures, put_step
+from tests.releases import change_cells, put_figures, put_step, render_text
 from tests.unit.present.conftest import with_plain_codes
 
 GOLDEN = _GOLDEN / "tables"

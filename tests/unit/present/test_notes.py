@@ -12,9 +12,9 @@ import pytest
 from discreet.guarantees.types import Unit
 from discreet.present.messages import say_message
 from discreet.present.note_list import list_facts, list_notes, list_warnings, warn_reader
-from discreet.present.release_files import render_text
 from discreet.present.words import tell_calibration, tell_charge, tell_level, tell_unit
 from discreet.results import Calibration, CalibrationTarget, Charged, Labels, Release
+from tests.releases import render_text
 from tests.unit.present.conftest import WARNING
 from tests.unit.tables.office import Office
 

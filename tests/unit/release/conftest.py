@@ -14,7 +14,6 @@ from discreet.cards.card import Card
 from discreet.engines.engine import Engine, Measured
 from discreet.engines.engine_choice import engine_for
 from discreet.guarantees.numbers import ExactLike, exact
-from discreet.present.release_files import render_text
 from discreet.release.ask import Ask
 from discreet.release.ask_reader import read_ask
 from discreet.release.pipeline import OpenEngine
@@ -25,6 +24,7 @@ from discreet.sql.algebra import Plan, scans
 from discreet.sql.reader.questions import read_statement
 from discreet.workspace.folder import Dataset
 from discreet.workspace.public_tables import PublicTable
+from tests.releases import render_text
 from tests.workspaces import fill
 
 CARD = """

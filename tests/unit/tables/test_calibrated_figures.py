@@ -17,11 +17,12 @@ from pyarrow import parquet
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.present.formats.arrow import to_arrow
 from discreet.present.messages import say_message
-from discreet.present.release_files import render_text, save
+from discreet.present.release_files import save
 from discreet.present.table_words import small_print
 from discreet.results import CalibrationTarget, Labels, Quality, Release
 from discreet.session import Session
 from discreet.tables.calibrated_figures import _Pair
+from tests.releases import render_text
 from tests.unit.tables.office import CARD, Office, open_office
 
 TOTALS = """

@@ -228,14 +228,12 @@ class MultiMessageSum:
         return [self.coarsening * noise for noise in draws]
 
     def variance(self, *, senders: int | None = None) -> float:
-        """The variance of a total in squared steps, by its noise alone (see `rounding_variance`)."""
+        """The variance of a total in squared steps, by its noise alone.
+
+        Coarsening adds at most a quarter of a coarse step squared per sender.
+        """
         decay = math.exp(-1 / float(self.scale))
         return float(self._shape(senders)) * 2 * decay / (1 - decay) ** 2 * self.coarsening**2
-
-    def rounding_variance(self, *, senders: int | None = None) -> float:
-        """At most this much is added to `variance` by coarsening: a quarter of a coarse step squared per sender."""
-        number = self.clients if senders is None else senders
-        return 0.0 if self.coarsening == 1 else number * self.coarsening**2 / 4
 
     def half_width(self, level: ExactLike, *, senders: int | None = None) -> int:
         """A reach in steps around a total that holds the true one with at least this probability.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-__all__ = ["VectorSum", "VectorTotals", "choose_levels", "published_gamma"]
+__all__ = ["VectorSum", "VectorTotals", "choose_levels"]
 
 _STEPS: Final = 1 << 32
 _MOST_EPSILON: Final = 100
@@ -212,21 +212,6 @@ def choose_levels(*, epsilon: ExactLike, delta: ExactLike, clients: int, coordin
         elif levels > best + 1:
             break
     return best
-
-
-def published_gamma(*, epsilon: float, delta: float, clients: int, coordinates: int, levels: int) -> float | None:
-    """γ by the closed forms of the paper, for comparison; None outside their domain (ε < 6, γ < 1).
-
-    The forms jump up at ε = 1, so the smallest γ over all ε' ≤ ε is taken.
-    """
-    if epsilon >= 6:
-        return None
-    size, log_term = coordinates * levels / (clients - 1), math.log(2 / delta)
-    below_one = min(epsilon, 1.0)
-    gamma = size * max(14 * log_term / below_one**2, 27 / below_one)
-    if epsilon >= 1:
-        gamma = min(gamma, size * max(80 * log_term / epsilon**2, 36 / (11 * epsilon)))
-    return gamma if gamma < 1 else None
 
 
 def _gamma(epsilon: Decimal, delta: Decimal, clients: int, coordinates: int, levels: int) -> Fraction:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["MISSING", "NumberOrMissing", "SplitNumber", "TernaryNumber", "choose_with_missing"]
 
 MISSING: Final = -1
-_LOW, _HIGH, _ABSENT = 0, 1, 2
+_HIGH, _ABSENT = 1, 2
 _SHARES: Final = tuple(Fraction(twentieths, 20) for twentieths in range(2, 19))
 
 
@@ -101,11 +101,6 @@ class TernaryNumber(NumberOrMissing):
     ) -> ReportTally:
         """Exact sums over the reports, for counts of low, high and missing."""
         return self._response().tally(reports, cells=cells, weights=weights, number=number)
-
-    def mean_from(self, counts: NDArray[float64]) -> NDArray[float64]:
-        """The mean position from estimated counts of low, high and missing, on the last axis; nan where it has none."""
-        present = counts[..., _LOW] + counts[..., _HIGH]
-        return np.where(present > 0, self.grid * counts[..., _HIGH] / np.where(present > 0, present, 1.0), np.nan)
 
     def pairs(self, reports: NDArray[Any]) -> ReportPairs:
         """The variance above the line takes ¼ for the rounding, its largest value."""

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.engines.exact_values import Row, exact_row
-from discreet.engines.in_place.postgres_rows import schema_and_table
+from discreet.engines.in_place.postgres_dialect import POSTGRES, schema_and_table
 from discreet.errors import EngineUnavailable, ExtraMissing
 from discreet.workspace import RowSource
 
@@ -78,7 +78,7 @@ class PostgresRows:
         return connection
 
     def _settle(self, connection: psycopg.Connection[Any]) -> None:
-        """One snapshot for all statements, no writing, and the settings that the templates rest on."""
+        """One snapshot for all statements, no writing, and the settings that the dialect rests on."""
         from psycopg import IsolationLevel
 
         encoding = connection.info.parameter_status("server_encoding")
@@ -90,10 +90,9 @@ class PostgresRows:
                 variable=self._variable,
             )
         connection.autocommit = True
-        schema = '"' + self._schema + '"'
         for setting in (
             "default_transaction_read_only = on",
-            f"search_path = pg_catalog, {schema}, pg_temp",
+            f"search_path = pg_catalog, {POSTGRES.name(self._schema)}, pg_temp",
             "standard_conforming_strings = on",
             "extra_float_digits = 1",
             # Compiling these long expressions takes longer than running them.

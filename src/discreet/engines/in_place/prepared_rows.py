@@ -1,24 +1,24 @@
 """Prepared rows computed inside a query: what docs/prepared.md says, from a raw table that stays where it is.
 
 Each column climbs a ladder of named results, one nested SELECT per rung, so that no text is taken apart twice. Most of
-it is SQL that PostgreSQL and Spark share; where they differ, `RowTemplates` has one short method per rule, written by
-hand for each engine. Texts become digits and a place of the point, and digits become whole numbers: no float and no
+it is SQL that PostgreSQL and Spark share; where they differ, `InPlaceDialect` has one short method per rule, written
+by hand for each engine. Texts become digits and a place of the point, and digits become whole numbers: no float and no
 rounding function of an engine takes part, and nothing a row may hold raises an error.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import Final
 
 from discreet.cards import Card, Column, ColumnKind, canonical_code
-from discreet.sources import BLANK_TOKENS, WHITE_SPACE
+from discreet.engines.dialects import InPlaceDialect
+from discreet.sources import BLANK_TOKENS
 from discreet.workspace import Form
 
-__all__ = ["RowTemplates", "prepared_rows", "unit_check", "white_space_escapes"]
+__all__ = ["prepared_rows", "unit_check"]
 
 _NUMBER_PATTERN: Final = (
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?"
@@ -37,108 +37,44 @@ _FLOATS: Final = {Form.DOUBLE: 2**53, Form.SINGLE: 2**24}
 Rung = Mapping[str, str]
 
 
-class RowTemplates(ABC):
-    """What an engine says in its own words: each method takes and gives SQL text."""
-
-    text: ClassVar[str]
-    wide: ClassVar[str]
-    fence: ClassVar[str]
-
-    @abstractmethod
-    def form(self, kind: str) -> Form | None:
-        """In what form a column of the engine's type `kind` gives its values; None when it cannot be read."""
-
-    @abstractmethod
-    def raw(self, source: str, kind: str) -> str:
-        """A column of the table, by name: texts and decimals as text, the rest as it is."""
-
-    @abstractmethod
-    def table(self, name: str) -> str:
-        """A checked table name, quoted."""
-
-    @abstractmethod
-    def name(self, name: str) -> str:
-        """An identifier, quoted."""
-
-    @abstractmethod
-    def literal(self, value: str) -> str:
-        """A text as a literal."""
-
-    @abstractmethod
-    def whole(self, value: int) -> str:
-        """An integer of any size as a literal."""
-
-    @abstractmethod
-    def trim(self, raw: str) -> str:
-        """A text without the white space around it; NULL where it could not be text on every engine."""
-
-    @abstractmethod
-    def compose(self, text: str) -> str:
-        """A text in Unicode's form NFC."""
-
-    @abstractmethod
-    def matches(self, text: str, pattern: str) -> str:
-        """Whether the whole text fits a pattern."""
-
-    @abstractmethod
-    def float_text(self, raw: str, form: Form) -> str:
-        """The shortest decimal that reads back as the float; NULL for NaN and infinities."""
-
-    @abstractmethod
-    def quotient(self, numerator: str, divisor: int) -> str:
-        """A quotient of non-negative wide integers without its remainder, as bigint."""
-
-    @abstractmethod
-    def position(self, text: str, codes: Sequence[str]) -> str:
-        """Where a text stands in a list, from 0, as bigint; NULL when it does not."""
-
-    @abstractmethod
-    def pick(self, numbers: Sequence[int], position: str) -> str:
-        """The number at a position from 0; NULL at position NULL."""
-
-    @abstractmethod
-    def digest(self, text: str) -> str:
-        """The md5 of a text as 32 hexadecimal digits that compare byte by byte."""
-
-
-def prepared_rows(templates: RowTemplates, card: Card, *, table: str, types: Mapping[str, str], salt: str) -> str:
+def prepared_rows(dialect: InPlaceDialect, card: Card, *, table: str, types: Mapping[str, str], salt: str) -> str:
     """A SELECT that yields the prepared columns under their card names, and `ord`."""
-    return _ordered(templates, card, _capped(templates, card, _valued(templates, card, table, types)), salt)
+    return _ordered(dialect, card, _capped(dialect, card, _valued(dialect, card, table, types)), salt)
 
 
-def unit_check(templates: RowTemplates, card: Card, *, table: str, types: Mapping[str, str]) -> str:
+def unit_check(dialect: InPlaceDialect, card: Card, *, table: str, types: Mapping[str, str]) -> str:
     """A SELECT of one row: the number of units, then 1 for each public column that varies within some unit."""
     names = [column.name for column in card.columns]
     unit = f"v{names.index(card.unit.column)}"
     public = [f"v{index}" for index, column in enumerate(card.columns) if column.public]
     varies = "CASE WHEN min({0}) <> max({0}) OR count({0}) NOT IN (0, count(*)) THEN 1 ELSE 0 END AS c{0}"
     units = _over(
-        templates,
-        _valued(templates, card, table, types),
+        dialect,
+        _valued(dialect, card, table, types),
         [f"{unit} AS u", *(varies.format(value) for value in public)],
         f"\nWHERE {unit} IS NOT NULL\nGROUP BY {unit}",
     )
-    return _over(templates, units, ["count(*) AS units", *(f"coalesce(max(c{v}), 0) AS c{v}" for v in public)])
+    return _over(dialect, units, ["count(*) AS units", *(f"coalesce(max(c{v}), 0) AS c{v}" for v in public)])
 
 
-def _valued(templates: RowTemplates, card: Card, table: str, types: Mapping[str, str]) -> str:
+def _valued(dialect: InPlaceDialect, card: Card, table: str, types: Mapping[str, str]) -> str:
     """Every raw row with its prepared values v<i>, weights not yet capped."""
     ladders = [
-        _ladder(templates, column, index, _form(templates, types[column.source]))
+        _ladder(dialect, column, index, _form(dialect, types[column.source]))
         for index, column in enumerate(card.columns)
     ]
     raws = (
-        f"{templates.raw(column.source, types[column.source])} AS r{index}" for index, column in enumerate(card.columns)
+        f"{dialect.raw(column.source, types[column.source])} AS r{index}" for index, column in enumerate(card.columns)
     )
-    query = f"SELECT {', '.join(raws)}\nFROM {templates.table(table)}"
+    query = f"SELECT {', '.join(raws)}\nFROM {dialect.table(table)}"
     for level in range(max(map(len, ladders))):
         rung = [item for i, steps in enumerate(ladders) for item in _step(steps, level, i).items()]
-        query = _over(templates, query, [f"{text} AS {alias}" for alias, text in rung])
+        query = _over(dialect, query, [f"{text} AS {alias}" for alias, text in rung])
     return query
 
 
-def _form(templates: RowTemplates, kind: str) -> Form:
-    form = templates.form(kind)
+def _form(dialect: InPlaceDialect, kind: str) -> Form:
+    form = dialect.form(kind)
     if form is None:
         raise ValueError(f"columns of type {kind} cannot be read")
     return form
@@ -148,43 +84,43 @@ def _step(ladder: Sequence[Rung], level: int, index: int) -> Rung:
     return ladder[level] if level < len(ladder) else {f"v{index}": f"v{index}"}
 
 
-def _over(templates: RowTemplates, query: str, items: Sequence[str], where: str = "") -> str:
-    return f"SELECT {', '.join(items)}\nFROM ({query}{templates.fence}) AS q{where}"
+def _over(dialect: InPlaceDialect, query: str, items: Sequence[str], where: str = "") -> str:
+    return f"SELECT {', '.join(items)}\nFROM ({query}{dialect.fence}) AS q{where}"
 
 
-def _ladder(templates: RowTemplates, column: Column, index: int, form: Form) -> list[Rung]:
+def _ladder(dialect: InPlaceDialect, column: Column, index: int, form: Form) -> list[Rung]:
     """The rungs of one column from r<i> to v<i>, the prepared value."""
     if column.kind is ColumnKind.CATEGORY:
-        return [*_texts(templates, index, form), *_category(templates, column, index)]
+        return [*_texts(dialect, index, form), *_category(dialect, column, index)]
     if column.kind is ColumnKind.TEXT or column.type == "text":
-        return [*_texts(templates, index, form), _kept_text(templates, column, index)]
+        return [*_texts(dialect, index, form), _kept_text(dialect, column, index)]
     if column.kind is ColumnKind.ID:
-        return _integer_id(templates, column, index, form)
-    return _number(templates, column, index, form)
+        return _integer_id(dialect, column, index, form)
+    return _number(dialect, column, index, form)
 
 
 # Texts.
 
 
-def _texts(templates: RowTemplates, index: int, form: Form) -> list[Rung]:
+def _texts(dialect: InPlaceDialect, index: int, form: Form) -> list[Rung]:
     """Up to t<i>: the text to compare or keep."""
     r, t = f"r{index}", f"t{index}"
     if form is Form.TEXT:
-        return [{t: templates.trim(r)}, {t: templates.compose(t)}]
+        return [{t: dialect.trim(r)}, {t: dialect.compose(t)}]
     if form in _FLOATS:
         return [
-            {t: templates.float_text(r, form)},
-            _mantissa(templates, index),
+            {t: dialect.float_text(r, form)},
+            _mantissa(dialect, index),
             {t: t, **_digits(index, sides="BOTH")},
-            {t: _float_as_text(templates, index)},
+            {t: _float_as_text(dialect, index)},
         ]
-    return [{t: f"CAST({r} AS {templates.text})"}]
+    return [{t: f"CAST({r} AS {dialect.text_type})"}]
 
 
-def _float_as_text(templates: RowTemplates, index: int) -> str:
+def _float_as_text(dialect: InPlaceDialect, index: int) -> str:
     """Plain digits between 10^-4 and 10^16, whole floats without a point; an exponent of two digits elsewhere."""
     t, d, n = f"t{index}", f"d{index}", f"n{index}"
-    exponent = f"CAST(abs({n} - 1) AS {templates.text})"
+    exponent = f"CAST(abs({n} - 1) AS {dialect.text_type})"
     scientific = (
         f"left({d}, 1) || CASE WHEN length({d}) > 1 THEN '.' || substr({d}, 2) ELSE '' END || "
         f"CASE WHEN {n} > 0 THEN 'e+' ELSE 'e-' END || CASE WHEN abs({n} - 1) < 10 THEN '0' ELSE '' END || {exponent}"
@@ -198,35 +134,35 @@ def _float_as_text(templates: RowTemplates, index: int) -> str:
     )
 
 
-def _kept_text(templates: RowTemplates, column: Column, index: int) -> Rung:
+def _kept_text(dialect: InPlaceDialect, column: Column, index: int) -> Rung:
     t = f"t{index}"
-    blanks = ", ".join(map(templates.literal, BLANK_TOKENS))
-    missing = ", ".join(map(templates.literal, column.missing))
+    blanks = ", ".join(map(dialect.card_text, BLANK_TOKENS))
+    missing = ", ".join(map(dialect.card_text, column.missing))
     absent = f"lower({t}) IN ({blanks})" + (f" OR {t} IN ({missing})" if missing else "")
     return {f"v{index}": f"CASE WHEN {absent} THEN NULL ELSE {t} END"}
 
 
-def _category(templates: RowTemplates, column: Column, index: int) -> list[Rung]:
+def _category(dialect: InPlaceDialect, column: Column, index: int) -> list[Rung]:
     t, p = f"t{index}", f"p{index}"
     unsigned = f"CASE WHEN left({t}, 1) = '+' THEN substr({t}, 2) ELSE {t} END"
-    code = f"CASE WHEN {templates.matches(t, _CODE_PATTERN)} THEN split_part({unsigned}, '.', 1) ELSE {t} END"
+    code = f"CASE WHEN {dialect.matches(t, _CODE_PATTERN)} THEN split_part({unsigned}, '.', 1) ELSE {t} END"
     codes = [canonical_code(category.code) for category in column.categories]
-    return [{p: code}, {f"v{index}": templates.position(p, codes)}]
+    return [{p: code}, {f"v{index}": dialect.position(p, codes)}]
 
 
 # Ids.
 
 
-def _integer_id(templates: RowTemplates, column: Column, index: int, form: Form) -> list[Rung]:
+def _integer_id(dialect: InPlaceDialect, column: Column, index: int, form: Form) -> list[Rung]:
     """Ids of at most 18 digits; a float is an id only where floats still tell neighbouring integers apart."""
     r, t, d, p = f"r{index}", f"t{index}", f"d{index}", f"p{index}"
     reach = 10**_ID_DIGITS - 1
     if form is Form.TEXT:
         digits = f"trim(LEADING '0' FROM split_part(translate({t}, '+-', ''), '.', 1))"
         sign = f"CASE WHEN left({t}, 1) = '-' THEN -1 ELSE 1 END"
-        fits = f"{templates.matches(t, _INTEGER_PATTERN)} AND length({d}) <= {_ID_DIGITS}"
+        fits = f"{dialect.matches(t, _INTEGER_PATTERN)} AND length({d}) <= {_ID_DIGITS}"
         climb: list[Rung] = [
-            {t: templates.trim(r)},
+            {t: dialect.trim(r)},
             {t: t, d: digits},
             {p: f"CASE WHEN {fits} THEN {sign} * CAST('0' || {d} AS bigint) END"},
         ]
@@ -238,7 +174,7 @@ def _integer_id(templates: RowTemplates, column: Column, index: int, form: Form)
     else:
         return [{f"v{index}": "CAST(NULL AS bigint)"}]
     codes = [int(code) for code in map(canonical_code, column.missing) if code.lstrip("-").isdecimal()]
-    missing = ", ".join(map(templates.whole, codes))
+    missing = ", ".join(map(dialect.whole, codes))
     value = f"CASE WHEN {p} IN ({missing}) THEN NULL ELSE {p} END" if missing else p
     return [*climb, {f"v{index}": value}]
 
@@ -246,7 +182,7 @@ def _integer_id(templates: RowTemplates, column: Column, index: int, form: Form)
 # Numbers.
 
 
-def _number(templates: RowTemplates, column: Column, index: int, form: Form) -> list[Rung]:
+def _number(dialect: InPlaceDialect, column: Column, index: int, form: Form) -> list[Rung]:
     """Up to p<i>, the number in units of 10^-scale, and from there to whole steps.
 
     The units are ten times finer than any bound, missing code or midpoint of the grid; the last digit only tells
@@ -256,30 +192,34 @@ def _number(templates: RowTemplates, column: Column, index: int, form: Form) -> 
     r, t, p = f"r{index}", f"t{index}", f"p{index}"
     scale = 1 + max([_places(Fraction(column.step) / 2), *(_places(Fraction(code)) for code in column.missing)])
     if form is Form.INTEGER:
-        climb: list[Rung] = [{p: f"CAST({r} AS {templates.wide}) * {templates.whole(10**scale)}"}]
+        climb: list[Rung] = [{p: f"{_wide(dialect, r)} * {dialect.whole(10**scale)}"}]
     elif form is Form.BOOLEAN:
-        item, zero = templates.whole(10**scale), templates.whole(0)
+        item, zero = dialect.whole(10**scale), dialect.whole(0)
         climb = [{p: f"CASE WHEN {r} THEN {item} WHEN NOT {r} THEN {zero} END"}]
     else:
-        text = templates.float_text(r, form) if form in _FLOATS else templates.trim(r)
+        text = dialect.float_text(r, form) if form in _FLOATS else dialect.trim(r)
         climb = [
             {t: text},
-            _mantissa(templates, index),
+            _mantissa(dialect, index),
             {t: t, **_digits(index, sides="LEADING")},
-            {p: _scaled(templates, index, scale)},
+            {p: _scaled(dialect, index, scale)},
         ]
-    return [*climb, {f"v{index}": _steps(templates, column, p, scale)}]
+    return [*climb, {f"v{index}": _steps(dialect, column, p, scale)}]
 
 
-def _mantissa(templates: RowTemplates, index: int) -> Rung:
+def _wide(dialect: InPlaceDialect, value: str) -> str:
+    return f"CAST({value} AS {dialect.wide_type.lower()})"
+
+
+def _mantissa(dialect: InPlaceDialect, index: int) -> Rung:
     """m<i>, digits with at most one point, and x<i>, the exponent; NULL for what is no number."""
     t = f"t{index}"
     exponent = f"CAST(split_part(replace({t}, 'E', 'e'), 'e', 2) AS integer)"
     return {
         t: t,
-        f"m{index}": f"CASE WHEN {templates.matches(t, _NUMBER_PATTERN)} "
+        f"m{index}": f"CASE WHEN {dialect.matches(t, _NUMBER_PATTERN)} "
         f"THEN split_part(translate({t}, 'E+-,', 'e'), 'e', 1) END",
-        f"x{index}": f"CASE WHEN {templates.matches(t, _EXPONENT_PATTERN)} THEN {exponent} ELSE 0 END",
+        f"x{index}": f"CASE WHEN {dialect.matches(t, _EXPONENT_PATTERN)} THEN {exponent} ELSE 0 END",
     }
 
 
@@ -293,26 +233,26 @@ def _digits(index: int, *, sides: str) -> Rung:
     }
 
 
-def _scaled(templates: RowTemplates, index: int, scale: int) -> str:
+def _scaled(dialect: InPlaceDialect, index: int, scale: int) -> str:
     t, d, n = f"t{index}", f"d{index}", f"n{index}"
     places = scale - 1
     kept = f"rpad(left({d}, {n} + {places}), {n} + {places}, '0')"
     rest = f"CASE WHEN trim(BOTH '0' FROM substr({d}, {n} + {places} + 1)) = '' THEN '0' ELSE '1' END"
     return (
         f"CASE WHEN left({t}, 1) = '-' THEN -1 ELSE 1 END * CASE WHEN {d} IS NULL THEN NULL "
-        f"WHEN {d} = '' THEN {templates.whole(0)} "
-        f"WHEN {n} > {_DIGITS_BEFORE} THEN {templates.whole(_BEYOND * 10**scale)} "
-        f"WHEN {n} <= {-places} THEN {templates.whole(1)} "
-        f"ELSE CAST({kept} || {rest} AS {templates.wide}) END"
+        f"WHEN {d} = '' THEN {dialect.whole(0)} "
+        f"WHEN {n} > {_DIGITS_BEFORE} THEN {dialect.whole(_BEYOND * 10**scale)} "
+        f"WHEN {n} <= {-places} THEN {dialect.whole(1)} "
+        f"ELSE {_wide(dialect, f'{kept} || {rest}')} END"
     )
 
 
-def _steps(templates: RowTemplates, column: Column, p: str, scale: int) -> str:
+def _steps(dialect: InPlaceDialect, column: Column, p: str, scale: int) -> str:
     """Whole steps within the bounds, halves away from zero. A NULL fits no branch and so stays NULL."""
     step = int(Fraction(column.step or 1) * 10**scale)
-    low, high = (templates.whole(units * step) for units in (column.low_units, column.high_units))
-    codes = ", ".join(templates.whole(int(Fraction(code) * 10**scale)) for code in column.missing)
-    up, down = (templates.quotient(f"2 * {value} + {step}", 2 * step) for value in (p, f"(-{p})"))
+    low, high = (dialect.whole(units * step) for units in (column.low_units, column.high_units))
+    codes = ", ".join(dialect.whole(int(Fraction(code) * 10**scale)) for code in column.missing)
+    up, down = (dialect.quotient(f"2 * {value} + {step}", 2 * step) for value in (p, f"(-{p})"))
     return (
         f"CASE {f'WHEN {p} IN ({codes}) THEN NULL ' if codes else ''}"
         f"WHEN {p} <= {low} THEN CAST({column.low_units} AS bigint) "
@@ -329,7 +269,7 @@ def _places(number: Fraction) -> int:
 # Rows.
 
 
-def _capped(templates: RowTemplates, card: Card, query: str) -> str:
+def _capped(dialect: InPlaceDialect, card: Card, query: str) -> str:
     """The weight cut to its cap in steps; a row whose category is absent falls under the largest."""
     rule = card.weight
     if rule is None:
@@ -340,13 +280,13 @@ def _capped(templates: RowTemplates, card: Card, query: str) -> str:
     cap = str(int(Fraction(rule.largest) / step))
     if rule.by is not None:
         caps = [int(Fraction(rule.cap_for(each.code)) / step) for each in card.column(rule.by).categories]
-        cap = f"coalesce({templates.pick(caps, f'v{names.index(rule.by)}')}, {cap})"
+        cap = f"coalesce({dialect.pick(caps, f'v{names.index(rule.by)}')}, {cap})"
     items = [f"v{index}" for index in range(len(names))]
     items[names.index(rule.column)] = f"CASE WHEN {weight} > {cap} THEN {cap} ELSE {weight} END AS {weight}"
-    return _over(templates, query, items)
+    return _over(dialect, query, items)
 
 
-def _ordered(templates: RowTemplates, card: Card, query: str, salt: str) -> str:
+def _ordered(dialect: InPlaceDialect, card: Card, query: str, salt: str) -> str:
     """Rank the rows of a unit by their digest. What has no unit, or contradicts its unit's public values, is dropped.
 
     Unlike a file, a table may change after it was checked: a public value is made one per unit here, for the
@@ -355,25 +295,25 @@ def _ordered(templates: RowTemplates, card: Card, query: str, salt: str) -> str:
     values = [f"v{index}" for index in range(len(card.columns))]
     unit = values[[column.name for column in card.columns].index(card.unit.column)]
     public = [v for v, column in zip(values, card.columns, strict=True) if column.public and card.unit.rows > 1]
-    digest = templates.digest(_canonical(templates, card, salt))
-    query = _over(templates, query, [*values, f"{digest} AS g"], f"\nWHERE {unit} IS NOT NULL")
+    digest = dialect.digest(_canonical(dialect, card, salt))
+    query = _over(dialect, query, [*values, f"{digest} AS g"], f"\nWHERE {unit} IS NOT NULL")
     firsts = [f"first_value({v}) OVER w AS f{v}" for v in public]
     ranked = [*values, "CAST(row_number() OVER w AS bigint) AS ord", *firsts]
     query = f"SELECT {', '.join(ranked)}\nFROM ({query}) AS q\nWINDOW w AS (PARTITION BY {unit} ORDER BY g)"
-    named = [f"{v} AS {templates.name(column.name)}" for v, column in zip(values, card.columns, strict=True)]
+    named = [f"{v} AS {dialect.name(column.name)}" for v, column in zip(values, card.columns, strict=True)]
     agree = " AND ".join(f"{v} IS NOT DISTINCT FROM f{v}" for v in public)
     return f"SELECT {', '.join([*named, 'ord'])}\nFROM ({query}) AS q" + (f"\nWHERE {agree}" if agree else "")
 
 
-def _canonical(templates: RowTemplates, card: Card, salt: str) -> str:
+def _canonical(dialect: InPlaceDialect, card: Card, salt: str) -> str:
     """The row as one text, no two rows alike: '|' between columns, ~ for NULL, its length before a text."""
     parts = []
     for index, column in enumerate(card.columns):
-        digits = f"CAST({{}} AS {templates.text})"
+        digits = f"CAST({{}} AS {dialect.text_type})"
         value = f"v{index}"
         shown = f"{digits.format(f'length({value})')} || ':' || {value}"
         parts.append(f"coalesce({shown if column.storage == 'text' else digits.format(value)}, '~')")
-    return _joined([templates.literal(salt), *parts])
+    return _joined([dialect.card_text(salt), *parts])
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -382,8 +322,3 @@ def _joined(parts: Sequence[str]) -> str:
         return f"concat_ws('|', {', '.join(parts)})"
     groups = [parts[start : start + _MOST_ARGUMENTS] for start in range(0, len(parts), _MOST_ARGUMENTS)]
     return _joined([_joined(group) for group in groups])
-
-
-def white_space_escapes(escape: str) -> str:
-    """The white space around texts, each character as an escape such as \\0009."""
-    return "".join(escape.format(ord(character)) for character in WHITE_SPACE)

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from discreet.engines.exact_values import Row, exact_row
-from discreet.engines.in_place.spark_rows import COMPOSER, WRITERS, SparkTemplates
+from discreet.engines.in_place.spark_dialect import COMPOSER, SPARK, WRITERS
 from discreet.errors import EngineUnavailable, ExtraMissing
 from discreet.workspace import RowSource
 
@@ -48,13 +48,13 @@ _drivers: dict[str, Any] = {}
 
 
 class SparkRows:
-    """A Spark session with the settings that the templates rest on."""
+    """A Spark session with the settings that the dialect rests on."""
 
     def __init__(self, source: RowSource) -> None:
         assert source.remote is not None
         assert source.table is not None
         self._remote = source.remote
-        self._table = SparkTemplates().table(source.table)
+        self._table = SPARK.table(source.table)
         try:
             self._session = _open(self._remote)
         except ImportError:
@@ -75,7 +75,7 @@ class SparkRows:
         return {str(field.name): str(field.dataType.simpleString()) for field in fields}
 
     def check_libraries(self) -> None:
-        """Refuse a Spark that lacks what the templates call by name."""
+        """Refuse a Spark that lacks what the dialect calls by name."""
         from discreet.workspace import Form
 
         calls = (

@@ -6,13 +6,14 @@ from dataclasses import replace as with_changes
 from typing import Protocol
 
 from discreet.cards import Card
+from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.exact_values import Row
-from discreet.engines.in_place.prepared_rows import RowTemplates, prepared_rows, unit_check
+from discreet.engines.in_place.prepared_rows import prepared_rows, unit_check
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
 from discreet.files import write_whole
 from discreet.workspace import Dataset, GiveVersion, RowSource, Workspace, check_presence, count_on
 
-__all__ = ["RowReader", "add_table", "open_rows", "rows_sql"]
+__all__ = ["RowReader", "add_table", "dialect_of", "open_rows", "rows_sql"]
 
 
 class RowReader(Protocol):
@@ -36,10 +37,20 @@ def open_rows(source: RowSource) -> RowReader:
     return SparkRows(source)
 
 
+def dialect_of(engine: str) -> InPlaceDialect:
+    if engine == "postgres":
+        from discreet.engines.in_place.postgres_dialect import POSTGRES
+
+        return POSTGRES
+    from discreet.engines.in_place.spark_dialect import SPARK
+
+    return SPARK
+
+
 def rows_sql(source: RowSource, card: Card, *, salt: str) -> str:
     """The prepared rows of a registered table as a SELECT in its engine's words."""
     assert source.table is not None
-    return prepared_rows(_templates(source.engine), card, table=source.table, types=source.type_of, salt=salt)
+    return prepared_rows(dialect_of(source.engine), card, table=source.table, types=source.type_of, salt=salt)
 
 
 def add_table(
@@ -76,16 +87,6 @@ def add_table(
             raise _refusal(source, f"could not be registered: {text}; nothing was changed") from None
 
 
-def _templates(engine: str) -> RowTemplates:
-    if engine == "postgres":
-        from discreet.engines.in_place.postgres_rows import PostgresTemplates
-
-        return PostgresTemplates()
-    from discreet.engines.in_place.spark_rows import SparkTemplates
-
-    return SparkTemplates()
-
-
 def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
     """The source with the engine's types of the columns that the card uses, all of them readable."""
     if any(column.type == "row" for column in card.columns):
@@ -93,13 +94,13 @@ def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
     columns = reader.columns()
     if not columns:
         raise _refusal(source, "is not there, or its columns may not be seen by this user")
-    templates = _templates(source.engine)
+    dialect = dialect_of(source.engine)
     wanted = list(dict.fromkeys(column.source for column in card.columns))
     for name in wanted:
         if name not in columns:
             guess = nearest(name, columns)
             raise _refusal(source, f"lacks column '{name}'" + (f" (did you mean '{guess}'?)" if guess else ""))
-        if templates.form(columns[name]) is None:
+        if dialect.form(columns[name]) is None:
             raise _refusal(
                 source,
                 f"has column '{name}' of type {columns[name]}; whole numbers, decimals, floats, texts and truth values "
@@ -115,10 +116,10 @@ def _refuse_unfit(source: RowSource, card: Card, reader: RowReader) -> None:
 
         assert isinstance(reader, SparkRows)
         reader.check_libraries()
-    templates = _templates(source.engine)
-    check = unit_check(templates, card, table=source.table, types=source.type_of)
+    dialect = dialect_of(source.engine)
+    check = unit_check(dialect, card, table=source.table, types=source.type_of)
     [(units, *varies)] = reader.run(check)
-    if units == 0 and reader.run(f"SELECT count(*) FROM {templates.table(source.table)}") != [(0,)]:
+    if units == 0 and reader.run(f"SELECT count(*) FROM {dialect.table(source.table)}") != [(0,)]:
         raise _refusal(source, "has no row with an id; check the unit's column and its type in the card")
     public = [column.name for column in card.columns if column.public]
     if varying := [name for name, differs in zip(public, varies, strict=True) if differs]:

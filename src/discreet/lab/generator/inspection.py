@@ -17,7 +17,7 @@ import numpy as np
 from discreet.errors import Refused
 from discreet.guarantees import text
 from discreet.lab.generator.generator_rows import GeneratorRows, Shape
-from discreet.lab.generator.similarity import correlate, ks_complement, present, tv_complement
+from discreet.lab.generator.similarity import correlate, correlation_similarity, ks_complement, present, tv_complement
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -191,7 +191,7 @@ def _correlations(rows: GeneratorRows) -> NDArray[float64]:
 
 
 def _similarities(real: NDArray[float64], generated: NDArray[float64]) -> NDArray[float64]:
-    scores = 1 - np.abs(real - generated) / 2
+    scores = correlation_similarity(real, generated)
     kept: NDArray[float64] = scores[np.isfinite(scores)]
     return kept
 

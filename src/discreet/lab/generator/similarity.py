@@ -42,9 +42,9 @@ def tv_complement(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     return float(1 - np.abs(shares[0] - shares[1]).sum() / 2)
 
 
-def correlation_similarity(real: float, synthetic: float) -> float:
+def correlation_similarity(real: NDArray[float64], synthetic: NDArray[float64]) -> NDArray[float64]:
     """1 for equal correlations, 0 for opposite ones; nan where either is."""
-    return 1 - abs(real - synthetic) / 2
+    return 1 - np.abs(real - synthetic) / 2
 
 
 def correlate(columns: Sequence[NDArray[Any]]) -> NDArray[float64]:

@@ -221,8 +221,6 @@ def test_theory_of_the_noise() -> None:
     assert spread.variance() == pytest.approx(2 * one.variance())
     assert spread.variance(senders=20) == pytest.approx(one.variance())
     assert spread.half_width("0.95", senders=20) == one.half_width("0.95")
-    assert one.rounding_variance() == 0
-    assert sums(coarsening=2).rounding_variance() == 40
 
 
 @pytest.mark.parametrize(("scale", "shape"), [(3, 2.0), (40, 1.25), (5000, 2.0)])

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from discreet.present.note_list import list_notes
-from discreet.present.release_files import FORMATS, render_text, save
+from discreet.present.release_files import FORMATS, save
+from tests.releases import render_text
 
 
 @pytest.mark.parametrize("format", FORMATS)

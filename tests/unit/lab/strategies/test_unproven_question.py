@@ -28,10 +28,10 @@ from discreet.guarantees.types import ZCDP, Guarantee, Unproven
 from discreet.lab.generator.generator_rows import GeneratorRows, read_rows
 from discreet.lab.generator.shelf import Shelved, shelve
 from discreet.lab.strategies.unproven_question import UnprovenStrategy, ask_unproven
-from discreet.present.release_files import render_text
 from discreet.release.journals.unproven_journal import JOURNAL_FILE, UnprovenJournal, describe_marker
 from discreet.session import Session
 from discreet.sql.algebra import Plan
+from tests.releases import render_text
 from tests.unit.release.conftest import make_house
 from tests.unit.tables.office import CARD, PEOPLE, POPULATION, write_people
 

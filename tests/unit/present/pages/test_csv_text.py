@@ -23,10 +23,9 @@ from discreet.guarantees.types import BootstrapDP, Guarantee, LocalDP, PureDP, U
 from discreet.lab.generator import generated_files
 from discreet.lab.study.findings import averages
 from discreet.present.pages.csv_text import cell, csv_columns, csv_text, is_formula, neutralise
-from discreet.present.release_files import render_text
 from discreet.results import Collected, Quality, Release, ReleaseKind
 from discreet.results.notes import Variance
-from tests.releases import make_table, put_figures
+from tests.releases import make_table, put_figures, render_text
 
 FORMULAS = [
     "=1+1", "+cmd", "-cmd", "@x", "|calc", "\tx", "\rx", "\nx", "-", "=", " =1", "\u00a0=1", "\ufeff=1", "\u200b@x",

@@ -1,16 +1,16 @@
-"""The templates of prepared rows in PostgreSQL's words (13 or newer, a database in UTF-8)."""
+"""PostgreSQL's words (13 or newer, a database in UTF-8)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from discreet.cards import Card
-from discreet.engines.in_place import prepared_rows as rows
+from discreet.engines.dialects import InPlaceDialect
+from discreet.sources import WHITE_SPACE
 from discreet.workspace import Form
 
-__all__ = ["PostgresTemplates", "prepared_rows", "schema_and_table"]
+__all__ = ["POSTGRES", "Postgres", "schema_and_table"]
 
 _FORMS: Final = {
     "smallint": Form.INTEGER,
@@ -29,11 +29,12 @@ _LARGEST: Final = "1.7976931348623157e308"
 _KIND: Final = re.compile(r"([a-z ]+)(?:\([0-9, ]+\))?")
 
 
-class PostgresTemplates(rows.RowTemplates):
-    """Needs standard_conforming_strings on and extra_float_digits 1, which the connection sets."""
+class Postgres(InPlaceDialect):
+    """SUM of BIGINT is NUMERIC. The connection sets standard_conforming_strings on and extra_float_digits 1."""
 
-    text: ClassVar[str] = "text"
-    wide: ClassVar[str] = "numeric"
+    engine: ClassVar[str] = "postgres"
+    wide_type: ClassVar[str] = "NUMERIC"
+    text_type: ClassVar[str] = "text"
     # The planner would write each rung into the next and compute it many times over; an OFFSET keeps it apart.
     fence: ClassVar[str] = "\nOFFSET 0"
 
@@ -53,17 +54,12 @@ class PostgresTemplates(rows.RowTemplates):
     def table(self, name: str) -> str:
         return ".".join(map(self.name, schema_and_table(name)))
 
-    def name(self, name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
-
-    def literal(self, value: str) -> str:
-        return "'" + value.replace("'", "''") + "'"
-
     def whole(self, value: int) -> str:
         return str(value) if value >= 0 else f"({value})"
 
     def trim(self, raw: str) -> str:
-        return f"trim(BOTH U&'{rows.white_space_escapes(chr(92) + '{:04X}')}' FROM {raw})"
+        space = "".join(f"\\{ord(character):04X}" for character in WHITE_SPACE)
+        return f"trim(BOTH U&'{space}' FROM {raw})"
 
     def compose(self, text: str) -> str:
         return f"CASE WHEN octet_length({text}) > length({text}) THEN normalize({text}, NFC) ELSE {text} END"
@@ -97,7 +93,7 @@ class PostgresTemplates(rows.RowTemplates):
         return f"CAST(div({numerator}, {divisor}) AS bigint)"
 
     def position(self, text: str, codes: Sequence[str]) -> str:
-        listed = ", ".join(map(self.literal, codes))
+        listed = ", ".join(map(self.card_text, codes))
         return f"CAST(array_position(ARRAY[{listed}]::text[], {text}) - 1 AS bigint)"
 
     def pick(self, numbers: Sequence[int], position: str) -> str:
@@ -113,6 +109,4 @@ def schema_and_table(name: str) -> tuple[str, str]:
     return schema or "public", table
 
 
-def prepared_rows(card: Card, *, table: str, types: Mapping[str, str], salt: str) -> str:
-    """A SELECT over a raw table that yields the prepared columns, as bigint and text, and `ord`."""
-    return rows.prepared_rows(PostgresTemplates(), card, table=table, types=types, salt=salt)
+POSTGRES: Final = Postgres()

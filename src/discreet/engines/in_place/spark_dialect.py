@@ -1,4 +1,4 @@
-"""The templates of prepared rows in Spark's words (4.0 or newer).
+"""Spark's words (4.0 or newer).
 
 Spark has no function for NFC and writes some floats with more digits than they need (Java before 19 does). Both come
 from libraries that every Spark 4 carries, called by name: ICU composes texts, Jackson writes shortest decimals.
@@ -7,14 +7,14 @@ from libraries that every Spark 4 carries, called by name: ICU composes texts, J
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from discreet.cards import Card
-from discreet.engines.in_place import prepared_rows as rows
+from discreet.engines.dialects import InPlaceDialect
+from discreet.sources import WHITE_SPACE
 from discreet.workspace import Form
 
-__all__ = ["COMPOSER", "WRITERS", "SparkTemplates", "prepared_rows"]
+__all__ = ["COMPOSER", "SPARK", "WRITERS", "Spark"]
 
 COMPOSER: Final = "com.ibm.icu.text.Normalizer"
 WRITERS: Final = {
@@ -39,11 +39,12 @@ _FORMS: Final = {
 _KIND: Final = re.compile(r"([a-z]+)(?:\([0-9, ]+\))?")
 
 
-class SparkTemplates(rows.RowTemplates):
-    """Needs ANSI mode and no variable substitution in SQL text, which the session sets."""
+class Spark(InPlaceDialect):
+    """SUM of BIGINT overflows, so decimals are summed. The session is in ANSI mode and substitutes no variables."""
 
-    text: ClassVar[str] = "string"
-    wide: ClassVar[str] = "decimal(38, 0)"
+    engine: ClassVar[str] = "spark"
+    wide_type: ClassVar[str] = "DECIMAL(38, 0)"
+    text_type: ClassVar[str] = "string"
     # Spark itself keeps a projection apart whose results are used more than once.
     fence: ClassVar[str] = ""
 
@@ -63,14 +64,24 @@ class SparkTemplates(rows.RowTemplates):
     def name(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
-    def literal(self, value: str) -> str:
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    def text(self, text: str) -> str:
+        # Quotes, backslashes and ${…} mean other things under other settings; their bytes mean one thing.
+        if all(character.isalnum() or character in " _-." for character in text):
+            return f"'{text}'"
+        return f"CAST(X'{text.encode().hex().upper()}' AS STRING)"
+
+    def sum(self, value: str) -> str:
+        return f"sum({self.wide(value)})"
+
+    def card_text(self, text: str) -> str:
+        """Readable in a long list of codes: the session fixes what a backslash means."""
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
     def whole(self, value: int) -> str:
         return f"{value}BD" if value >= 0 else f"({value}BD)"
 
     def trim(self, raw: str) -> str:
-        space = rows.white_space_escapes(chr(92) + "u{:04X}")
+        space = "".join(f"\\u{ord(character):04X}" for character in WHITE_SPACE)
         sound = f"is_valid_utf8({raw}) AND instr({raw}, chr(0)) = 0"
         return f"CASE WHEN {sound} THEN trim(BOTH '{space}' FROM {raw}) END"
 
@@ -93,7 +104,7 @@ class SparkTemplates(rows.RowTemplates):
         return f"(({numerator}) div {self.whole(divisor)})"
 
     def position(self, text: str, codes: Sequence[str]) -> str:
-        listed = ", ".join(map(self.literal, codes))
+        listed = ", ".join(map(self.card_text, codes))
         return f"(nullif(array_position(array({listed}), {text}), 0) - 1)"
 
     def pick(self, numbers: Sequence[int], position: str) -> str:
@@ -119,6 +130,4 @@ def _single(raw: str) -> str:
     return f"CASE WHEN {raw} < 0 THEN '-' ELSE '' END || CAST({found} AS string)"
 
 
-def prepared_rows(card: Card, *, table: str, types: Mapping[str, str], salt: str) -> str:
-    """A SELECT over a raw table that yields the prepared columns, as bigint and string, and `ord`."""
-    return rows.prepared_rows(SparkTemplates(), card, table=table, types=types, salt=salt)
+SPARK: Final = Spark()
