@@ -37,6 +37,7 @@ from discreet.ledger import (
     name_request,
     open_ledger,
 )
+from discreet.paths import AnyPath, as_path
 from discreet.workspace import (
     Dataset,
     GiveVersion,
@@ -64,14 +65,14 @@ __all__ = ["NewPopulation", "Session", "create_session", "default_analyst", "ope
 
 
 @checked
-def open_session(path: str | Path | None = None) -> Session:
+def open_session(path: AnyPath | None = None) -> Session:
     """The workspace in `path`, else in DISCREET_WORKSPACE, else in the current folder."""
-    workspace = Workspace.open(find_workspace(Path(path) if path is not None else None))
+    workspace = Workspace.open(find_workspace(path))
     return Session(workspace, open_ledger(ledger_config(workspace)))
 
 
 @checked
-def create_session(path: str | Path) -> Session:
+def create_session(path: AnyPath) -> Session:
     """A new workspace in the folder `path`, which is made; `Session.create` has more to choose."""
     return Session.create(path)
 
@@ -119,18 +120,17 @@ class Session:
     @checked
     def create(
         cls,
-        path: str | Path,
+        path: AnyPath,
         *,
         ledger_dsn_env: str | None = None,
-        key: str | Path | None = None,
-        anchor: str | Path | None = None,
+        key: AnyPath | None = None,
+        anchor: AnyPath | None = None,
     ) -> Session:
         """A new workspace with an empty ledger, and the default analyst registered."""
         analyst = check_name(default_analyst(), parameter="analyst name")
         store = "postgres" if ledger_dsn_env is not None else "sqlite"
-        own_key, own_anchor = (None if item is None else Path(item) for item in (key, anchor))
-        settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=own_key, anchor=own_anchor)
-        workspace = Workspace.create(Path(path), settings=settings)
+        settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=key, anchor=anchor)
+        workspace = Workspace.create(path, settings=settings)
         try:
             ledger = create_ledger(ledger_config(workspace), who=analyst)
         except BaseException:
@@ -143,9 +143,9 @@ class Session:
     @checked
     def add(
         self,
-        file: str | Path | Frame,
+        file: AnyPath | Frame,
         *,
-        card: str | Path | None = None,
+        card: AnyPath | None = None,
         replace: bool = False,
         confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
         encoding: str | None = None,
@@ -160,9 +160,9 @@ class Session:
         from discreet.workspace import add_file, add_rows
 
         store: Callable[..., Dataset]
-        if isinstance(file, str | Path):
-            read = read_card(Path(card) if card is not None else card_beside(Path(file)))
-            store = partial(add_file, self.workspace, Path(file), read, encoding=encoding, delimiter=delimiter)
+        if isinstance(file, str | os.PathLike):
+            read = read_card(card_beside(as_path(file, "file")) if card is None else card)
+            store = partial(add_file, self.workspace, file, read, encoding=encoding, delimiter=delimiter)
         else:
             from discreet.sources import FrameSource
 
@@ -171,7 +171,7 @@ class Session:
             for name, option in (("encoding", encoding), ("delimiter", delimiter)):
                 if option is not None:
                     raise ParameterInvalid(parameter=name, rule="is for files of text", given="a table in memory")
-            read = read_card(Path(card))
+            read = read_card(card)
             store = partial(add_rows, self.workspace, FrameSource(file), read)
         return self._enter(read, confirm, lambda give: store(replace=replace, give=give, progress=progress))
 
@@ -180,7 +180,7 @@ class Session:
         self,
         source: RowSource,
         *,
-        card: str | Path,
+        card: AnyPath,
         replace: bool = False,
         confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
     ) -> Dataset:
@@ -189,7 +189,7 @@ class Session:
 
         if not isinstance(source, RowSource):
             raise ParameterInvalid(parameter="source", rule="must be a RowSource", given=as_given(source))
-        read = read_card(Path(card))
+        read = read_card(card)
         return self._enter(
             read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
         )
@@ -215,7 +215,7 @@ class Session:
     @checked
     def add_public_table(
         self,
-        file: str | Path,
+        file: AnyPath,
         *,
         key: str,
         name: str | None = None,
@@ -227,7 +227,7 @@ class Session:
         from discreet.workspace import add_public_file
 
         return add_public_file(
-            self.workspace, Path(file), key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
+            self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
         )
 
     @checked
@@ -236,11 +236,11 @@ class Session:
         self.ledger.add_analyst(check_name(name, parameter="analyst name"), who=default_analyst())
 
     @checked
-    def change_population(self, card: str | Path, *, custodian: bool) -> PopulationTerms:
+    def change_population(self, card: AnyPath, *, custodian: bool) -> PopulationTerms:
         """Let a card's terms replace those its population has: an event on the ledger."""
         if not custodian:
             raise CustodianOnly(view="changing the terms of a population")
-        terms = read_card(Path(card)).terms()
+        terms = read_card(card).terms()
         self.ledger.change(terms, who=default_analyst())
         self._note_populations(None)
         return terms
@@ -394,7 +394,7 @@ class Session:
 
     @checked
     def plan(
-        self, workload: Workload | str | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None
+        self, workload: Workload | AnyPath, *, epsilon: ExactLike | None = None, analyst: str | None = None
     ) -> Apportionment:
         """How a workload's budget is shared, what it reaches and leaves. Nothing is charged; `epsilon` is the total."""
         from discreet.release import plan_workload, take_workload
@@ -408,7 +408,7 @@ class Session:
     @checked
     def run(
         self,
-        workload: Workload | str | Path,
+        workload: Workload | AnyPath,
         *,
         epsilon: ExactLike | None = None,
         analyst: str | None = None,

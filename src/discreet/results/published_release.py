@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.guarantees import Guarantee
+from discreet.paths import AnyPath
 from discreet.results.claims import Amount, Charged, Claim, Collected, Left, Settlement, Source
 from discreet.results.figures import Figure, Figures, Later, Margin, Quality, Statistic
 from discreet.results.headings import ALL, Heading, Shown
@@ -301,11 +302,11 @@ class Release:
 
         return to_polars(self, language)
 
-    def save(self, path: str | Path, *, format: str | None = None, language: str = "en") -> Path:
+    def save(self, path: AnyPath, *, format: str | None = None, language: str = "en") -> Path:
         """Write a file: .xlsx, .html, .csv, .parquet, .json, .sdmx.csv or .svg by its name, unless `format` says it."""
         from discreet.present import save
 
-        return save(self, Path(path), format=format, language=language)
+        return save(self, path, format=format, language=language)
 
     def plot(self, language: str = "en") -> Any:
         """The figures as bars with their intervals: an SVG that notebooks show."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.cards import LARGEST_UNITS, ColumnKind, canonical_code, is_reserved, is_well_named
 from discreet.errors import Refused, UnknownName, UsageError
 from discreet.guarantees import text as plain_text
-from discreet.paths import read_regular
+from discreet.paths import AnyPath, as_path, read_regular
 
 if TYPE_CHECKING:
     from discreet.workspace.folder import Workspace
@@ -173,7 +173,7 @@ def describe_column(
 
 def add_public_file(
     workspace: Workspace,
-    file: Path,
+    file: AnyPath,
     *,
     key: str,
     name: str | None = None,
@@ -188,6 +188,7 @@ def add_public_file(
     from discreet.sources import open_source
     from discreet.workspace.public_file import read_public_file
 
+    file = as_path(file, "file")
     called = _table_name(file, name)
     if called in workspace.names():
         raise Refused(
