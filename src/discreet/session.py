@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from discreet.engines import Engine
     from discreet.release import Apportionment, Explanation, Workload
     from discreet.results import Heading, Release
-    from discreet.sources import Frame
+    from discreet.sources import Frame, FrameSource
     from discreet.tables import TableDesk
     from discreet.workspace import PublicTable
 
@@ -91,6 +91,16 @@ def default_analyst() -> str:
 def _asker(analyst: str | None) -> str:
     """Who asks, in letters that names may have; an empty name is nobody's, not the default's."""
     return check_name(default_analyst() if analyst is None else analyst, parameter="analyst")
+
+
+def _open_frame(frame: Frame, **options: str | None) -> FrameSource:
+    """A table in memory as a source of rows; what says how a text is read says nothing of it."""
+    from discreet.sources import FrameSource
+
+    for name, option in options.items():
+        if option is not None:
+            raise ParameterInvalid(parameter=name, rule="is for files of text", given="a table in memory")
+    return FrameSource(frame)
 
 
 class Session:
@@ -164,15 +174,11 @@ class Session:
             read = read_card(card_beside(as_path(file, "file")) if card is None else card)
             store = partial(add_file, self.workspace, file, read, encoding=encoding, delimiter=delimiter)
         else:
-            from discreet.sources import FrameSource
-
             if card is None:
                 raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", given="None")
-            for name, option in (("encoding", encoding), ("delimiter", delimiter)):
-                if option is not None:
-                    raise ParameterInvalid(parameter=name, rule="is for files of text", given="a table in memory")
+            source = _open_frame(file, encoding=encoding, delimiter=delimiter)
             read = read_card(card)
-            store = partial(add_rows, self.workspace, FrameSource(file), read)
+            store = partial(add_rows, self.workspace, source, read)
         return self._enter(read, confirm, lambda give: store(replace=replace, give=give, progress=progress))
 
     @checked
@@ -215,7 +221,7 @@ class Session:
     @checked
     def add_public_table(
         self,
-        file: AnyPath,
+        file: AnyPath | Frame,
         *,
         key: str,
         name: str | None = None,
@@ -223,12 +229,20 @@ class Session:
         encoding: str | None = None,
         delimiter: str | None = None,
     ) -> PublicTable:
-        """Store a small file that holds nothing confidential, to join with on `key`."""
-        from discreet.workspace import add_public_file
+        """Store a small file that holds nothing confidential, or such a table in memory, to join with on `key`.
 
-        return add_public_file(
-            self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
-        )
+        A table of pandas, polars or Arrow is named; a file has its own name unless another is given.
+        """
+        from discreet.workspace import add_public_file, add_public_rows
+
+        if isinstance(file, str | os.PathLike):
+            return add_public_file(
+                self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
+            )
+        if name is None:
+            raise ParameterInvalid(parameter="name", rule="must be given for a table in memory", given="None")
+        source = _open_frame(file, encoding=encoding, delimiter=delimiter)
+        return add_public_rows(self.workspace, source, key=key, name=name, replace=replace)
 
     @checked
     def add_analyst(self, name: str) -> None:
