@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Self
 
 from discreet.cards import Card, read_card
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
-from discreet.guarantees import ExactLike, PopulationTerms, as_given, checked, exact
+from discreet.guarantees import ExactLike, Language, PopulationTerms, as_given, checked, exact
 from discreet.ledger import (
     BudgetState,
     Hold,
@@ -61,18 +61,18 @@ if TYPE_CHECKING:
     from discreet.tables import TableDesk
     from discreet.workspace import PublicTable
 
-__all__ = ["NewPopulation", "Session", "create_session", "default_analyst", "open_session"]
+__all__ = ["NewPopulation", "Session", "create", "default_analyst", "open"]
 
 
 @checked
-def open_session(path: AnyPath | None = None) -> Session:
+def open(path: AnyPath | None = None) -> Session:
     """The workspace in `path`, else in DISCREET_WORKSPACE, else in the current folder."""
     workspace = Workspace.open(find_workspace(path))
     return Session(workspace, open_ledger(ledger_config(workspace)))
 
 
 @checked
-def create_session(path: AnyPath) -> Session:
+def create(path: AnyPath) -> Session:
     """A new workspace in the folder `path`, which is made; `Session.create` has more to choose."""
     return Session.create(path)
 
@@ -107,9 +107,33 @@ class Session:
     """A workspace with its ledger."""
 
     def __init__(self, workspace: Workspace, ledger: Ledger) -> None:
-        self.workspace = workspace
-        self.ledger = ledger
+        self._workspace = workspace
+        self._ledger = ledger
         self._engines: dict[frozenset[tuple[str, int]], Engine] = {}
+        self._closed = False
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folder; Refused once the session is closed."""
+        self._require_open()
+        return self._workspace
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger; Refused once the session is closed."""
+        self._require_open()
+        return self._ledger
+
+    def _require_open(self) -> None:
+        if self._closed:
+            folder = str(self._workspace.path)
+            raise Refused(
+                f"this session of '{folder}' is closed. Open the workspace again with discreet.open.", path=folder
+            )
+
+    def __repr__(self) -> str:
+        ending = ", closed" if self._closed else ""
+        return f"<Session of {str(self._workspace.path)!r}, analyst {default_analyst()!r}{ending}>"
 
     def __enter__(self) -> Self:
         return self
@@ -118,11 +142,12 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Let go of the ledger and of every engine."""
+        """Let go of the ledger and of every engine; from then on nothing is answered."""
+        self._closed = True
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()
-        self.ledger.close()
+        self._ledger.close()
 
     # --- the custodian's side -------------------------------------------------------------------------------------
 
@@ -157,7 +182,7 @@ class Session:
         *,
         card: AnyPath | None = None,
         replace: bool = False,
-        confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
+        confirm: Callable[[NewPopulation], bool] | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
         progress: Callable[[int], None] | None = None,
@@ -188,7 +213,7 @@ class Session:
         *,
         card: AnyPath,
         replace: bool = False,
-        confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
+        confirm: Callable[[NewPopulation], bool] | None = None,
     ) -> Dataset:
         """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
         from discreet.engines import add_table
@@ -201,7 +226,7 @@ class Session:
         )
 
     def _enter(
-        self, card: Card, confirm: Callable[[NewPopulation], bool], store: Callable[[GiveVersion], Dataset]
+        self, card: Card, confirm: Callable[[NewPopulation], bool] | None, store: Callable[[GiveVersion], Dataset]
     ) -> Dataset:
         """Check a card against the ledger, then store its rows or where they are, as the version the ledger gives.
 
@@ -209,7 +234,7 @@ class Session:
         """
         terms = card.terms()
         self._check_dataset(card)
-        new = self._check_population(terms, confirm)
+        new = self._check_population(terms, confirm or NewPopulation.alone)
 
         def give(present: int) -> int:
             self._note_populations(new)
@@ -514,7 +539,7 @@ class Session:
         return read_public_table(self.workspace, name)
 
     @checked
-    def describe(self, dataset: str, language: str = "en") -> dict[str, object]:
+    def describe(self, dataset: str, language: Language = "en") -> dict[str, object]:
         """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
         from discreet.cards import describe_card
 

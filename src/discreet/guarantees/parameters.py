@@ -1,7 +1,7 @@
 """What callers hand in is of the sort that a signature says, or refused in our words before anything is read.
 
-`checked` goes by annotations: texts, truth values, whole numbers, paths and functions. Numbers that must be exact,
-names and mappings have rules of their own, where they are read.
+`checked` goes by annotations: texts, languages, truth values, whole numbers, paths and functions. Numbers that must be
+exact, names and mappings have rules of their own, where they are read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import shown
 from discreet.paths import as_path
 
-__all__ = ["as_given", "checked"]
+__all__ = ["Language", "as_given", "checked"]
+
+# What words are said in: "en" or "fr". `checked` refuses any other where a parameter is annotated with it.
+Language = str
+_LANGUAGES: Final = ("en", "fr")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,6 +59,12 @@ def _text(value: object, parameter: str) -> str:
     return value
 
 
+def _language(value: object, parameter: str) -> str:
+    if value not in _LANGUAGES:
+        raise ParameterInvalid(parameter=parameter, rule=f"must be {' or '.join(_LANGUAGES)}", given=as_given(value))
+    return str(value)
+
+
 def _truth(value: object, parameter: str) -> bool:
     # Whatever is not empty would count as true, "no" among it.
     if not isinstance(value, bool):
@@ -84,6 +94,7 @@ _RULES: Final[dict[str, Callable[[Any, str], Any]]] = {
     "str": _text,
     "bool": _truth,
     "int": _whole,
+    "Language": _language,
     "AnyPath": as_path,
     "AnyPath | Frame": _rows,
 }

@@ -49,7 +49,8 @@ def claim(directory: AnyPath, names: tuple[str, str], *, overwrite: bool) -> tup
     for path in paths:
         if path.exists() and not overwrite:
             raise PathInvalid(
-                f"{path} exists, and a sample overwrites nothing unasked. Name another folder, or ask to overwrite.",
+                f"{path} exists, and a sample replaces no file unless asked to. Name another folder, or add "
+                "--overwrite (in Python: overwrite=True).",
                 file=str(path),
             )
     return paths

@@ -111,9 +111,10 @@ def test_values_of_other_types_are_read_as_in_files(office: discreet.Session) ->
     ],
 )
 def test_what_is_no_such_table_is_refused(office: discreet.Session, columns: dict[str, Any], says: str) -> None:
-    with office, pytest.raises(FileRefused, match=says):
-        office.add(pa.table(columns), card="people.yaml")
-    assert not list((office.workspace.path / "datasets").glob("*"))
+    with office:
+        with pytest.raises(FileRefused, match=says):
+            office.add(pa.table(columns), card="people.yaml")
+        assert not list((office.workspace.path / "datasets").glob("*"))
 
 
 def test_a_column_of_mixed_values_is_refused(office: discreet.Session) -> None:

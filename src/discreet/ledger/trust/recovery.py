@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable, Refused
+from discreet.files import check_path
 from discreet.guarantees import text
 from discreet.ledger.book import Book
 from discreet.ledger.events import EventKind
@@ -57,6 +58,7 @@ def backup_ledger(config: LedgerConfig, file: AnyPath) -> int:
     file = as_path(file, "backup")
     if file.exists():
         raise Refused(f"'{file}' is there already; a backup never replaces a file. Choose another name.")
+    check_path(file)
     with closing(choose_store(config)) as store, store.reading() as transaction:
         verify_chain(transaction, Seal(path=config.key_path, workspace_id=config.workspace_id))
         SqliteStore(file).copy_from(transaction)
