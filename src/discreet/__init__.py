@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from discreet.ledger import BudgetState
     from discreet.release import Explanation
     from discreet.results import Charged, Claim, Collected, Figure, Heading, Marked, Note, Quality, Release, Statistic
-    from discreet.session import Session
-    from discreet.session import create_session as create
-    from discreet.session import open_session as open
+    from discreet.session import Session, create, open
 else:
     __getattr__, __dir__ = open_door(__name__)
 

@@ -1,6 +1,7 @@
 """Paths a caller may name: regular files inside the allowed roots, with symbolic links followed first.
 
-A pipe would be waited for, a device may never end: `open_regular` is how every file that somebody names is read.
+Whatever takes a path takes `AnyPath` and begins with `as_path`. A pipe would be waited for, a device may never end:
+`open_regular` is how every file that somebody names is read.
 """
 
 from __future__ import annotations
@@ -13,11 +14,34 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from discreet.errors import PathInvalid
+from discreet.errors import ParameterInvalid, PathInvalid
 
-__all__ = ["allowed_roots", "open_descriptor", "open_regular", "read_regular", "resolve_inside"]
+__all__ = [
+    "AnyPath",
+    "allowed_roots",
+    "as_path",
+    "open_descriptor",
+    "open_regular",
+    "read_regular",
+    "resolve_inside",
+]
 
 _UNWAITING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+# How a caller may name a file or folder: text, a Path, or another object that stands for one.
+AnyPath = str | os.PathLike[str]
+
+
+def as_path(path: AnyPath, parameter: str = "path", *, rule: str = "must be the path of a file or folder") -> Path:
+    """The path that a caller names; ParameterInvalid when it is none, or empty, or holds NUL."""
+    given: object = path
+    text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    if not isinstance(text, str) or not text:
+        received = "an empty text" if text == "" else "None" if given is None else type(given).__name__
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=received)
+    if "\0" in text:
+        raise ParameterInvalid(parameter=parameter, rule="holds no NUL character", given=repr(text[:40]))
+    return given if isinstance(given, Path) else Path(text)
 
 
 def open_regular(path: Path) -> io.BufferedReader:

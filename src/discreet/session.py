@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Self
 
 from discreet.cards import Card, read_card
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
-from discreet.guarantees import ExactLike, PopulationTerms, as_given, checked, exact
+from discreet.guarantees import ExactLike, Language, PopulationTerms, as_given, checked, exact
 from discreet.ledger import (
     BudgetState,
     Hold,
@@ -37,6 +37,7 @@ from discreet.ledger import (
     name_request,
     open_ledger,
 )
+from discreet.paths import AnyPath, as_path
 from discreet.workspace import (
     Dataset,
     GiveVersion,
@@ -56,22 +57,22 @@ if TYPE_CHECKING:
     from discreet.engines import Engine
     from discreet.release import Apportionment, Explanation, Workload
     from discreet.results import Heading, Release
-    from discreet.sources import Frame
+    from discreet.sources import Frame, FrameSource
     from discreet.tables import TableDesk
     from discreet.workspace import PublicTable
 
-__all__ = ["NewPopulation", "Session", "create_session", "default_analyst", "open_session"]
+__all__ = ["NewPopulation", "Session", "create", "default_analyst", "open"]
 
 
 @checked
-def open_session(path: str | Path | None = None) -> Session:
+def open(path: AnyPath | None = None) -> Session:
     """The workspace in `path`, else in DISCREET_WORKSPACE, else in the current folder."""
-    workspace = Workspace.open(find_workspace(Path(path) if path is not None else None))
+    workspace = Workspace.open(find_workspace(path))
     return Session(workspace, open_ledger(ledger_config(workspace)))
 
 
 @checked
-def create_session(path: str | Path) -> Session:
+def create(path: AnyPath) -> Session:
     """A new workspace in the folder `path`, which is made; `Session.create` has more to choose."""
     return Session.create(path)
 
@@ -92,13 +93,47 @@ def _asker(analyst: str | None) -> str:
     return check_name(default_analyst() if analyst is None else analyst, parameter="analyst")
 
 
+def _open_frame(frame: Frame, **options: str | None) -> FrameSource:
+    """A table in memory as a source of rows; what says how a text is read says nothing of it."""
+    from discreet.sources import FrameSource
+
+    for name, option in options.items():
+        if option is not None:
+            raise ParameterInvalid(parameter=name, rule="is for files of text", given="a table in memory")
+    return FrameSource(frame)
+
+
 class Session:
     """A workspace with its ledger."""
 
     def __init__(self, workspace: Workspace, ledger: Ledger) -> None:
-        self.workspace = workspace
-        self.ledger = ledger
+        self._workspace = workspace
+        self._ledger = ledger
         self._engines: dict[frozenset[tuple[str, int]], Engine] = {}
+        self._closed = False
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folder; Refused once the session is closed."""
+        self._require_open()
+        return self._workspace
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger; Refused once the session is closed."""
+        self._require_open()
+        return self._ledger
+
+    def _require_open(self) -> None:
+        if self._closed:
+            folder = str(self._workspace.path)
+            raise Refused(
+                f"this session of '{folder}' is closed. Open the workspace again with discreet.open.", path=folder
+            )
+
+    def __repr__(self) -> str:
+        ending = ", closed" if self._closed else ""
+        return f"<Session of {str(self._workspace.path)!r}, analyst {default_analyst()!r}{ending}>"
 
     def __enter__(self) -> Self:
         return self
@@ -107,11 +142,12 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Let go of the ledger and of every engine."""
+        """Let go of the ledger and of every engine; from then on nothing is answered."""
+        self._closed = True
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()
-        self.ledger.close()
+        self._ledger.close()
 
     # --- the custodian's side -------------------------------------------------------------------------------------
 
@@ -119,18 +155,17 @@ class Session:
     @checked
     def create(
         cls,
-        path: str | Path,
+        path: AnyPath,
         *,
         ledger_dsn_env: str | None = None,
-        key: str | Path | None = None,
-        anchor: str | Path | None = None,
+        key: AnyPath | None = None,
+        anchor: AnyPath | None = None,
     ) -> Session:
         """A new workspace with an empty ledger, and the default analyst registered."""
         analyst = check_name(default_analyst(), parameter="analyst name")
         store = "postgres" if ledger_dsn_env is not None else "sqlite"
-        own_key, own_anchor = (None if item is None else Path(item) for item in (key, anchor))
-        settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=own_key, anchor=own_anchor)
-        workspace = Workspace.create(Path(path), settings=settings)
+        settings = WorkspaceSettings(LedgerSettings(store, ledger_dsn_env), key=key, anchor=anchor)
+        workspace = Workspace.create(path, settings=settings)
         try:
             ledger = create_ledger(ledger_config(workspace), who=analyst)
         except BaseException:
@@ -143,11 +178,11 @@ class Session:
     @checked
     def add(
         self,
-        file: str | Path | Frame,
+        file: AnyPath | Frame,
         *,
-        card: str | Path | None = None,
+        card: AnyPath | None = None,
         replace: bool = False,
-        confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
+        confirm: Callable[[NewPopulation], bool] | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
         progress: Callable[[int], None] | None = None,
@@ -160,19 +195,15 @@ class Session:
         from discreet.workspace import add_file, add_rows
 
         store: Callable[..., Dataset]
-        if isinstance(file, str | Path):
-            read = read_card(Path(card) if card is not None else card_beside(Path(file)))
-            store = partial(add_file, self.workspace, Path(file), read, encoding=encoding, delimiter=delimiter)
+        if isinstance(file, str | os.PathLike):
+            read = read_card(card_beside(as_path(file, "file")) if card is None else card)
+            store = partial(add_file, self.workspace, file, read, encoding=encoding, delimiter=delimiter)
         else:
-            from discreet.sources import FrameSource
-
             if card is None:
                 raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", given="None")
-            for name, option in (("encoding", encoding), ("delimiter", delimiter)):
-                if option is not None:
-                    raise ParameterInvalid(parameter=name, rule="is for files of text", given="a table in memory")
-            read = read_card(Path(card))
-            store = partial(add_rows, self.workspace, FrameSource(file), read)
+            source = _open_frame(file, encoding=encoding, delimiter=delimiter)
+            read = read_card(card)
+            store = partial(add_rows, self.workspace, source, read)
         return self._enter(read, confirm, lambda give: store(replace=replace, give=give, progress=progress))
 
     @checked
@@ -180,22 +211,22 @@ class Session:
         self,
         source: RowSource,
         *,
-        card: str | Path,
+        card: AnyPath,
         replace: bool = False,
-        confirm: Callable[[NewPopulation], bool] = NewPopulation.alone,
+        confirm: Callable[[NewPopulation], bool] | None = None,
     ) -> Dataset:
         """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
         from discreet.engines import add_table
 
         if not isinstance(source, RowSource):
             raise ParameterInvalid(parameter="source", rule="must be a RowSource", given=as_given(source))
-        read = read_card(Path(card))
+        read = read_card(card)
         return self._enter(
             read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
         )
 
     def _enter(
-        self, card: Card, confirm: Callable[[NewPopulation], bool], store: Callable[[GiveVersion], Dataset]
+        self, card: Card, confirm: Callable[[NewPopulation], bool] | None, store: Callable[[GiveVersion], Dataset]
     ) -> Dataset:
         """Check a card against the ledger, then store its rows or where they are, as the version the ledger gives.
 
@@ -203,7 +234,7 @@ class Session:
         """
         terms = card.terms()
         self._check_dataset(card)
-        new = self._check_population(terms, confirm)
+        new = self._check_population(terms, confirm or NewPopulation.alone)
 
         def give(present: int) -> int:
             self._note_populations(new)
@@ -215,7 +246,7 @@ class Session:
     @checked
     def add_public_table(
         self,
-        file: str | Path,
+        file: AnyPath | Frame,
         *,
         key: str,
         name: str | None = None,
@@ -223,12 +254,20 @@ class Session:
         encoding: str | None = None,
         delimiter: str | None = None,
     ) -> PublicTable:
-        """Store a small file that holds nothing confidential, to join with on `key`."""
-        from discreet.workspace import add_public_file
+        """Store a small file that holds nothing confidential, or such a table in memory, to join with on `key`.
 
-        return add_public_file(
-            self.workspace, Path(file), key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
-        )
+        A table of pandas, polars or Arrow is named; a file has its own name unless another is given.
+        """
+        from discreet.workspace import add_public_file, add_public_rows
+
+        if isinstance(file, str | os.PathLike):
+            return add_public_file(
+                self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
+            )
+        if name is None:
+            raise ParameterInvalid(parameter="name", rule="must be given for a table in memory", given="None")
+        source = _open_frame(file, encoding=encoding, delimiter=delimiter)
+        return add_public_rows(self.workspace, source, key=key, name=name, replace=replace)
 
     @checked
     def add_analyst(self, name: str) -> None:
@@ -236,11 +275,11 @@ class Session:
         self.ledger.add_analyst(check_name(name, parameter="analyst name"), who=default_analyst())
 
     @checked
-    def change_population(self, card: str | Path, *, custodian: bool) -> PopulationTerms:
+    def change_population(self, card: AnyPath, *, custodian: bool) -> PopulationTerms:
         """Let a card's terms replace those its population has: an event on the ledger."""
         if not custodian:
             raise CustodianOnly(view="changing the terms of a population")
-        terms = read_card(Path(card)).terms()
+        terms = read_card(card).terms()
         self.ledger.change(terms, who=default_analyst())
         self._note_populations(None)
         return terms
@@ -394,7 +433,7 @@ class Session:
 
     @checked
     def plan(
-        self, workload: Workload | str | Path, *, epsilon: ExactLike | None = None, analyst: str | None = None
+        self, workload: Workload | AnyPath, *, epsilon: ExactLike | None = None, analyst: str | None = None
     ) -> Apportionment:
         """How a workload's budget is shared, what it reaches and leaves. Nothing is charged; `epsilon` is the total."""
         from discreet.release import plan_workload, take_workload
@@ -408,7 +447,7 @@ class Session:
     @checked
     def run(
         self,
-        workload: Workload | str | Path,
+        workload: Workload | AnyPath,
         *,
         epsilon: ExactLike | None = None,
         analyst: str | None = None,
@@ -500,7 +539,7 @@ class Session:
         return read_public_table(self.workspace, name)
 
     @checked
-    def describe(self, dataset: str, language: str = "en") -> dict[str, object]:
+    def describe(self, dataset: str, language: Language = "en") -> dict[str, object]:
         """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
         from discreet.cards import describe_card
 

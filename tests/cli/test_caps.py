@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import discreet
 from discreet.cards.card import parse_card
 from discreet.errors import QueryRefused
 from discreet.release.cap_share import cap_share_sql
-from discreet.session import Session, open_session
+from discreet.session import Session
 from discreet.workspace.ingest_report import read_report
 from tests.cli.clinic import Run
 from tests.workspaces import fill
@@ -68,7 +69,7 @@ def test_the_custodian_sees_what_is_cut_by_group(office: Path, run: Run) -> None
 
 
 def test_reports_of_earlier_versions_have_no_groups(office: Path) -> None:
-    with open_session(office) as session:
+    with discreet.open(office) as session:
         path = session.workspace.dataset("people").report
     found = json.loads(path.read_text("utf-8"))
     del found["weight"]["groups"]

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+import discreet
 from discreet.guarantees.types import PureDP
 from discreet.ledger import SpendRequest
-from discreet.session import open_session
 from tests.cli.clinic import CARD, ROWS, Run
 from tests.places import DOCS
 
@@ -38,7 +38,7 @@ def failed(run: Run, *words: str) -> list[str]:
 
 @pytest.fixture
 def keys(clinic: Path) -> Iterator[tuple[Path, Path]]:
-    with open_session(clinic) as session:
+    with discreet.open(clinic) as session:
         yield session.workspace.key, session.workspace.anchor
 
 
@@ -105,7 +105,7 @@ def test_an_edited_event_is_found_by_verify_alone(clinic: Path, run: Run) -> Non
 
 
 def test_a_suspended_dataset(clinic: Path, run: Run) -> None:
-    with open_session(clinic) as session:
+    with discreet.open(clinic) as session:
         session.ledger.suspend("clinic", population="patients", reason="secret 4711", who="discreet")
     told = examined(run, code=1)["dataset", "clinic"]
     assert "suspended" in told["message"]
@@ -133,7 +133,7 @@ def test_a_hold_whose_time_is_over(clinic: Path, run: Run, monkeypatch: pytest.M
         mechanisms=(),
         guarantee=PureDP(epsilon="0.75"),
     )
-    with open_session(clinic) as session:
+    with discreet.open(clinic) as session:
         session.ledger.hold(request, who="rita", expires=datetime.now(UTC) + timedelta(days=1))
     assert ("hold", "patients") not in examined(run)
     monkeypatch.setattr("discreet.ledger.events.now", lambda: "9999-01-01T00:00:00.000000+00:00")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import csv
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
-from discreet.errors import DiscreetError
+import discreet
+from discreet.errors import DiscreetError, Refused
 from discreet.lab.generator.protected.private_training import PrivateEpoch
 from discreet.lab.lab_commands import training_progress as progress
 from discreet.lab.lab_commands.generator_commands import gan
 from discreet.ledger import BudgetState
-from discreet.session import open_session
 from tests.cli.clinic import Result, Run
 
 CARD = """
@@ -48,7 +50,7 @@ def _office(run: Run, folder: Path, card: str) -> None:
 
 
 def _state(folder: Path) -> BudgetState:
-    with open_session(folder / "w") as session:
+    with discreet.open(folder / "w") as session:
         return session.budget("farms")
 
 
@@ -68,7 +70,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def _head(folder: Path) -> tuple[int, str]:
-    with open_session(folder / "w") as session:
+    with discreet.open(folder / "w") as session:
         return session.ledger.head()
 
 
@@ -124,7 +126,23 @@ def test_without_the_extra_one_is_told_what_to_install(
     missing = process(*TRAIN, "--epochs", "1", code=2)
     assert "ExtraMissing" in missing.err
     assert "pip install 'discreet[gan]'" in missing.err
+    assert "CUSTODIAN VIEW" not in missing.err + missing.out
     assert "There is no model yet" in run("gan", "list", "-w", "w").out
+
+
+def test_the_view_is_announced_when_it_is_logged(
+    run: Run, here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(*_: object, **__: object) -> None:
+        raise Refused("the training begins")
+
+    _office(run, tmp_path, CARD)
+    before, _ = _head(tmp_path)
+    monkeypatch.setitem(sys.modules, "discreet.lab.generator.training", SimpleNamespace(train=train))
+    begun = here(*TRAIN, code=1).err
+    assert "CUSTODIAN VIEW" in begun
+    assert "the training begins" in begun
+    assert _head(tmp_path)[0] == before + 1
 
 
 def test_no_bar_runs_over_the_question_before_the_training(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import discreet
 from discreet.ledger import LogFilter, SpendRequest
 from discreet.ledger.events import EventKind, decode_guarantee
-from discreet.session import Session, open_session
+from discreet.session import Session
 from tests.cli.clinic import Run
 
 ASKED = ("query", "-w", "w", "SELECT COUNT(*) FROM clinic", "--epsilon", "0.3", "--format", "json")
@@ -31,7 +32,7 @@ def kinds(session: Session, first: int) -> list[str]:
 
 def test_an_approved_question_is_charged_in_the_place_of_its_hold(clinic: Path, run: Run) -> None:
     run(*ASKED)
-    with open_session(clinic) as session:
+    with discreet.open(clinic) as session:
         hold = session.ledger.hold(replace(last_charge(session), request_id="approved"), who="rita")
         conflict = run(*ASKED[:-4], "--epsilon", "0.2", "--request-id", "approved", "--fresh", code=1)
         assert conflict.err.startswith("RequestConflict")
@@ -47,7 +48,7 @@ def test_an_approved_question_is_charged_in_the_place_of_its_hold(clinic: Path, 
 
 def test_a_stored_answer_gives_back_what_was_held(clinic: Path, run: Run) -> None:
     first = run(*ASKED).json()
-    with open_session(clinic) as session:
+    with discreet.open(clinic) as session:
         hold = session.ledger.hold(replace(last_charge(session), request_id="approved"), who="rita")
         answer = run(*ASKED, "--request-id", "approved").json()
         assert (answer["replayed"], answer["rows"]) == (True, first["rows"])

@@ -6,9 +6,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import discreet
 from discreet.guarantees.types import PureDP
 from discreet.ledger import SpendRequest
-from discreet.session import open_session
 from tests.cli.clinic import CARD, Run
 
 COUNT = "SELECT COUNT(*) FROM clinic"
@@ -50,7 +50,7 @@ def test_wrong_words_are_named(clinic: Path, run: Run) -> None:
 
 
 def test_why_a_dataset_was_suspended_is_a_logged_view(clinic: Path, run: Run) -> None:
-    with open_session(clinic) as session:
+    with discreet.open(clinic) as session:
         session.ledger.suspend("clinic", population="patients", reason="it failed", who="discreet")
     assert "it failed" not in run("ledger", "log", "-w", "w").out
     shown = run("ledger", "log", "-w", "w", "--custodian")
@@ -87,7 +87,7 @@ def test_what_is_held_shows_in_the_budget(clinic: Path, run: Run) -> None:
         mechanisms=(),
         guarantee=PureDP(epsilon="0.75"),
     )
-    with open_session(clinic) as session:
+    with discreet.open(clinic) as session:
         hold = session.ledger.hold(request, who="rita", expires=datetime(2999, 1, 1, tzinfo=UTC))
     (state,) = run("budget", "-w", "w", "--format", "json").json()["populations"]
     assert state["holds"][0]["request_id"] == "approved-7"

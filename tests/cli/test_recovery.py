@@ -44,6 +44,8 @@ def test_an_older_ledger_is_put_back_with_what_was_spent_since_written_off(clini
     assert ask(run, "w").code == 0
     run("ledger", "backup", "-w", "w", "kept.ledger")
     assert "there already" in run("ledger", "backup", "-w", "w", "kept.ledger", code=1).err
+    absent = run("ledger", "backup", "-w", "w", "backups/x.sqlite", code=2).err
+    assert "there is no folder 'backups'. Create it, or name another file." in absent
     assert ask(run, "w").code == 0
     before = left(run, "w")
     assert float(before) == float(whole) - 0.5

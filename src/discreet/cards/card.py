@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 from discreet.cards.columns import CardFault, Category, Column, ColumnKind, Labels, PublicTotals, WeightRule
 from discreet.errors import UnknownName, nearest
 from discreet.guarantees import Budget, Neighbours, PopulationTerms, Unit
 from discreet.guarantees import text as plain_text
+from discreet.paths import AnyPath, as_path
 from discreet.present import Listed
 
 __all__ = [
@@ -298,11 +298,11 @@ def _listed(codes: list[str]) -> str:
     return shown if len(codes) <= 5 else f"{shown} and {len(codes) - 5} more"
 
 
-def read_card(path: Path) -> Card:
+def read_card(path: AnyPath) -> Card:
     """The card in a file, or CardInvalid listing every problem (CardUndecided: only decisions are open)."""
     from discreet.cards.card_reader import read_card_file
 
-    return read_card_file(path)
+    return read_card_file(as_path(path, "card"))
 
 
 def parse_card(text: str, *, file: str) -> Card:

@@ -20,6 +20,7 @@ from discreet.cards.columns import ColumnKind
 from discreet.cards.row_look import ColumnLook, is_shown, look_at_rows
 from discreet.cards.schema_reader import UNDECIDED
 from discreet.cards.schema_words import brief, hint, with_comment
+from discreet.paths import AnyPath, as_path
 from discreet.sources import DataSource, FileLimits, open_source
 
 __all__ = ["draft_card"]
@@ -45,7 +46,7 @@ class _Guess:
 
 
 def draft_card(
-    file: Path,
+    file: AnyPath,
     *,
     from_rows: bool,
     encoding: str | None = None,
@@ -53,6 +54,7 @@ def draft_card(
     limits: FileLimits | None = None,
 ) -> str:
     """YAML text that reads as a card once every DECIDE in it has been replaced."""
+    file = as_path(file, "file")
     source = open_source(file, encoding=encoding, delimiter=delimiter, limits=limits)
     names = [name for name in source.names if name and source.names.count(name) == 1]
     skipped = [name for name in dict.fromkeys(source.names) if name not in names]

@@ -10,13 +10,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from discreet.errors import CardInvalid, PathInvalid
-from discreet.paths import open_regular
+from discreet.paths import AnyPath, as_path, open_regular
 
 __all__ = [
     "DEPTH_LIMIT",
@@ -75,8 +74,9 @@ class _Fault(Exception):
         self.text = text
 
 
-def read_yaml_text(path: Path, *, sort: str, invalid: type[CardInvalid] = CardInvalid) -> str:
+def read_yaml_text(path: AnyPath, *, sort: str, invalid: type[CardInvalid] = CardInvalid) -> str:
     """The text of a card, or of another `sort` of file; PathInvalid, or `invalid` with what is wrong."""
+    path = as_path(path)
     try:
         with open_regular(path) as stream:
             data = stream.read(SIZE_LIMIT + 1)

@@ -105,8 +105,11 @@ def _add_replications(app: CommandGroup) -> None:
 
 
 def _reproduce() -> None:
-    """Repeat what a founding document did, beside the right way: a package of its own, not installed here."""
+    """Repeat what a founding document did, beside the right way: a package of its own, not installed here.
+
+    From a checkout of Discreet, install it with: pip install . ./replications
+    """
     raise Refused(
         "the replications are a package of their own and not installed. From a checkout of Discreet, install them "
-        "with: pip install ./replications"
+        "with: pip install . ./replications"
     )

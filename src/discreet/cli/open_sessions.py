@@ -18,7 +18,7 @@ def open_session(workspace: Path | None) -> Session:
     """As `discreet.session` opens it; `main` lets ledger and engines go, however the command ends."""
     from discreet import session
 
-    return _OPENED.enter_context(session.open_session(workspace))
+    return _OPENED.enter_context(session.open(workspace))
 
 
 def close_sessions() -> None:

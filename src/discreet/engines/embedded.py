@@ -14,11 +14,10 @@ from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.engine import Measured
 from discreet.engines.rendering import RenderedTable, render
+from discreet.paths import AnyPath, as_path
 from discreet.sql import Extreme, Measure, Plan, Quantile
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import duckdb
 
     from discreet.cards import Card
@@ -33,15 +32,12 @@ _MANY_CANDIDATES: Final = 20_000
 class EmbeddedEngine:
     """Answers plans over prepared files, by dataset."""
 
-    def __init__(self, files: Mapping[str, tuple[Path, Card]], *, dialect: Dialect = DUCKDB) -> None:
-        self._paths = tuple(str(path) for path, _ in files.values())
+    def __init__(self, files: Mapping[str, tuple[AnyPath, Card]], *, dialect: Dialect = DUCKDB) -> None:
+        self._paths = tuple(str(as_path(path, "file")) for path, _ in files.values())
         self._dialect = dialect
         self._tables = {
-            name: RenderedTable(
-                rows=f"read_parquet({dialect.text(str(path))})",
-                unit=card.unit.column,
-            )
-            for name, (path, card) in files.items()
+            name: RenderedTable(rows=f"read_parquet({dialect.text(path)})", unit=card.unit.column)
+            for path, (name, (_, card)) in zip(self._paths, files.items(), strict=True)
         }
         self._owner = 0
         self._database: duckdb.DuckDBPyConnection | None = None

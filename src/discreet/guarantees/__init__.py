@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         text,
         to_units,
     )
-    from discreet.guarantees.parameters import as_given, checked
+    from discreet.guarantees.parameters import Language, as_given, checked
     from discreet.guarantees.renyi import ORDERS, allowed_loss, pure_loss
     from discreet.guarantees.types import (
         ZCDP,
@@ -58,6 +58,7 @@ __all__ = [
     "CentralGuarantee",
     "ExactLike",
     "Guarantee",
+    "Language",
     "LocalDP",
     "Neighbours",
     "PopulationTerms",

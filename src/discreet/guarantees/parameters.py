@@ -1,7 +1,7 @@
 """What callers hand in is of the sort that a signature says, or refused in our words before anything is read.
 
-`checked` goes by annotations: texts, truth values, whole numbers, paths and functions. Numbers that must be exact,
-names and mappings have rules of their own, where they are read.
+`checked` goes by annotations: texts, languages, truth values, whole numbers, paths and functions. Numbers that must be
+exact, names and mappings have rules of their own, where they are read.
 """
 
 from __future__ import annotations
@@ -9,20 +9,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import shown
+from discreet.paths import as_path
 
-__all__ = ["as_given", "checked"]
+__all__ = ["Language", "as_given", "checked"]
+
+# What words are said in: "en" or "fr". `checked` refuses any other where a parameter is annotated with it.
+Language = str
+_LANGUAGES: Final = ("en", "fr")
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, called only with what its signature promises; a path may also come as text."""
+    """The function, called only with what its signature promises; what is annotated `AnyPath` arrives as a Path."""
     signature = inspect.signature(function)
     rules = {name: rule for name, item in signature.parameters.items() if (rule := _rule(str(item.annotation)))}
 
@@ -55,6 +59,12 @@ def _text(value: object, parameter: str) -> str:
     return value
 
 
+def _language(value: object, parameter: str) -> str:
+    if value not in _LANGUAGES:
+        raise ParameterInvalid(parameter=parameter, rule=f"must be {' or '.join(_LANGUAGES)}", given=as_given(value))
+    return str(value)
+
+
 def _truth(value: object, parameter: str) -> bool:
     # Whatever is not empty would count as true, "no" among it.
     if not isinstance(value, bool):
@@ -68,18 +78,10 @@ def _whole(value: object, parameter: str) -> int:
     return value
 
 
-def _path(value: object, parameter: str, rule: str = "must be the path of a file or folder") -> Path:
-    if not isinstance(value, str | Path) or not str(value):
-        raise ParameterInvalid(parameter=parameter, rule=rule, given=as_given(value))
-    if "\0" in str(value):
-        raise ParameterInvalid(parameter=parameter, rule="holds no NUL character", given=as_given(str(value)))
-    return Path(value)
-
-
-def _rows(value: object, parameter: str) -> Any:
+def _rows(value: Any, parameter: str) -> Any:
     if hasattr(value, "__arrow_c_stream__"):
         return value
-    return _path(value, parameter, "must be the path of a file, or a table of pandas, polars or Arrow")
+    return as_path(value, parameter, rule="must be the path of a file, or a table of pandas, polars or Arrow")
 
 
 def _function(value: object, parameter: str) -> Any:
@@ -88,17 +90,17 @@ def _function(value: object, parameter: str) -> Any:
     return value
 
 
-_RULES: Final[dict[str, Callable[[object, str], Any]]] = {
+_RULES: Final[dict[str, Callable[[Any, str], Any]]] = {
     "str": _text,
     "bool": _truth,
     "int": _whole,
-    "Path": _path,
-    "str | Path": _path,
-    "str | Path | Frame": _rows,
+    "Language": _language,
+    "AnyPath": as_path,
+    "AnyPath | Frame": _rows,
 }
 
 
-def _rule(annotation: str) -> Callable[[object, str], Any] | None:
+def _rule(annotation: str) -> Callable[[Any, str], Any] | None:
     sort = annotation.removesuffix(" | None")
     rule = _function if sort.startswith("Callable[") else _RULES.get(sort)
     if rule is None or sort == annotation:

@@ -11,12 +11,12 @@ depends on exact figures is for the custodian, and logged.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import CustodianOnly, ParameterInvalid
 from discreet.guarantees import ExactLike, as_given, checked
 from discreet.ledger import check_name, name_request
+from discreet.paths import AnyPath, as_path
 from discreet.session import Session, default_analyst
 from discreet.tables import Formed, TableRequest
 
@@ -74,7 +74,7 @@ class Laboratory:
         epsilon: ExactLike,
         method: str = "i",
         membership_public: bool = False,
-        pool: str | Path | None = None,
+        pool: AnyPath | None = None,
         pool_kind: str = "sub-population",
         analyst: str | None = None,
         request_id: str | None = None,
@@ -115,7 +115,7 @@ class Laboratory:
         epsilon: ExactLike = 1,
         gamma: ExactLike = "0.05",
         membership_public: bool = False,
-        pool: str | Path | None = None,
+        pool: AnyPath | None = None,
         pool_kind: str = "sub-population",
         analyst: str | None = None,
     ) -> Examination:
@@ -168,7 +168,7 @@ class Laboratory:
             progress=progress,
         )
 
-    def _pool(self, formed: Formed, file: str | Path | None, kind: str) -> Pool | None:
+    def _pool(self, formed: Formed, file: AnyPath | None, kind: str) -> Pool | None:
         from discreet.lab.bootstrap.observed_cells import outline
         from discreet.lab.bootstrap.pools import PoolKind, read_pool
 
@@ -178,7 +178,7 @@ class Laboratory:
         if file is None:
             return None
         plan = outline(formed).plan
-        return read_pool(Path(file), formed.card, plan, self._session.workspace, kind=PoolKind(kind))
+        return read_pool(as_path(file, "pool"), formed.card, plan, self._session.workspace, kind=PoolKind(kind))
 
 
 def _asker(analyst: str | None) -> str:

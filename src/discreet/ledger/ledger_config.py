@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from discreet.ledger.stores.store import Store
+from discreet.paths import as_path
 
 __all__ = ["LedgerConfig", "choose_store"]
 
@@ -28,6 +29,9 @@ class LedgerConfig:
     anchor_path: Path | None = None
 
     def __post_init__(self) -> None:
+        for name in ("key_path", "path", "anchor_path"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, as_path(given, name))  # text is taken too, and read as a path
         if not self.workspace_id:
             raise ValueError("a ledger names its workspace")
         needs = {"sqlite": self.path, "postgres": self.dsn_env}

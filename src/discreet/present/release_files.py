@@ -13,6 +13,7 @@ from typing import Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.files import check_path, replace_file
+from discreet.paths import AnyPath, as_path
 from discreet.results import Heading, Release
 
 __all__ = ["FORMATS", "check_output", "infer_format", "save", "text_parts"]
@@ -34,8 +35,9 @@ _BINARY: Final = frozenset({"xlsx", "parquet"})
 _NEEDED: Final = {"xlsx": ("xlsxwriter",), "sdmx-csv": ("pysdmx", "pandas")}
 
 
-def infer_format(path: Path) -> str:
+def infer_format(path: AnyPath) -> str:
     """The format that the end of a file's name stands for."""
+    path = as_path(path)
     name = path.name.lower()
     for suffix, format in _SUFFIXES.items():
         if name.endswith(suffix):
@@ -48,7 +50,7 @@ def infer_format(path: Path) -> str:
 
 
 def check_output(
-    path: Path | None, *, format: str, sizes: Sequence[int] = (), figures: int = 0, headings: Sequence[Heading] = ()
+    path: AnyPath | None, *, format: str, sizes: Sequence[int] = (), figures: int = 0, headings: Sequence[Heading] = ()
 ) -> None:
     """Say what would stop the file from being written, before anything is charged.
 
@@ -62,7 +64,7 @@ def check_output(
         if format in _BINARY:
             raise _file_needed(format)
     else:
-        check_path(path)
+        check_path(as_path(path))
     if format == "sdmx-csv":
         from discreet.present.formats.sdmx import require_codes
 
@@ -74,8 +76,9 @@ def check_output(
         check_size(figures=figures, columns=sizes[-1] + keys if keys > 1 else keys + 1)
 
 
-def save(release: Release, path: Path, *, format: str | None = None, language: str = "en") -> Path:
+def save(release: Release, path: AnyPath, *, format: str | None = None, language: str = "en") -> Path:
     """Write the whole file, or leave what was there."""
+    path = as_path(path)
     chosen = infer_format(path) if format is None else format
     check_output(path, format=chosen, headings=release.headings)
     if chosen == "xlsx":

@@ -15,7 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.guarantees import Guarantee
+from discreet.guarantees import Guarantee, Language, checked
+from discreet.paths import AnyPath
 from discreet.results.claims import Amount, Charged, Claim, Collected, Left, Settlement, Source
 from discreet.results.figures import Figure, Figures, Later, Margin, Quality, Statistic
 from discreet.results.headings import ALL, Heading, Shown
@@ -270,17 +271,20 @@ class Release:
 
     # --- for readers ------------------------------------------------------------------------------------------------
 
-    def labels(self, language: str = "en") -> dict[str, dict[str, str]]:
+    @checked
+    def labels(self, language: Language = "en") -> dict[str, dict[str, str]]:
         """Code to label for every key with categories."""
         return {heading.name: heading.labels(language) for heading in self.headings if heading.face.labels}
 
-    def to_dict(self, language: str = "en") -> dict[str, Any]:
+    @checked
+    def to_dict(self, language: Language = "en") -> dict[str, Any]:
         """Every field of the JSON form; docs/answers.md says what each means."""
         from discreet.present import describe
 
         return describe(self, language)
 
-    def to_arrow(self, language: str | None = None) -> pyarrow.Table:
+    @checked
+    def to_arrow(self, language: Language | None = None) -> pyarrow.Table:
         """Keys, values and the ends of their intervals as a table; what is promised is in its metadata.
 
         With a language, labels stand beside codes.
@@ -289,25 +293,29 @@ class Release:
 
         return to_arrow(self, language)
 
-    def to_pandas(self, language: str | None = None) -> pandas.DataFrame:
+    @checked
+    def to_pandas(self, language: Language | None = None) -> pandas.DataFrame:
         """The same as a data frame, with the same facts in `attrs`; needs the extra 'pandas'."""
         from discreet.present import to_pandas
 
         return to_pandas(self, language)
 
-    def to_polars(self, language: str | None = None) -> polars.DataFrame:
+    @checked
+    def to_polars(self, language: Language | None = None) -> polars.DataFrame:
         """The same as a polars data frame; needs the extra 'polars'."""
         from discreet.present import to_polars
 
         return to_polars(self, language)
 
-    def save(self, path: str | Path, *, format: str | None = None, language: str = "en") -> Path:
+    @checked
+    def save(self, path: AnyPath, *, format: str | None = None, language: Language = "en") -> Path:
         """Write a file: .xlsx, .html, .csv, .parquet, .json, .sdmx.csv or .svg by its name, unless `format` says it."""
         from discreet.present import save
 
-        return save(self, Path(path), format=format, language=language)
+        return save(self, path, format=format, language=language)
 
-    def plot(self, language: str = "en") -> Any:
+    @checked
+    def plot(self, language: Language = "en") -> Any:
         """The figures as bars with their intervals: an SVG that notebooks show."""
         from discreet.present import plot
 

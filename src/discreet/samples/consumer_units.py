@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.files import write_whole
+from discreet.paths import AnyPath
 from discreet.present import csv_columns
 from discreet.samples.destination import check_seed, claim
 
@@ -53,7 +54,7 @@ _EXPENDITURE_SPREAD: Final = 0.72
 _HIGHEST_OVER_MEAN: Final = 8
 
 
-def write_ce(directory: Path, *, seed: int = 1, overwrite: bool = False) -> tuple[Path, Path]:
+def write_ce(directory: AnyPath, *, seed: int = 1, overwrite: bool = False) -> tuple[Path, Path]:
     """Write the 994 consumer units drawn from `seed` into the directory; return the paths of data and card.
 
     The same seed and library versions give the same bytes. PathInvalid when a file of that name exists, unless

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from discreet.errors import PathInvalid, UsageError
+from discreet.paths import AnyPath, as_path
 
 __all__ = ["FEWEST", "MOST", "check_request", "check_seed", "claim"]
 
@@ -35,8 +36,9 @@ def check_seed(seed: int) -> None:
         )
 
 
-def claim(directory: Path, names: tuple[str, str], *, overwrite: bool) -> tuple[Path, Path]:
+def claim(directory: AnyPath, names: tuple[str, str], *, overwrite: bool) -> tuple[Path, Path]:
     """The paths of the two files, in a directory that exists from now on. PathInvalid if one is taken."""
+    directory = as_path(directory, "directory")
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -47,7 +49,8 @@ def claim(directory: Path, names: tuple[str, str], *, overwrite: bool) -> tuple[
     for path in paths:
         if path.exists() and not overwrite:
             raise PathInvalid(
-                f"{path} exists, and a sample overwrites nothing unasked. Name another folder, or ask to overwrite.",
+                f"{path} exists, and a sample replaces no file unless asked to. Name another folder, or add "
+                "--overwrite (in Python: overwrite=True).",
                 file=str(path),
             )
     return paths

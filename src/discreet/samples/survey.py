@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.files import staged_file, write_whole
+from discreet.paths import AnyPath
 from discreet.samples.destination import check_request, claim
 from discreet.sources import arrow_of
 
@@ -20,7 +21,7 @@ __all__ = ["FULL", "write_survey"]
 FULL: Final = 113_290
 
 
-def write_survey(directory: Path, *, rows: int = FULL, seed: int = 1, overwrite: bool = False) -> tuple[Path, Path]:
+def write_survey(directory: AnyPath, *, rows: int = FULL, seed: int = 1, overwrite: bool = False) -> tuple[Path, Path]:
     """Write the survey of `rows` people drawn from `seed` into the directory; return its two paths.
 
     The same rows, seed and library versions give the same bytes. UsageError when rows are not within 1,000 to

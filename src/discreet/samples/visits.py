@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.files import staged_file, write_whole
+from discreet.paths import AnyPath
 from discreet.samples.destination import check_request, claim
 from discreet.samples.survey import FULL
 
@@ -34,7 +35,9 @@ _CLINICS: Final = (
 )
 
 
-def write_visits(directory: Path, *, people: int = FULL, seed: int = 1, overwrite: bool = False) -> tuple[Path, Path]:
+def write_visits(
+    directory: AnyPath, *, people: int = FULL, seed: int = 1, overwrite: bool = False
+) -> tuple[Path, Path]:
     """Write the visits of the survey of `people` people drawn from `seed`; return the paths of data and card.
 
     The same people, seed and library versions give the same bytes. UsageError when people are not within

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from discreet.errors import FileRefused, nearest
+from discreet.paths import AnyPath, as_path
 
 __all__ = ["FORMATS", "DataSource", "FileLimits", "VariableNotes", "choose_columns", "clean_name", "open_source"]
 
@@ -82,9 +83,10 @@ def clean_name(name: str) -> str:
 
 
 def open_source(
-    file: Path, *, encoding: str | None = None, delimiter: str | None = None, limits: FileLimits | None = None
+    file: AnyPath, *, encoding: str | None = None, delimiter: str | None = None, limits: FileLimits | None = None
 ) -> DataSource:
     """The file as a source, chosen by its name; FileRefused when the format is unknown or a limit breaks."""
+    file = as_path(file, "file")
     limits = limits or FileLimits()
     name = file.name.lower()
     if not file.is_file():

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PublicColumn,
         PublicTable,
         add_public_file,
+        add_public_rows,
         list_public_tables,
         read_public_table,
     )
@@ -52,6 +53,7 @@ __all__ = [
     "WorkspaceSettings",
     "add_file",
     "add_public_file",
+    "add_public_rows",
     "add_rows",
     "check_presence",
     "count_on",

@@ -29,7 +29,7 @@ from typing import Any, Final
 from discreet.cards import Card, read_card
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 from discreet.files import sync, write_whole
-from discreet.paths import read_regular
+from discreet.paths import AnyPath, as_path, read_regular
 from discreet.workspace.row_source import RowSource, read_row_source
 
 __all__ = [
@@ -77,9 +77,9 @@ class WorkspaceSettings:
     """What `init` may set. Paths left out get their place under the user's state folder."""
 
     ledger: LedgerSettings = field(default_factory=LedgerSettings)
-    key: Path | None = None
-    anchor: Path | None = None
-    roots: tuple[Path, ...] = ()
+    key: AnyPath | None = None
+    anchor: AnyPath | None = None
+    roots: tuple[AnyPath, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,9 @@ class Workspace:
     roots: tuple[Path, ...] = ()
 
     @classmethod
-    def create(cls, path: Path, *, settings: WorkspaceSettings | None = None) -> Workspace:
+    def create(cls, path: AnyPath, *, settings: WorkspaceSettings | None = None) -> Workspace:
         """Make a workspace in an absent or empty folder."""
+        path = as_path(path, "workspace")
         settings = settings or WorkspaceSettings()
         if (path / _SETTINGS).exists():
             raise Refused(f"'{path}' is a workspace already; nothing was changed.", path=str(path))
@@ -120,10 +121,10 @@ class Workspace:
             path=path.resolve(),
             id=identity,
             ledger=settings.ledger,
-            key=(settings.key or keys / f"{identity}.key").absolute(),
-            anchor=(settings.anchor or keys / f"{identity}.anchor").absolute(),
+            key=_choose(settings.key, keys / f"{identity}.key", "key"),
+            anchor=_choose(settings.anchor, keys / f"{identity}.anchor", "anchor"),
             salt=secrets.token_hex(16),
-            roots=tuple(root.resolve() for root in settings.roots),
+            roots=tuple(as_path(root, "root").resolve() for root in settings.roots),
         )
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -136,8 +137,9 @@ class Workspace:
         return workspace
 
     @classmethod
-    def open(cls, path: Path) -> Workspace:
+    def open(cls, path: AnyPath) -> Workspace:
         """The workspace in a folder, or WorkspaceMissing."""
+        path = as_path(path, "workspace")
         try:
             found = json.loads(read_regular(path / _SETTINGS))
         except (FileNotFoundError, NotADirectoryError):
@@ -150,9 +152,9 @@ class Workspace:
             ) from None
         return cls._from_json(path.resolve(), found)
 
-    def settle_anchor(self, path: Path) -> None:
+    def settle_anchor(self, path: AnyPath) -> None:
         """From now on the ledger's anchor is in `path`."""
-        write_whole(self.path / _SETTINGS, replace(self, anchor=path)._to_json())
+        write_whole(self.path / _SETTINGS, replace(self, anchor=as_path(path, "anchor"))._to_json())
 
     def datasets(self) -> tuple[Dataset, ...]:
         """Every dataset in its current version, by name."""
@@ -200,9 +202,9 @@ class Workspace:
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.with_suffix(".lock").unlink(missing_ok=True)
 
-    def publish(self, name: str, staged: Path, *, give: GiveVersion) -> Dataset:
+    def publish(self, name: str, staged: AnyPath, *, give: GiveVersion) -> Dataset:
         """Make a staged folder the next version, whose number `give` says. Until the last step the old one stays."""
-        return self._version(name, _advance(self._datasets / name, staged, give=give))
+        return self._version(name, _advance(self._datasets / name, as_path(staged), give=give))
 
     def models(self, dataset: str) -> tuple[str, ...]:
         """The names of a dataset's trained generators."""
@@ -216,12 +218,12 @@ class Workspace:
             raise Refused(f"the current version of model '{name}' cannot be read; train it again.", model=name)
         return home / f"v{version}"
 
-    def publish_model(self, dataset: str, name: str, staged: Path) -> Path:
+    def publish_model(self, dataset: str, name: str, staged: AnyPath) -> Path:
         """Make a staged folder the trained generator of that name. Until the last step the old one stays."""
         home = self.path / "models" / dataset / name
         for folder in (home.parent.parent, home.parent):
             folder.mkdir(mode=0o700, exist_ok=True)
-        return home / f"v{_advance(home, staged, keep=False)}"
+        return home / f"v{_advance(home, as_path(staged), keep=False)}"
 
     def public_names(self) -> tuple[str, ...]:
         """The public tables that may be joined with, by name."""
@@ -314,12 +316,16 @@ class Workspace:
             raise Refused(f"'{_SETTINGS}' in '{path}' is damaged; restore it from a copy.", path=str(path)) from None
 
 
-def find_workspace(option: Path | None) -> Path:
+def find_workspace(option: AnyPath | None) -> Path:
     """The folder meant: the option, else DISCREET_WORKSPACE, else the current folder."""
     if option is not None:
-        return option
+        return as_path(option, "workspace")
     named = os.environ.get("DISCREET_WORKSPACE")
     return Path(named) if named else Path()
+
+
+def _choose(named: AnyPath | None, usual: Path, parameter: str) -> Path:
+    return (usual if named is None else as_path(named, parameter)).absolute()
 
 
 def _current_names(folder: Path) -> tuple[str, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from discreet.cards import Card
 from discreet.errors import Refused
 from discreet.files import write_whole
-from discreet.paths import allowed_roots, resolve_inside
+from discreet.paths import AnyPath, allowed_roots, as_path, resolve_inside
 from discreet.sources import DataSource, FileLimits, open_source
 from discreet.workspace.folder import Dataset, GiveVersion, Workspace, count_on
 
@@ -17,7 +16,7 @@ __all__ = ["add_file", "add_rows", "check_presence"]
 
 def add_file(
     workspace: Workspace,
-    file: Path,
+    file: AnyPath,
     card: Card,
     *,
     replace: bool,
@@ -28,6 +27,7 @@ def add_file(
     progress: Callable[[int], None] | None = None,
 ) -> Dataset:
     """Prepare the file as its card says and make it the dataset's current version, as `add_rows` does."""
+    file = as_path(file, "file")
     real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
     source = open_source(real, encoding=encoding, delimiter=delimiter, limits=limits)
     return add_rows(workspace, source, card, replace=replace, give=give, progress=progress)

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-from discreet.paths import read_regular
+from discreet.paths import AnyPath, as_path, read_regular
 
 __all__ = ["ColumnReport", "GroupReport", "Report", "WeightReport", "read_report"]
 
@@ -76,9 +75,9 @@ class Report:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
 
 
-def read_report(path: Path) -> Report:
+def read_report(path: AnyPath) -> Report:
     """The report beside a prepared dataset."""
-    found = json.loads(read_regular(path))
+    found = json.loads(read_regular(as_path(path)))
     weight = found.pop("weight")
     return Report(
         **{

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import Card, Column, WeightRule, canonical_code
 from discreet.guarantees import text as plain_text
+from discreet.paths import AnyPath, as_path
 from discreet.sources import DataSource, arrow_of, choose_columns
 from discreet.workspace.ingest_report import ColumnReport, GroupReport, Report, WeightReport
 from discreet.workspace.preparation_sql import (
@@ -53,7 +54,7 @@ Progress = Callable[[int], None]
 
 
 def prepare(
-    source: DataSource, card: Card, *, salt: str, data: Path, work: Path, progress: Progress | None = None
+    source: DataSource, card: Card, *, salt: str, data: AnyPath, work: AnyPath, progress: Progress | None = None
 ) -> Report:
     """Write the prepared file to `data`, using the folder `work` for what does not fit in memory."""
     import duckdb
@@ -61,13 +62,13 @@ def prepare(
     names = tuple(column.source for column in card.columns if column.type != "row")
     unused = choose_columns(source, names)
     stream = _Stream(source, names, progress)
-    connection = _connect(work, card)
+    connection = _connect(as_path(work, "work"), card)
     try:
         _stage(connection, card, stream)
         counts = _count_units(connection, card)
         _refuse_unfit(source, counts, stream.rows)
         report = _report(connection, card, counts, unused)
-        _write(connection, card, counts, salt=salt, data=data)
+        _write(connection, card, counts, salt=salt, data=as_path(data, "data"))
     except duckdb.OutOfMemoryException:
         raise source.refusal(
             f"takes more than {_memory_mb(card):,} MB of memory to prepare. Describe fewer columns in the card"

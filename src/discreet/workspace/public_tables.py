@@ -1,7 +1,7 @@
 """Public tables: small files that hold nothing confidential, to join with on a unique key.
 
 Names of regions, populations, groupings. As every value is public, types, ranges and categories are read from the
-values (publicsource.py), and messages may name them. Stored as JSON in whole steps and positions, like prepared rows.
+values (public_file.py), and messages may name them. Stored as JSON in whole steps and positions, like prepared rows.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import LARGEST_UNITS, ColumnKind, canonical_code, is_reserved, is_well_named
 from discreet.errors import Refused, UnknownName, UsageError
 from discreet.guarantees import text as plain_text
-from discreet.paths import read_regular
+from discreet.paths import AnyPath, as_path, read_regular
 
 if TYPE_CHECKING:
+    from discreet.sources import DataSource
     from discreet.workspace.folder import Workspace
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "PublicTable",
     "PublicValue",
     "add_public_file",
+    "add_public_rows",
     "describe_column",
     "list_public_tables",
     "read_public_table",
@@ -173,7 +174,7 @@ def describe_column(
 
 def add_public_file(
     workspace: Workspace,
-    file: Path,
+    file: AnyPath,
     *,
     key: str,
     name: str | None = None,
@@ -182,29 +183,32 @@ def add_public_file(
     delimiter: str | None = None,
 ) -> PublicTable:
     """Read a file as a public table and store it as the next version. The name is the file's when none is given."""
-    from dataclasses import replace as changed
-
     from discreet.paths import allowed_roots, resolve_inside
     from discreet.sources import open_source
-    from discreet.workspace.public_file import read_public_file
 
-    called = _table_name(file, name)
-    if called in workspace.names():
-        raise Refused(
-            f"'{called}' is a dataset of this workspace, and a public table cannot share its name. "
-            "Choose another one with --name.",
-            table=called,
-        )
+    file = as_path(file, "file")
+    called = _check_table_name(workspace, file.name.split(".")[0].lower() if name is None else name)
     real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
     source = open_source(real, encoding=encoding, delimiter=delimiter)
-    table = read_public_file(source, name=called, key=key)
+    return add_public_rows(workspace, source, key=key, name=called, replace=replace)
+
+
+def add_public_rows(
+    workspace: Workspace, source: DataSource, *, key: str, name: str, replace: bool = False
+) -> PublicTable:
+    """Read what a source holds as a public table and store it as the next version."""
+    from dataclasses import replace as changed
+
+    from discreet.workspace.public_file import read_public_file
+
+    table = read_public_file(source, name=_check_table_name(workspace, name), key=key)
     try:
-        version = workspace.publish_public(called, table.to_json(), replace=replace)
+        version = workspace.publish_public(name, table.to_json(), replace=replace)
     except OSError as error:
         raise Refused(
-            f"public table '{called}' could not be stored: {error.strerror or 'the system refused'}. "
+            f"public table '{name}' could not be stored: {error.strerror or 'the system refused'}. "
             "Nothing was changed.",
-            table=called,
+            table=name,
         ) from None
     return changed(table, version=version)
 
@@ -261,13 +265,18 @@ def _check_values(column: PublicColumn, values: Sequence[int | None]) -> None:
             raise ValueError(f"column '{column.name}' holds a value outside its range")
 
 
-def _table_name(file: Path, name: str | None) -> str:
-    called = file.name.split(".")[0].lower() if name is None else name
-    if not _NAME.fullmatch(called):
+def _check_table_name(workspace: Workspace, name: str) -> str:
+    if not _NAME.fullmatch(name):
         raise UsageError(
             "the name of a public table is a lower-case letter, then letters, digits or _, at most 63; "
-            f"received '{called[:40]}'. Choose one with --name.",
+            f"received '{name[:40]}'. Choose one with --name.",
             parameter="name",
-            given=called[:40],
+            given=name[:40],
         )
-    return called
+    if name in workspace.names():
+        raise Refused(
+            f"'{name}' is a dataset of this workspace, and a public table cannot share its name. "
+            "Choose another one with --name.",
+            table=name,
+        )
+    return name

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.errors import Refused, UsageError
-from discreet.paths import read_regular
+from discreet.paths import AnyPath, read_regular
 
 __all__ = ["ENGINES", "RowSource", "read_row_source"]
 
@@ -48,7 +48,7 @@ class RowSource:
     """
 
     engine: str
-    path: Path | None = None
+    path: AnyPath | None = None
     dsn_env: str | None = None
     remote: str | None = None
     table: str | None = None

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import discreet
 from discreet.cards.card import Card
 from discreet.engines.engine import Engine, Measured
 from discreet.engines.engine_choice import engine_for
@@ -19,7 +20,7 @@ from discreet.release.ask_reader import read_ask
 from discreet.release.pipeline import OpenEngine
 from discreet.release.question import answer
 from discreet.release.stored_answer import Answer, interval_level
-from discreet.session import Session, default_analyst, open_session
+from discreet.session import Session, default_analyst
 from discreet.sql.algebra import Plan, scans
 from discreet.sql.reader.questions import read_statement
 from discreet.workspace.folder import Dataset
@@ -161,7 +162,7 @@ def make_house(folder: Path, cards: Mapping[str, tuple[str, str]]) -> Session:
                 (folder / f"{name}.yaml").write_text(card, encoding="utf-8")
                 session.add(folder / f"{name}.csv", confirm=lambda _: True)
 
-    return open_session(fill(folder, repr(cards), make))
+    return discreet.open(fill(folder, repr(cards), make))
 
 
 def people(count: int = UNITS) -> str:

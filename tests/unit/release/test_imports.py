@@ -95,7 +95,7 @@ for what, code in json.loads(sys.argv[1]).items():
     child = os.fork()
     if not child:
         try:
-            with discreet.session.open_session("w") as house:
+            with discreet.open("w") as house:
                 eval(code)
             assert not missed, missed
             os._exit(0)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import BootstrapDP, LocalDP
 from discreet.results import (
     Amount,
@@ -83,6 +87,16 @@ def test_labels_tell_a_key_summed_over_from_one_without_a_value() -> None:
     assert table.label(table.cells[0], 0, "fr") == "(sans valeur)"
     assert table.label(table.margins[0], 0, "fr") == "Ensemble"
     assert table.labels("fr") == {"a": {"a0": "x (fr)"}}
+
+
+@pytest.mark.parametrize("wrong", ["de", "", "FR", "en-CA", 5])
+def test_other_languages_are_refused(wrong: Any, tmp_path: Path) -> None:
+    table = make_table({"a": ["x"]}, lambda _: 1)
+    save = partial(table.save, tmp_path / "x.html")
+    for call in (table.labels, table.to_dict, table.to_arrow, table.to_pandas, table.to_polars, table.plot, save):
+        with pytest.raises(ParameterInvalid, match="language must be en or fr; received"):
+            call(language=wrong)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_rows_alone_are_rows() -> None:

@@ -85,7 +85,7 @@ def test_seeds_out_of_range_are_refused(tmp_path: Path, seed: int) -> None:
 def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     kept = tmp_path / "survey.yaml"
     kept.write_text("mine", encoding="utf-8")
-    with pytest.raises(PathInvalid, match=r"survey\.yaml exists"):
+    with pytest.raises(PathInvalid, match=r"survey\.yaml exists, .* --overwrite \(in Python: overwrite=True\)"):
         write_survey(tmp_path, rows=1_000)
     assert [path.name for path in tmp_path.iterdir()] == ["survey.yaml"]
     assert kept.read_text(encoding="utf-8") == "mine"

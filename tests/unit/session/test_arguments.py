@@ -58,7 +58,7 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
             "file": [*NOTHING, *NOT_A_PATH, "absent.csv"],
             "card": NOT_A_PATH,
             "replace": NOT_A_TRUTH,
-            "confirm": [None, *NOT_A_FUNCTION],
+            "confirm": NOT_A_FUNCTION,
             "encoding": [*NOT_TEXT, "klingon"],
             "delimiter": [*NOT_TEXT, "x"],
             "progress": NOT_A_FUNCTION,
@@ -161,11 +161,11 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
     "public_table": ({"name": "towns"}, {"name": [*NOTHING, *NOT_TEXT, ""]}),
     "describe": (
         {"dataset": "people"},
-        {"dataset": [*NOTHING, *NOT_TEXT, ""], "language": [*NOTHING, *NOT_TEXT]},
+        {"dataset": [*NOTHING, *NOT_TEXT, ""], "language": [*NOTHING, *NOT_TEXT, "", "de", "FR"]},
     ),
     "budget": ({"population": "all"}, {"population": [*NOTHING, *NOT_TEXT, ""]}),
 }
-TAKE_NOTHING = {"close", "open_engine", "tables", "datasets", "public_tables", "populations"}
+TAKE_NOTHING = {"close", "open_engine", "workspace", "ledger", "tables", "datasets", "public_tables", "populations"}
 CASES = [(method, name) for method, (_, wrong) in METHODS.items() for name in wrong]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import discreet
 from discreet.errors import FileRefused, ParameterInvalid, PopulationConflict
+from discreet.workspace import PublicTable
 
 CARD = """
 dataset: people
@@ -110,9 +111,10 @@ def test_values_of_other_types_are_read_as_in_files(office: discreet.Session) ->
     ],
 )
 def test_what_is_no_such_table_is_refused(office: discreet.Session, columns: dict[str, Any], says: str) -> None:
-    with office, pytest.raises(FileRefused, match=says):
-        office.add(pa.table(columns), card="people.yaml")
-    assert not list((office.workspace.path / "datasets").glob("*"))
+    with office:
+        with pytest.raises(FileRefused, match=says):
+            office.add(pa.table(columns), card="people.yaml")
+        assert not list((office.workspace.path / "datasets").glob("*"))
 
 
 def test_a_column_of_mixed_values_is_refused(office: discreet.Session) -> None:
@@ -148,3 +150,76 @@ def test_the_first_population_is_taken_and_the_second_confirmed(office: discreet
         office.add(pa.table(COLUMNS), card="others.yaml", confirm=lambda _: True)
     with discreet.create("second") as second, pytest.raises(PopulationConflict, match="has a population of this name"):
         second.add("people.parquet")
+
+
+TOWNS: dict[str, list[Any]] = {
+    "town": ["A", "B", "01"],
+    "size": [1.5, None, 20.25],
+    "people": [5, 7, 9],
+    "part": ["north", None, "north"],
+}
+
+
+def _part(columns: dict[str, list[Any]]) -> Any:
+    return _pandas(columns).astype({"part": "category"})
+
+
+def _town(columns: dict[str, list[Any]]) -> Any:
+    return _pandas(columns).set_index("town")
+
+
+def _by_column(table: PublicTable) -> dict[str, tuple[object, ...]]:
+    """An index comes after the columns, so their order is not looked at."""
+    return {column.name: (column, *table.values(column.name)) for column in table.columns}
+
+
+@pytest.mark.parametrize("make", [_pandas, _part, _town, _polars, pa.table, _chunks, _reader])
+def test_a_public_frame_gives_the_table_that_its_files_give(
+    office: discreet.Session, make: Callable[[dict[str, list[Any]]], Any], tmp_path: Path
+) -> None:
+    pq.write_table(pa.table(TOWNS), tmp_path / "parquet_towns.parquet")
+    lines = ["town,size,people,part", "A,1.5,5,north", "B,,7,", "01,20.25,9,north"]
+    (tmp_path / "csv_towns.csv").write_text("\n".join(lines), encoding="utf-8")
+    with office:
+        files = [office.add_public_table(name, key="town") for name in ("parquet_towns.parquet", "csv_towns.csv")]
+        table = office.add_public_table(make(TOWNS), key="town", name="towns")
+        assert [_by_column(file) for file in files] == [_by_column(table)] * 2
+        assert {file.key for file in files} == {table.key}
+        assert office.public_table("towns") == table
+        assert office.add_public_table(make(TOWNS), key="town", name="towns", replace=True).version == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({**TOWNS, "town": ["A", "A", "B"]}, "has the key 'A' in rows 1 and 2"),
+        ({**TOWNS, "town": ["A", None, "B"]}, "has no key 'town' in row 2"),
+        ({**TOWNS, "part": [[1]] * 3}, "nested column, 'part'"),
+        ({name: [] for name in TOWNS}, "has no rows"),
+        ({name: values * 7_000 for name, values in TOWNS.items()}, "more rows than the 20,000"),
+    ],
+)
+def test_a_public_frame_keeps_the_rules_of_files(
+    office: discreet.Session, columns: dict[str, list[Any]], says: str
+) -> None:
+    with office:
+        with pytest.raises(FileRefused, match=says):
+            office.add_public_table(pa.table(columns), key="town", name="towns")
+        assert office.public_tables() == ()
+
+
+def test_a_public_frame_is_named_and_is_no_text(office: discreet.Session) -> None:
+    frame = pa.table(TOWNS)
+    with office:
+        office.add("people.parquet")
+        with pytest.raises(ParameterInvalid, match="name must be given for a table in memory"):
+            office.add_public_table(frame, key="town")
+        with pytest.raises(ParameterInvalid, match="delimiter is for files of text"):
+            office.add_public_table(frame, key="town", name="towns", delimiter=";")
+        with pytest.raises(ParameterInvalid, match="a table of pandas, polars or Arrow"):
+            office.add_public_table(TOWNS, key="town", name="towns")  # type: ignore[arg-type]
+        with pytest.raises(discreet.Refused, match="is a dataset of this workspace"):
+            office.add_public_table(frame, key="town", name="people")
+        with pytest.raises(discreet.UnknownName, match="Did you mean 'town'"):
+            office.add_public_table(frame, key="twon", name="towns")
+        assert office.public_tables() == ()

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import discreet
 from discreet.errors import PathInvalid, PopulationConflict
-from discreet.session import Session, open_session
+from discreet.session import Session
 from discreet.workspace.populations import NewPopulation, find_elsewhere
 
 CARD = """
@@ -42,13 +43,13 @@ def add(folder: Path, name: str, *, population: str = "residents", answer: bool 
         asked.append(new)
         return answer
 
-    with open_session(folder / name) if (folder / name).exists() else Session.create(folder / name) as session:
+    with discreet.open(folder / name) if (folder / name).exists() else Session.create(folder / name) as session:
         session.add(folder / "people.csv", replace=bool(session.datasets()), confirm=confirm)
     return asked
 
 
 def note_of(folder: Path, name: str) -> Path:
-    with open_session(folder / name) as session:
+    with discreet.open(folder / name) as session:
         return session.workspace.key.with_name(f"{session.workspace.id}.populations")
 
 
@@ -82,7 +83,7 @@ def test_a_second_workspace_is_asked_about_the_same_name(keys: Path, tmp_path: P
         add(tmp_path, "two", answer=False)
     for words in (f"'{tmp_path / 'one'}'", "epsilon 2;", "add up", "to that workspace", "--yes"):
         assert words in refused.value.message
-    with open_session(tmp_path / "two") as session:
+    with discreet.open(tmp_path / "two") as session:
         assert session.populations() == ()
         assert not note_of(tmp_path, "two").exists()
     [asked] = add(tmp_path, "two")
@@ -128,7 +129,7 @@ def test_a_workspace_made_earlier_tells_of_itself_when_it_next_adds(keys: Path, 
 def test_changed_terms_are_told(keys: Path, tmp_path: Path) -> None:
     add(tmp_path, "one")
     (tmp_path / "people.yaml").write_text(CARD.replace("epsilon: 2", "epsilon: 5"), encoding="utf-8")
-    with open_session(tmp_path / "one") as session:
+    with discreet.open(tmp_path / "one") as session:
         session.change_population(tmp_path / "people.yaml", custodian=True)
     assert add(tmp_path, "two")[0].elsewhere[0].budget == "epsilon 5; per analyst epsilon 5"
 
@@ -219,7 +220,7 @@ def test_a_population_does_not_begin_untold(keys: Path, tmp_path: Path, monkeypa
     add(tmp_path, "one")  # its population began before
     with pytest.raises(PathInvalid, match="tells other workspaces"):
         add(tmp_path, "two", population="others")
-    with open_session(tmp_path / "two") as session:
+    with discreet.open(tmp_path / "two") as session:
         assert (session.populations(), session.datasets()) == ((), ())
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -51,6 +54,60 @@ def test_help_begins_with_an_example() -> None:
     described = discreet.__doc__ or ""
     for name in ("create", "open", "query", "Release", "DiscreetError"):
         assert name in described
+
+
+def test_help_reads_well() -> None:
+    shown = pydoc.plain(pydoc.render_doc(discreet))
+    assert re.search(r"^    create\(path: ", shown, re.MULTILINE)
+    assert re.search(r"^    open\(path: ", shown, re.MULTILINE)
+    assert "_session(" not in shown
+    assert " at 0x" not in shown
+
+
+def test_a_session_says_where_it_is_and_for_whom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
+    monkeypatch.setenv("DISCREET_ANALYST", "ana")
+    with discreet.create(tmp_path / "office") as office:
+        assert repr(office) == f"<Session of '{tmp_path / 'office'}', analyst 'ana'>"
+    assert repr(office) == f"<Session of '{tmp_path / 'office'}', analyst 'ana', closed>"
+
+
+CALLS: dict[str, Callable[[discreet.Session], object]] = {
+    "query": lambda office: office.query("SELECT COUNT(*) FROM people", epsilon="1"),
+    "explain": lambda office: office.explain("SELECT COUNT(*) FROM people", epsilon="1"),
+    "tables": lambda office: office.tables,
+    "add": lambda office: office.add("people.csv"),
+    "add_public_table": lambda office: office.add_public_table("towns.csv", key="town"),
+    "add_analyst": lambda office: office.add_analyst("bob"),
+    "budget": lambda office: office.budget("all"),
+    "datasets": lambda office: office.datasets(),
+    "public_tables": lambda office: office.public_tables(),
+    "populations": lambda office: office.populations(),
+    "verify": lambda office: office.verify(),
+    "open_engine": lambda office: office.open_engine({}),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_closed_session_answers_nothing(
+    call: Callable[[discreet.Session], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISCREET_KEYS", str(tmp_path / "keys"))
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("pid\n1\n", encoding="utf-8")
+    Path("towns.csv").write_text("town,name\n1,N\n", encoding="utf-8")
+    Path("people.yaml").write_text(
+        "dataset: people\npopulation: all\nunit: {column: pid, rows: 1}\nneighbours: add-remove\n"
+        "budget: {epsilon: 1}\ncolumns:\n  pid: {kind: id, type: integer}\n",
+        encoding="utf-8",
+    )
+    office = discreet.create("office")
+    office.close()
+    office.close()  # twice is once
+    with pytest.raises(discreet.Refused, match=r"is closed\. Open the workspace again with discreet\.open"):
+        call(office)
+    with discreet.open("office") as again:
+        assert (again.datasets(), again.public_tables(), again.populations()) == ((), (), ())
 
 
 def test_create_makes_a_workspace_that_open_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import discreet
 from discreet.release.measurement.noisy_measures import Noisy, draw
 from discreet.results import Release
-from discreet.session import Session, open_session
+from discreet.session import Session
 from discreet.sql.algebra import Plan
 from discreet.tables.asked_table import AskedTable
 from discreet.tables.request import TableRequest, table_request
@@ -98,7 +99,7 @@ def open_office(folder: Path, card: str = CARD, people: Sequence[dict[str, Any]]
             session.add_public_table(folder / "regions.csv", key="region")
             session.add_public_table(folder / "towns.csv", key="town")
 
-    with open_session(fill(folder, card + rows, make)) as session:
+    with discreet.open(fill(folder, card + rows, make)) as session:
         yield Office(session)
 
 

@@ -79,14 +79,20 @@ def train_model(
     who: str,
     name: str = DEFAULT_NAME,
     replace: bool = False,
+    announce: Callable[[], None] | None = None,
     progress: Callable[[Epoch], None] | None = None,
 ) -> Shelved:
-    """Train on the rows and keep the model in the workspace. It is unproven, and so is all that it generates."""
+    """Train on the rows and keep the model in the workspace. It is unproven, and so is all that it generates.
+
+    `announce` is called once nothing stands in the way, just before the look at the rows is logged.
+    """
     found = workspace.dataset(dataset)
     check_rows_here(found)
     check_replacing(found, workspace, name=name, replace=replace)
     from discreet.lab.generator.training import train  # absent, it must be told before the look is logged
 
+    if announce is not None:
+        announce()
     ledger.record_view(f"training of model {name} on {found.name} version {found.version}", who=who)
     return shelve(workspace, found, train(read_rows(found), settings, progress=progress), name=name)
 

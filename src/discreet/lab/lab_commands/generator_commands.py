@@ -118,7 +118,6 @@ def train(
         return
     session.workspace.dataset(dataset)
     settings = Settings(epochs=300 if epochs is None else epochs, patience=patience, seed=seed)
-    show_banner()
     try:
         with show_training() as phrase:
             model = train_model(
@@ -129,6 +128,7 @@ def train(
                 who=who,
                 name=name,
                 replace=replace,
+                announce=show_banner,
                 progress=phrase,
             )
     except KeyboardInterrupt:

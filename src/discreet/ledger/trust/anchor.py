@@ -18,7 +18,7 @@ from typing import Final
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable
 from discreet.ledger.trust.seal import Seal
-from discreet.paths import open_descriptor, read_regular
+from discreet.paths import AnyPath, as_path, open_descriptor, read_regular
 
 __all__ = ["Anchor", "AnchorLine", "HeldAnchor", "complete"]
 
@@ -69,8 +69,8 @@ class HeldAnchor:
 class Anchor:
     """The file in which heads are anchored."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: AnyPath) -> None:
+        self.path = as_path(path, "anchor")
 
     def create(self, line: AnchorLine) -> None:
         """Start the file; refuse one that is there, because it speaks of a ledger that should exist."""

@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable, Refused
+from discreet.files import check_path
 from discreet.guarantees import text
 from discreet.ledger.book import Book
 from discreet.ledger.events import EventKind
@@ -26,6 +27,7 @@ from discreet.ledger.trust.anchor import Anchor, AnchorLine, HeldAnchor
 from discreet.ledger.trust.seal import Seal, next_key
 from discreet.ledger.trust.verification import verify_chain
 from discreet.ledger.workspace_ledger import Ledger, open_ledger
+from discreet.paths import AnyPath, as_path
 
 __all__ = ["Restoration", "backup_ledger", "migrate_ledger", "replace_anchor", "replace_ledger_key", "restore_ledger"]
 
@@ -51,22 +53,25 @@ class Restoration:
         return {"events": self.events, "lost": self.lost, "wrote_off_everything": self.everything, "populations": left}
 
 
-def backup_ledger(config: LedgerConfig, file: Path) -> int:
+def backup_ledger(config: LedgerConfig, file: AnyPath) -> int:
     """Write the ledger as it stands at one moment into a file that must not be there; how many events it has."""
+    file = as_path(file, "backup")
     if file.exists():
         raise Refused(f"'{file}' is there already; a backup never replaces a file. Choose another name.")
+    check_path(file)
     with closing(choose_store(config)) as store, store.reading() as transaction:
         verify_chain(transaction, Seal(path=config.key_path, workspace_id=config.workspace_id))
         SqliteStore(file).copy_from(transaction)
         return transaction.head().sequence
 
 
-def restore_ledger(config: LedgerConfig, file: Path, *, who: str) -> Restoration:
+def restore_ledger(config: LedgerConfig, file: AnyPath, *, who: str) -> Restoration:
     """Put a backup in the place of a ledger that is lost or damaged, with all that was spent since written off.
 
     Refused where the ledger in place holds, and where the backup does not verify under the key. Without its anchor
     nobody knows what was spent: then all of every budget is written off, and a new anchor is begun.
     """
+    file = as_path(file, "backup")
     if not file.is_file():
         raise Refused(f"'{file}' is not a file. Name a backup that 'discreet ledger backup' made.")
     seal = Seal(path=config.key_path, workspace_id=config.workspace_id)
@@ -159,7 +164,7 @@ def _refuse_sound(config: LedgerConfig) -> None:
     )
 
 
-def replace_anchor(config: LedgerConfig, *, path: Path, lost: bool, who: str) -> None:
+def replace_anchor(config: LedgerConfig, *, path: AnyPath, lost: bool, who: str) -> None:
     """Begin a new anchor in `path`, as an event.
 
     The one before it gets the new head too, so that a copy which still follows it is found. Where it cannot be read,
@@ -173,8 +178,8 @@ def replace_anchor(config: LedgerConfig, *, path: Path, lost: bool, who: str) ->
         return
     with open_ledger(replace(config, anchor_path=None)) as ledger:
         ledger.verify()
-        if path == config.anchor_path and path.exists():
-            set_aside(path)
+        if fresh.path == config.anchor_path and fresh.path.exists():
+            set_aside(fresh.path)
         ledger.begin_anchor(fresh, lost=True, who=who)
 
 

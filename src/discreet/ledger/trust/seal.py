@@ -21,7 +21,7 @@ from typing import Final
 from discreet.errors import LedgerUnavailable
 from discreet.files import put_in_place, write_whole
 from discreet.ledger.events import canonical_json
-from discreet.paths import read_regular
+from discreet.paths import AnyPath, as_path, read_regular
 
 __all__ = ["Seal", "create_key", "next_key"]
 
@@ -33,9 +33,9 @@ _KEY_TEXT: Final = re.compile(rf"[0-9a-f]{{{2 * _KEY_BYTES}}}\n?")
 class Seal:
     """HMAC-SHA256 under the key in `path`, over the workspace and what it is to vouch for."""
 
-    def __init__(self, *, path: Path, workspace_id: str) -> None:
-        self._path = path
-        self._key = _read_key(path)
+    def __init__(self, *, path: AnyPath, workspace_id: str) -> None:
+        self._path = as_path(path, "key")
+        self._key = _read_key(self._path)
         self._workspace_id = workspace_id
         self._trusts = False
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Final
 
 from discreet.errors import ParameterInvalid
 from discreet.files import check_path, replace_file
+from discreet.paths import AnyPath, as_path
 from discreet.present.charts.bar_chart import draw_bars
 from discreet.present.charts.heat_map import draw_heat_map
 from discreet.present.pages.html_page import Drawn
@@ -25,8 +25,9 @@ _HEADER: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _BACKGROUND: Final = '<rect width="100%" height="100%" fill="#ffffff"/>'
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: AnyPath) -> None:
     """Say what would stop a picture from being written here, before anything is charged."""
+    path = as_path(path)
     if path.suffix.lower() != ".svg":
         raise ParameterInvalid(parameter="the name of a picture", rule="must end in .svg", given=f"'{path.name}'")
     check_path(path)
@@ -90,6 +91,6 @@ def picture_file(drawn: Drawn) -> str:
     return f"{_HEADER}{head}{mark}\n{_BACKGROUND}{body}\n"
 
 
-def write_picture(drawn: Drawn, path: Path) -> None:
+def write_picture(drawn: Drawn, path: AnyPath) -> None:
     """Write the file whole, or leave what was there."""
-    replace_file(path, picture_file(drawn))
+    replace_file(as_path(path), picture_file(drawn))

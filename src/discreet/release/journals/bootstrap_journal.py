@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Final, Self
 
 from discreet.errors import DiscreetError
 from discreet.guarantees import exact, text
+from discreet.paths import AnyPath, as_path
 from discreet.release.journals.journal import Journal
 from discreet.workspace import Workspace
 
@@ -119,5 +119,5 @@ def bootstrap_log(workspace: Workspace) -> list[BootstrapEntry]:
 class BootstrapLog(Journal[BootstrapEntry]):
     """The file of a workspace."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder / LOG_FILE, BootstrapEntry.from_line)
+    def __init__(self, folder: AnyPath) -> None:
+        super().__init__(as_path(folder, "folder") / LOG_FILE, BootstrapEntry.from_line)

@@ -11,11 +11,11 @@ import json
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, Self
 
 from discreet.errors import DiscreetError
 from discreet.guarantees import Unproven, exact
+from discreet.paths import AnyPath, as_path
 from discreet.release.journals.journal import Journal
 from discreet.workspace import Workspace
 
@@ -78,8 +78,8 @@ _read_entry = lru_cache(maxsize=1 << 14)(UnprovenEntry.from_line)
 class UnprovenJournal(Journal[UnprovenEntry]):
     """The file of a workspace."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder / JOURNAL_FILE, _read_entry)
+    def __init__(self, folder: AnyPath) -> None:
+        super().__init__(as_path(folder, "folder") / JOURNAL_FILE, _read_entry)
 
 
 def describe_marker(workspace: Workspace, *, population: str, marker: int) -> str | None:

@@ -5,6 +5,7 @@ The file is read as strictly as a card: every problem is told with its line, unk
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +14,7 @@ from pathlib import Path
 from discreet.cards import Record, SchemaReader, parse_yaml, read_yaml_text
 from discreet.errors import ParameterInvalid, WorkloadInvalid
 from discreet.guarantees import as_given
+from discreet.paths import as_path
 from discreet.release.forecast.accuracy import Amounts
 from discreet.release.workloads.workload_schema import MOST_QUESTIONS, WORKLOAD
 
@@ -69,8 +71,8 @@ def read_workload(path: Path) -> Workload:
 
 def take_workload(given: object) -> Workload:
     """A workload, or the one in the file of this path."""
-    if isinstance(given, str | Path):
-        return read_workload(Path(given))
+    if isinstance(given, str | os.PathLike):
+        return read_workload(as_path(given, "workload"))
     if not isinstance(given, Workload):
         raise ParameterInvalid(
             parameter="workload", rule="must be a workload, or the path of its file", given=as_given(given)
