@@ -84,7 +84,7 @@ def test_a_request_is_planned_once(
         ((*BOOTSTRAP, "--epsilon", "1", "--explain"), 2, "No such option: --explain"),
         ((*BOOTSTRAP, "--epsilon", "1", "--fresh"), 2, "No such option: --fresh"),
         ((*BOOTSTRAP, "--epsilon", "1", "--suppress-above", "0.3"), 2, "No such option: --suppress-above"),
-        (("table", *FARMS, "--epsilon", "1", "--bootstrap-method", "pair"), 2, "No such option: --method"),
+        (("table", *FARMS, "--epsilon", "1", "--bootstrap-method", "pair"), 2, "does not go with --method dp"),
         ((*BOOTSTRAP, "--epsilon", "1000000"), 2, "must be at most 2"),
         ((*BOOTSTRAP, "--epsilon", "-1"), 2, "must be positive"),
         ((*BOOTSTRAP, "--epsilon", "1", "--request-id", "a b"), 2, "request id must be letters"),
