@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from discreet.collect.estimates.column_sampling import SamplingPlan
-from discreet.collect.estimates.frequencies import Frequencies, estimate_frequencies, expected_variances
+from discreet.collect.estimates.estimators.frequencies import Frequencies, estimate_frequencies, expected_variances
+from discreet.collect.estimates.estimators.joint_frequencies import correlation_matrix, estimate_joint
+from discreet.collect.estimates.estimators.means import estimate_means, estimate_ratios
+from discreet.collect.estimates.estimators.scores import score_categories, score_numbers, score_truths
 from discreet.collect.estimates.hybrid_collection import pool_samples
-from discreet.collect.estimates.joint_frequencies import correlation_matrix, estimate_joint
-from discreet.collect.estimates.means import estimate_means, estimate_ratios
 from discreet.collect.estimates.replicates import replicate_variance
-from discreet.collect.estimates.scores import score_categories, score_numbers, score_truths
 from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.collect.randomisers.missing_numbers import choose_with_missing

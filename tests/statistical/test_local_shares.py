@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
-from discreet.collect.estimates.norm_sub import norm_sub
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.norm_sub import norm_sub
+from discreet.collect.estimates.estimators.shares import clip_ends
 from discreet.collect.estimates.precision import expect_precision
 from discreet.collect.estimates.question_estimates import Sample, average_numbers, count_categories
-from discreet.collect.estimates.shares import clip_ends
 from discreet.collect.randomisers.category_choice import choose_oracle
 from discreet.collect.randomisers.randomiser import FrequencyOracle
 from discreet.collect.reporting.assignment import randomiser_for

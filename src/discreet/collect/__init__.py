@@ -12,11 +12,20 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.collect.estimates.column_sampling import SamplingPlan, sample_columns, split_columns
-    from discreet.collect.estimates.estimated_arrays import EstimatedArray
-    from discreet.collect.estimates.frequencies import expected_absolute_error, expected_variances
+    from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
+    from discreet.collect.estimates.estimators.frequencies import expected_absolute_error, expected_variances
+    from discreet.collect.estimates.estimators.joint_frequencies import correlation_matrix
+    from discreet.collect.estimates.estimators.norm_sub import norm_sub
+    from discreet.collect.estimates.estimators.scores import (
+        Scores,
+        names_one_category,
+        score_categories,
+        score_numbers,
+        score_numbers_or_missing,
+        score_truths,
+    )
+    from discreet.collect.estimates.estimators.sums import sum_cells
     from discreet.collect.estimates.hybrid_collection import Combined
-    from discreet.collect.estimates.joint_frequencies import correlation_matrix
-    from discreet.collect.estimates.norm_sub import norm_sub
     from discreet.collect.estimates.question_estimates import (
         Clear,
         Sample,
@@ -27,15 +36,6 @@ if TYPE_CHECKING:
         pool_counts,
         total_numbers,
     )
-    from discreet.collect.estimates.scores import (
-        Scores,
-        names_one_category,
-        score_categories,
-        score_numbers,
-        score_numbers_or_missing,
-        score_truths,
-    )
-    from discreet.collect.estimates.sums import sum_cells
     from discreet.collect.mixing.batch_question import CategoryQuestion, NumberQuestion
     from discreet.collect.mixing.multi_message import FEWEST_SENDERS, MultiMessageSum
     from discreet.collect.mixing.single_message import Placed, SingleCategory, SingleNumber, single_message

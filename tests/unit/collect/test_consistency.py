@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.collect.estimates.norm_sub import norm_sub
+from discreet.collect.estimates.estimators.norm_sub import norm_sub
 
 
 def test_the_published_loop_gives_the_same() -> None:

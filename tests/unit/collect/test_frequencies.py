@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.collect.estimates.frequencies import (
+from discreet.collect.estimates.estimators.frequencies import (
     estimate_frequencies,
     expected_absolute_error,
     expected_variances,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.collect.estimates.hybrid_collection import combine, pool_samples
 from discreet.errors import ParameterInvalid
 

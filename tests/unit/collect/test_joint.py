@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.collect.estimates.frequencies import estimate_frequencies
-from discreet.collect.estimates.joint_frequencies import correlation_matrix, estimate_joint
-from discreet.collect.estimates.scores import score_categories, score_truths
+from discreet.collect.estimates.estimators.frequencies import estimate_frequencies
+from discreet.collect.estimates.estimators.joint_frequencies import correlation_matrix, estimate_joint
+from discreet.collect.estimates.estimators.scores import score_categories, score_truths
 from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.errors import ParameterInvalid

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from discreet.collect.estimates.means import Ratios, ReportPairs, estimate_means, estimate_ratios
-from discreet.collect.estimates.sums import sum_cells
+from discreet.collect.estimates.estimators.means import Ratios, ReportPairs, estimate_means, estimate_ratios
+from discreet.collect.estimates.estimators.sums import sum_cells
 
 
 def array(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

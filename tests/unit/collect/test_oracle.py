@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.collect.estimates import tallies
-from discreet.collect.estimates.tallies import LARGEST_SUM, WeightedCells
+from discreet.collect.estimates.estimators import tallies
+from discreet.collect.estimates.estimators.tallies import LARGEST_SUM, WeightedCells
 from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.collect.randomisers.oracle import CategoryOracle, settle_by_odds, variance_per_report
 from discreet.collect.randomisers.randomiser import Channel, ReportTally

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.collect.estimates.scores import score_categories, score_numbers, score_numbers_or_missing, score_truths
+from discreet.collect.estimates.estimators.scores import (
+    score_categories,
+    score_numbers,
+    score_numbers_or_missing,
+    score_truths,
+)
 from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.collect.randomisers.missing_numbers import SplitNumber, TernaryNumber

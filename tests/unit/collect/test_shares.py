@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.collect.estimates.estimated_arrays import WithEnds, normal_quantile
-from discreet.collect.estimates.frequencies import estimate_frequencies
-from discreet.collect.estimates.shares import Counts, PublicSums, _Curve, clip_ends, estimate_shares
+from discreet.collect.estimates.estimators.estimated_arrays import WithEnds, normal_quantile
+from discreet.collect.estimates.estimators.frequencies import estimate_frequencies
+from discreet.collect.estimates.estimators.shares import Counts, PublicSums, _Curve, clip_ends, estimate_shares
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.collect.randomisers.randomiser import Channel
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.collect.estimates.sums import multiply_columns, split_weights, sum_cells, sum_terms
+from discreet.collect.estimates.estimators.sums import multiply_columns, split_weights, sum_cells, sum_terms
 
 
 @given(st.lists(st.just(0.0) | st.floats(1e-200, 1e300) | st.floats(-1e300, -1e-200), max_size=30), st.randoms())

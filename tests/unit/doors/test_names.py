@@ -36,4 +36,4 @@ def test_no_module_has_the_name_of_another() -> None:
 def test_a_flat_folder_stays_small() -> None:
     """About fifteen modules: more than that wants rooms within."""
     sizes = {path.relative_to(HOUSE).as_posix(): len(list(path.glob("*.py"))) for path in HOUSE.rglob("*/")}
-    assert {folder: size for folder, size in sizes.items() if size > 20} == {}
+    assert {folder: size for folder, size in sizes.items() if size > 18} == {}

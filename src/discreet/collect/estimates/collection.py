@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from discreet.cards import Category, Column
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.norm_sub import norm_sub
+from discreet.collect.estimates.estimators.shares import Counts, clip_ends
 from discreet.collect.estimates.hybrid_collection import Combined, Relation
-from discreet.collect.estimates.norm_sub import norm_sub
 from discreet.collect.estimates.poisoning import Poisoning
 from discreet.collect.estimates.question_estimates import (
     Clear,
@@ -33,7 +34,6 @@ from discreet.collect.estimates.question_estimates import (
     pool_counts,
 )
 from discreet.collect.estimates.replicate_weights import read_replicates
-from discreet.collect.estimates.shares import Counts, clip_ends
 from discreet.collect.randomisers.randomiser import FrequencyOracle, Randomiser
 from discreet.collect.reporting.answers import ABSENT, GivenAnswers, mark_of_token, read_answers
 from discreet.collect.reporting.assignment import randomiser_for

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.errors import ParameterInvalid
 
 if TYPE_CHECKING:

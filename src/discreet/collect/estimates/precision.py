@@ -18,9 +18,9 @@ from typing import Final
 import numpy as np
 
 from discreet.cards import Column, unknown_code
-from discreet.collect.estimates.estimated_arrays import normal_quantile
-from discreet.collect.estimates.frequencies import Moments
-from discreet.collect.estimates.sums import LARGEST_ROWS
+from discreet.collect.estimates.estimators.estimated_arrays import normal_quantile
+from discreet.collect.estimates.estimators.frequencies import Moments
+from discreet.collect.estimates.estimators.sums import LARGEST_ROWS
 from discreet.collect.randomisers.missing_numbers import NumberOrMissing
 from discreet.collect.randomisers.number_choice import middle_half
 from discreet.collect.randomisers.randomiser import FrequencyOracle, NumberRandomiser

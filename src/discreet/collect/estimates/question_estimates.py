@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
-from discreet.collect.estimates.frequencies import Frequencies, estimate_frequencies
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.frequencies import Frequencies, estimate_frequencies
+from discreet.collect.estimates.estimators.means import Means, Ratios, estimate_means, estimate_ratios
+from discreet.collect.estimates.estimators.shares import Counts, PublicSums, estimate_shares
+from discreet.collect.estimates.estimators.sums import sum_cells
 from discreet.collect.estimates.hybrid_collection import Combined, add_strata, pool_samples
-from discreet.collect.estimates.means import Means, Ratios, estimate_means, estimate_ratios
 from discreet.collect.estimates.poisoning import count_reach, mean_reach, ratio_reach
 from discreet.collect.estimates.replicates import replicate_variance
-from discreet.collect.estimates.shares import Counts, PublicSums, estimate_shares
-from discreet.collect.estimates.sums import sum_cells
 from discreet.collect.randomisers.grid import GridRandomiser
 from discreet.collect.randomisers.missing_numbers import NumberOrMissing, SplitNumber
 from discreet.collect.randomisers.randomiser import FrequencyOracle, NumberRandomiser, Randomiser

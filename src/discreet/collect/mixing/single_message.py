@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
-from discreet.collect.estimates.frequencies import expected_absolute_error
-from discreet.collect.estimates.sums import sum_cells, sum_terms
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.frequencies import expected_absolute_error
+from discreet.collect.estimates.estimators.sums import sum_cells, sum_terms
 from discreet.collect.mixing.allowance import rung_below
 from discreet.collect.mixing.batch_question import CategoryQuestion, NumberQuestion
 from discreet.collect.mixing.permutation import draw_permutation

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discreet.collect.estimates.tallies import WeightedCells
+from discreet.collect.estimates.estimators.tallies import WeightedCells
 from discreet.collect.randomisers.oracle import CategoryOracle, check_answers
 from discreet.collect.randomisers.randomiser import Channel, ReportTally
 from discreet.collect.reporting.wire import read_lists

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discreet.collect.estimates.tallies import WeightedCells
+from discreet.collect.estimates.estimators.tallies import WeightedCells
 from discreet.collect.randomisers.oracle import CategoryOracle, check_answers, settle_by_odds
 from discreet.collect.randomisers.randomiser import Channel, ReportTally
 from discreet.collect.reporting.wire import read_lists

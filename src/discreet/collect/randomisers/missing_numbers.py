@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from discreet.collect.estimates.means import ReportPairs
+from discreet.collect.estimates.estimators.means import ReportPairs
 from discreet.collect.randomisers.duchi import round_to_ends
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.collect.randomisers.grid import GridRandomiser, check_positions, grid_fault

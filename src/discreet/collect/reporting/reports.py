@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.cards import Column
-from discreet.collect.estimates.sums import LARGEST_ROWS
+from discreet.collect.estimates.estimators.sums import LARGEST_ROWS
 from discreet.collect.reporting.assignment import randomiser_for
 from discreet.collect.reporting.manifest import Manifest, Missing, WeightScale
 from discreet.collect.reporting.signing import SignedManifest

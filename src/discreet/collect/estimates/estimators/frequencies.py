@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.collect.randomisers.randomiser import Channel, ReportTally
 from discreet.errors import ParameterInvalid
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray
-from discreet.collect.estimates.frequencies import Moments, inclusion_chance, widen
-from discreet.collect.estimates.scores import Scores, names_one_category, supported
-from discreet.collect.estimates.sums import multiply_columns, split_weights, sum_terms
-from discreet.collect.estimates.tallies import WeightedCells
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
+from discreet.collect.estimates.estimators.frequencies import Moments, inclusion_chance, widen
+from discreet.collect.estimates.estimators.scores import Scores, names_one_category, supported
+from discreet.collect.estimates.estimators.sums import multiply_columns, split_weights, sum_terms
+from discreet.collect.estimates.estimators.tallies import WeightedCells
 from discreet.collect.randomisers.randomiser import Channel, FrequencyOracle
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray, WithEnds, normal_quantile
-from discreet.collect.estimates.frequencies import inclusion_chance
-from discreet.collect.estimates.sums import sum_cells
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray, WithEnds, normal_quantile
+from discreet.collect.estimates.estimators.frequencies import inclusion_chance
+from discreet.collect.estimates.estimators.sums import sum_cells
 
 if TYPE_CHECKING:
     from numpy import float64, int64

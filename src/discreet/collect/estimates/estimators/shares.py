@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.collect.estimates.estimated_arrays import EstimatedArray, WithEnds, normal_quantile
-from discreet.collect.estimates.frequencies import Frequencies, Moments
+from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray, WithEnds, normal_quantile
+from discreet.collect.estimates.estimators.frequencies import Frequencies, Moments
 
 if TYPE_CHECKING:
     from numpy import float64
