@@ -42,8 +42,9 @@ _REPLICATIONS: Final = "discreet_replications"
 
 def find_program(words: Sequence[str]) -> Any:
     """The commands that these words may mean: those of the core where they name one, else all of them."""
-    core = _core()
-    return core if words and words[0] in core.commands else root()
+    app = _start()
+    named = {command.name for command in app.registered_commands} | {part.name for part in app.registered_groups}
+    return _core() if words and words[0] in named else root()
 
 
 @cache

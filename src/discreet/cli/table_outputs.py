@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from discreet.cli.delivery import choose_format, deliver
-from discreet.cli.screen import show_note
 from discreet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +31,8 @@ class TableOutputs:
     """What `--out` and `--format` ask for; without a file the table is shown."""
 
     def __init__(self, words: Sequence[str], format: "ReleaseFormat | None") -> None:
+        from discreet.cli.delivery import choose_format
+
         drawings, files = list[tuple[str, Path]](), list[Path]()
         for word in words:
             kind, equals, path = word.partition("=")
@@ -67,6 +67,8 @@ class TableOutputs:
 
     def write(self, released: "Release", lang: str) -> None:
         """Write every file and drawing, or show the table."""
+        from discreet.cli.delivery import deliver
+        from discreet.cli.screen import show_note
         from discreet.present import draw_bars, draw_heat_map, write_picture
 
         (first, format), *others = self._files

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.delivery import write_draft
 from discreet.cli.help_screens import CommandGroup
 from discreet.cli.options import (
     AnalystOption,
@@ -83,6 +82,7 @@ def plan_init(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write a workload for the sample survey, with every key explained in a comment."""
+    from discreet.cli.delivery import write_draft
     from discreet.release import draft_workload
 
     write_draft(file, draft_workload(file.name), overwrite=overwrite)

@@ -17,7 +17,6 @@ from discreet.cli import (
     show_progress,
 )
 from discreet.errors import PathInvalid, UsageError
-from discreet.present import require_png
 
 if TYPE_CHECKING:
     from discreet.lab.study.execution.runner import Finished
@@ -88,6 +87,8 @@ def run(
 
     config = read_study(file)
     if png:
+        from discreet.present import require_png
+
         require_png()
     try:
         with show_progress() as text:
