@@ -8,7 +8,7 @@ would need a float, a rounding or a hash is not written in SQL here. Preparing r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
@@ -65,8 +65,12 @@ class InPlaceDialect(Dialect, ABC):
     """
 
     text_type: ClassVar[str]
+    storage_types: ClassVar[Mapping[str, str]]
+    """What a prepared column is stored as, by its storage in docs/prepared.md."""
     fence: ClassVar[str]
     """Ends a sub-query whose results the planner must not compute again."""
+    most_listed: ClassVar[int]
+    """So many ids a statement may list."""
 
     # Tables and their columns.
 
@@ -81,6 +85,14 @@ class InPlaceDialect(Dialect, ABC):
     @abstractmethod
     def raw(self, source: str, kind: str) -> str:
         """A column of the table, by name: texts and decimals as text, the rest as it is."""
+
+    @abstractmethod
+    def is_decimal(self, kind: str) -> bool:
+        """Whether columns of the engine's type `kind` hold exact decimals."""
+
+    def apart(self, query: str, columns: int) -> str:
+        """The query, its results computed once and by as many processes as the engine likes."""
+        return query
 
     # Texts.
 
@@ -107,6 +119,18 @@ class InPlaceDialect(Dialect, ABC):
     # Numbers and lists.
 
     @abstractmethod
+    def double(self, text: str) -> str:
+        """The double nearest to a decimal, as a literal."""
+
+    @abstractmethod
+    def decimal_steps(self, value: str, places: int) -> str | None:
+        """A decimal within its bounds, in units of 10^-places, halves away from zero; None: the engine may round."""
+
+    @abstractmethod
+    def finite_decimal(self, value: str) -> str:
+        """Whether a decimal is a number."""
+
+    @abstractmethod
     def whole(self, value: int) -> str:
         """An integer of any size as a literal."""
 
@@ -126,4 +150,12 @@ class InPlaceDialect(Dialect, ABC):
 
     @abstractmethod
     def digest(self, text: str) -> str:
-        """The md5 of a text as 32 hexadecimal digits that compare byte by byte."""
+        """The md5 of a text as 32 hexadecimal digits that compare byte by byte: the order of prepared rows."""
+
+    @abstractmethod
+    def own_digest(self, text: str) -> str:
+        """The engine's own hash of a text, quicker and always the same: the order of rows in place."""
+
+    @abstractmethod
+    def listed_units(self, units: Sequence[int | str]) -> str:
+        """A SELECT of these ids, as `u`."""

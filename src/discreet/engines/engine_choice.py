@@ -26,11 +26,11 @@ def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> EmbeddedEngine 
         from discreet.engines.embedded import EmbeddedEngine
 
         return EmbeddedEngine({name: (dataset.data, dataset.card) for name, dataset in datasets.items()})
-    from discreet.engines.in_place.tables_in_place import dialect_of, open_rows, rows_sql
+    from discreet.engines.in_place.tables_in_place import dialect_of, find_rows, open_rows
     from discreet.engines.in_place.tabular_engine import TabularEngine
 
     return TabularEngine(
-        {name: (rows_sql(item.source, item.card, salt=salt), item.card) for name, item in datasets.items()},
+        {name: find_rows(item.source, item.card, salt=salt) for name, item in datasets.items()},
         dialect=dialect_of(source.engine),
         connect=lambda: open_rows(source),
     )

@@ -18,6 +18,7 @@ from discreet.engines.expressions import ExpressionWriter
 from discreet.sql import (
     Absolute,
     Clamp,
+    Condition,
     Derive,
     Extreme,
     Field,
@@ -53,13 +54,13 @@ from discreet.sql import (
     walk,
 )
 
-__all__ = ["RenderedTable", "Rendering", "render"]
+__all__ = ["ROWS", "LateKey", "RenderedTable", "Rendering", "render"]
 
 # Labels of columns are c and their number, so these differ from all of them.
 _UNIT: Final = "unit"
 _ENTRY: Final = "entry"
 _ORDER: Final = "ord"
-_ROWS: Final = "prepared rows"
+ROWS: Final = "prepared rows"
 """What a dataset's rows are called: no column of a card can be called so, and none be taken for it."""
 
 Lines = list[str]
@@ -68,10 +69,30 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class RenderedTable:
-    """A dataset to an engine: a FROM item that yields its prepared rows, and the column with unit ids."""
+    """A dataset to an engine: a FROM item that yields its prepared rows with `ord`, and the column with unit ids."""
 
     rows: str
     unit: str
+
+    def read(self, columns: Iterable[str]) -> str:
+        """The FROM item, for a statement that reads these columns."""
+        return self.rows
+
+    def bound(self, dialect: Dialect, rows: int) -> list[str]:
+        """The condition that leaves so many rows of a unit."""
+        return [dialect.first_rows(f"{dialect.name(ROWS)}.{dialect.name(_ORDER)}", rows)]
+
+    def late(self, column: str) -> LateKey | None:
+        """How groups by a column can be made on its raw values, and those made into prepared ones afterwards."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LateKey:
+    """Another column to group by, and how its values become those of the column that was asked for."""
+
+    column: str
+    prepared: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +174,37 @@ class _Writer:
     # --- what is measured ---------------------------------------------------------------------------------------------
 
     def numbers(self, plan: Plan, aggregates: list[str]) -> str:
+        late = self._late_keys(plan)
+        return "\n".join(self._grouped_late(plan, aggregates, late) if late else self._grouped(plan, aggregates))
+
+    def _late_keys(self, plan: Plan) -> dict[Identity, LateKey]:
+        """The keys whose groups can be made on raw values: nothing else reads them, and all that is asked adds up."""
+        source = plan.source.source if isinstance(plan.source, Filter) else plan.source
+        asked = tuple(map(measured_of, plan.measures))
+        if not isinstance(source, Scan) or any(self._counts_units(measure, source) for measure in asked):
+            return {}
+        names, table = dict(source.columns), self.tables[source.dataset]
+        read = set(fields_in(tuple(measure for measure in asked if not isinstance(measure, Quantile | Extreme))))
+        if isinstance(plan.source, Filter):
+            read |= set(fields_in(plan.source.where))
+        found = {key.field.column: table.late(names[key.field.column]) for key in plan.keys}
+        return {column: late for column, late in found.items() if late is not None and column not in read}
+
+    def _grouped_late(self, plan: Plan, aggregates: list[str], late: Mapping[Identity, LateKey]) -> Lines:
+        """Group by raw values first: then only as many are read as there are different ones."""
+        source = _with_columns(plan.source, {column: key.column for column, key in late.items()})
+        sums = [f"s{index}" for index in range(len(aggregates))]
+        named = [f"{text} AS {name}" for text, name in zip(aggregates, sums, strict=True)]
+        groups = self._grouped(replace(plan, source=source), named)
+        labels = {key.field.column: self._label(key.field.column) for key in plan.keys}
+        keys = [late[c].prepared(f"a.{label}") if c in late else f"a.{label}" for c, label in labels.items()]
+        items = [f"{key} AS {label}" for key, label in zip(keys, labels.values(), strict=True)]
+        items += [f"{self.dialect.wide(f'a.{name}')} AS {name}" for name in sums]
+        asked = [f"a.{label}" for label in labels.values()]
+        totals = [*asked, *(f"sum(a.{name})" for name in sums)]
+        return self._select(totals, self._select(items, groups), [f"GROUP BY {', '.join(asked)}"])
+
+    def _grouped(self, plan: Plan, aggregates: list[str]) -> Lines:
         keys = [self._column(key.field.column) for key in plan.keys]
         asked = map(measured_of, plan.measures)
         measured = [measure for measure in asked if not isinstance(measure, Quantile | Extreme)]
@@ -162,7 +214,7 @@ class _Writer:
             unit=any(self._counts_units(measure, plan.source) for measure in measured),
         )
         group = [f"GROUP BY {', '.join(keys)}"] if keys else []
-        return "\n".join(self._select([*keys, *aggregates], self.relation(plan.source, below), group))
+        return self._select([*keys, *aggregates], self.relation(plan.source, below), group)
 
     def histogram(self, plan: Plan, value: Value) -> str:
         ranked = next_identity(plan.source)
@@ -195,11 +247,10 @@ class _Writer:
         """A SELECT of the columns asked for, under their labels."""
         match relation:
             case Scan():
-                return self._scan(relation, below, [])
+                return self._scan(relation, below)
             case Filter(Scan() as scan, where):
                 # Beside the bound rather than around it: easier to read, and the same.
-                named = ExpressionWriter(self.dialect, self._card_columns(scan))
-                return self._scan(scan, below, [named.condition(where)])
+                return self._scan(scan, below, where)
             case Filter(source, where):
                 inner = self.relation(source, below.asking(where, columns=below.columns, condition=True))
                 condition = self._expressions.condition(where)
@@ -218,14 +269,17 @@ class _Writer:
             case KeyJoin():
                 raise key_join_refused()
 
-    def _scan(self, scan: Scan, below: _Below, conditions: list[str]) -> Lines:
-        table = self.tables[scan.dataset]
-        bound = self.dialect.first_rows(self._card_column(_ORDER), scan.rows)
-        items = self._items(below, self._card_columns(scan), conditions, unit=self._card_column(table.unit))
+    def _scan(self, scan: Scan, below: _Below, where: Condition | None = None) -> Lines:
+        table, names = self.tables[scan.dataset], dict(scan.columns)
+        column = self._card_columns(scan)
+        conditions = [ExpressionWriter(self.dialect, column).condition(where)] if where is not None else []
+        items = self._items(below, column, conditions, unit=self._card_column(table.unit))
+        read = dict.fromkeys(names[item] for item in (*below.columns, *fields_in(where)))
+        kept = [*table.bound(self.dialect, scan.rows), *conditions]
         return [
             f"SELECT {', '.join(items)}",
-            f"FROM {table.rows} AS {self.dialect.name(_ROWS)}",
-            f"WHERE {' AND '.join([bound, *conditions])}",
+            f"FROM {table.read([table.unit, *read] if below.unit else read)} AS {self.dialect.name(ROWS)}",
+            *([f"WHERE {' AND '.join(kept)}"] if kept else []),
         ]
 
     def _items(
@@ -313,7 +367,7 @@ class _Writer:
 
     def _card_column(self, name: str) -> str:
         """A column of a dataset's prepared rows."""
-        return f"{self.dialect.name(_ROWS)}.{self.dialect.name(name)}"
+        return f"{self.dialect.name(ROWS)}.{self.dialect.name(name)}"
 
     def _card_columns(self, scan: Scan) -> Callable[[Identity], str]:
         names = dict(scan.columns)
@@ -322,6 +376,14 @@ class _Writer:
 
 def _indent(lines: Lines) -> Lines:
     return [f"  {line}" for line in lines]
+
+
+def _with_columns(relation: Relation, columns: Mapping[Identity, str]) -> Relation:
+    """A scan, filtered or not, that reads some of its columns under other names."""
+    if isinstance(relation, Filter):
+        return replace(relation, source=_with_columns(relation.source, columns))
+    assert isinstance(relation, Scan)
+    return replace(relation, columns=tuple((item, columns.get(item, name)) for item, name in relation.columns))
 
 
 def _entries(entries: list[tuple[int | None, ...]], width: int) -> Lines:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         list_public_tables,
         read_public_table,
     )
-    from discreet.workspace.row_source import RowSource
+    from discreet.workspace.row_source import RowSource, StoredRows
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -48,6 +48,7 @@ __all__ = [
     "PublicTable",
     "Report",
     "RowSource",
+    "StoredRows",
     "WeightReport",
     "Workspace",
     "WorkspaceSettings",

@@ -1,4 +1,4 @@
-"""Where the rows of a dataset are: prepared Parquet in the workspace, or a table that stays in its own engine.
+"""Where the rows of a dataset are: prepared in the workspace, prepared in their own engine, or raw in that engine.
 
 What is stored says how to find a table and never how to open it: a connection string stays in the environment.
 """
@@ -15,11 +15,12 @@ from typing import Any, Final
 from discreet.errors import Refused, UsageError
 from discreet.paths import AnyPath, read_regular
 
-__all__ = ["ENGINES", "RowSource", "read_row_source"]
+__all__ = ["ENGINES", "RowSource", "StoredRows", "read_row_source"]
 
 ENGINES: Final = ("duckdb", "postgres", "spark")
 
 _PART: Final = r"[A-Za-z_][A-Za-z0-9_]{0,127}"
+_FOLDER: Final = r"(?:[a-z][a-z0-9]{1,9}:/{1,3}|/)[^`'\"\\\x00-\x1f\x7f]{1,1000}"
 _TABLES: Final = {
     "postgres": re.compile(rf"{_PART}(\.{_PART})?", re.ASCII),
     "spark": re.compile(rf"{_PART}(\.{_PART}){{0,2}}|parquet\.`[^`\x00-\x1f\x7f]{{1,1000}}`", re.ASCII),
@@ -28,6 +29,15 @@ _TABLE_RULES: Final = {
     "postgres": "--table is TABLE or SCHEMA.TABLE, of letters, digits and underscores",
     "spark": "--table is TABLE, SCHEMA.TABLE or CATALOG.SCHEMA.TABLE, of letters, digits and underscores, "
     "or parquet.`FOLDER`",
+}
+_HOMES: Final = {
+    "postgres": re.compile(_PART, re.ASCII),
+    "spark": re.compile(rf"{_PART}(\.{_PART})?|(delta:)?{_FOLDER}", re.ASCII),
+}
+_HOME_RULES: Final = {
+    "postgres": "--materialise is a SCHEMA, of letters, digits and underscores",
+    "spark": "--materialise is SCHEMA, CATALOG.SCHEMA, the path of a folder such as /lake/discreet or "
+    "s3a://lake/discreet, or delta:PATH",
 }
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _HOSTS: Final = r"[A-Za-z0-9._-]+(:[0-9]{1,5})?(,[A-Za-z0-9._-]+(:[0-9]{1,5})?)*"
@@ -40,11 +50,34 @@ _REMOTE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Prepared rows that the engine keeps for one version: a table or folder that nobody changes once it is made.
+
+    `files` and `snapshot` pin its state where the engine has none of its own. `mark` is the greatest value of the
+    change column among the raw rows that were read.
+    """
+
+    name: str
+    files: tuple[str, ...] = ()
+    snapshot: str | None = None
+    mark: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        kept = {"name": self.name, "files": list(self.files), "snapshot": self.snapshot, "mark": self.mark}
+        return {key: value for key, value in kept.items() if value}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> StoredRows:
+        return cls(**{**found, "files": tuple(map(str, found.get("files", ())))})
+
+
+@dataclass(frozen=True, slots=True)
 class RowSource:
     """An engine and where it finds the rows; `types` gives the engine's own type of every column of the card.
 
     For duckdb `path` is the prepared file; for postgres and spark `table` is the raw table and `dsn_env` or
-    `remote` leads to it.
+    `remote` leads to it. Where rows are prepared in the engine, `materialise` is the schema or folder that holds them,
+    `changed_by` a raw column that grows with every change, and `stored` what was made for this version.
     """
 
     engine: str
@@ -53,6 +86,9 @@ class RowSource:
     remote: str | None = None
     table: str | None = None
     types: tuple[tuple[str, str], ...] = ()
+    materialise: str | None = None
+    changed_by: str | None = None
+    stored: StoredRows | None = None
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -74,6 +110,18 @@ class RowSource:
                 "without user, password or token."
             )
 
+        self._check_home()
+
+    def _check_home(self) -> None:
+        if self.materialise is None:
+            if self.changed_by is not None:
+                raise UsageError("--changed-by goes with --materialise.")
+            return
+        if self.engine not in _HOMES:
+            raise UsageError("--materialise goes with --engine postgres or --engine spark.")
+        if not _HOMES[self.engine].fullmatch(self.materialise):
+            raise UsageError(f"{_HOME_RULES[self.engine]}; received another name.", engine=self.engine)
+
     @property
     def type_of(self) -> Mapping[str, str]:
         """The engine's type of each column of the table, by the column's name there."""
@@ -87,7 +135,10 @@ class RowSource:
     def to_json(self) -> str:
         """What a version folder keeps."""
         kept = {"engine": self.engine, "dsn_env": self.dsn_env, "remote": self.remote, "table": self.table}
-        known = {key: value for key, value in kept.items() if value is not None}
+        kept |= {"materialise": self.materialise, "changed_by": self.changed_by}
+        known: dict[str, Any] = {key: value for key, value in kept.items() if value is not None}
+        if self.stored is not None:
+            known["stored"] = self.stored.to_dict()
         return json.dumps({**known, "types": dict(self.types)}, indent=2) + "\n"
 
 
@@ -99,7 +150,8 @@ def read_row_source(folder: Path) -> RowSource:
     try:
         found: dict[str, Any] = json.loads(read_regular(file))
         types = tuple((str(name), str(kind)) for name, kind in found.pop("types").items())
-        return RowSource(**found, types=types)
+        stored = StoredRows.from_dict(found.pop("stored")) if "stored" in found else None
+        return RowSource(**found, types=types, stored=stored)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, UsageError):
         raise Refused(
             f"'{file.name}' of '{folder.parent.name}' is damaged; add the table again with --replace."

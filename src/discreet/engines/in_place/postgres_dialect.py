@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from discreet.engines.dialects import InPlaceDialect
@@ -37,6 +37,14 @@ class Postgres(InPlaceDialect):
     text_type: ClassVar[str] = "text"
     # The planner would write each rung into the next and compute it many times over; an OFFSET keeps it apart.
     fence: ClassVar[str] = "\nOFFSET 0"
+    storage_types: ClassVar[Mapping[str, str]] = {
+        "int8": "smallint",
+        "int16": "smallint",
+        "int32": "integer",
+        "int64": "bigint",
+        "text": "text",
+    }
+    most_listed: ClassVar[int] = 200_000
 
     def form(self, kind: str) -> Form | None:
         named = _KIND.fullmatch(kind)
@@ -50,6 +58,13 @@ class Postgres(InPlaceDialect):
         if kind.startswith("numeric"):
             return f"CASE WHEN {text} NOT IN ('NaN', 'Infinity', '-Infinity') THEN {text} END"
         return text
+
+    def is_decimal(self, kind: str) -> bool:
+        return kind.startswith("numeric")
+
+    def apart(self, query: str, columns: int) -> str:
+        # An OFFSET would keep all but one process from working. The planner does not look beyond a union's columns.
+        return f"{query}\nUNION ALL SELECT {', '.join(['NULL'] * columns)} WHERE FALSE"
 
     def table(self, name: str) -> str:
         return ".".join(map(self.name, schema_and_table(name)))
@@ -89,6 +104,16 @@ class Postgres(InPlaceDialect):
         )
         return f"CASE WHEN {infinite} THEN NULL WHEN abs({raw}) >= {2**53} THEN ({shortest}) ELSE {text} END"
 
+    def double(self, text: str) -> str:
+        return f"float8 '{text}'"
+
+    def decimal_steps(self, value: str, places: int) -> str | None:
+        return f"CAST(round({value} * {10**places}) AS bigint)"
+
+    def finite_decimal(self, value: str) -> str:
+        # NaN and infinities minus themselves are NaN.
+        return f"{value} - {value} = 0"
+
     def quotient(self, numerator: str, divisor: int) -> str:
         return f"CAST(div({numerator}, {divisor}) AS bigint)"
 
@@ -101,6 +126,14 @@ class Postgres(InPlaceDialect):
 
     def digest(self, text: str) -> str:
         return f'md5({text}) COLLATE "C"'
+
+    def own_digest(self, text: str) -> str:
+        return f"hashtextextended({text}, 0)"
+
+    def listed_units(self, units: Sequence[int | str]) -> str:
+        if units and isinstance(units[0], int):
+            return f"SELECT unnest('{{{','.join(map(str, units))}}}'::bigint[]) AS u"
+        return f'SELECT unnest(ARRAY[{", ".join(self.text(str(unit)) for unit in units)}]::text[]) COLLATE "C" AS u'
 
 
 def schema_and_table(name: str) -> tuple[str, str]:

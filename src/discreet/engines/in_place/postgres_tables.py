@@ -1,4 +1,4 @@
-"""A raw table in PostgreSQL, read where it is: one read-only snapshot per question, nothing written to the server.
+"""Tables in PostgreSQL, read where they are: one read-only snapshot per question, nothing written to the server.
 
 The connection string comes from an environment variable and is never stored or shown.
 """
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.in_place.postgres_dialect import POSTGRES, schema_and_table
+from discreet.engines.in_place.tables_in_place import PinnedTable
 from discreet.errors import EngineUnavailable, ExtraMissing
-from discreet.workspace import RowSource
+from discreet.workspace import RowSource, StoredRows
 
 if TYPE_CHECKING:
     import psycopg
@@ -28,6 +29,17 @@ WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f
   AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
+# By the number of a relation that is locked, so that no other table takes its name meanwhile.
+_UNIQUE: Final = """
+SELECT a.attname
+FROM pg_catalog.pg_index AS i
+JOIN pg_catalog.pg_class AS c ON c.oid = i.indrelid
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+WHERE i.indrelid = %s AND i.indisunique AND i.indisvalid AND i.indisready AND i.indislive AND i.indimmediate
+  AND i.indnkeyatts = 1 AND i.indpred IS NULL AND i.indexprs IS NULL
+  AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid))
+"""
+_ORDERING_MEMORY: Final = "256MB"
 
 
 class PostgresRows:
@@ -37,17 +49,68 @@ class PostgresRows:
         assert source.dsn_env is not None
         assert source.table is not None
         self._variable = source.dsn_env
-        self._schema, self._name = schema_and_table(source.table)
+        self._schema, _ = schema_and_table(source.table)
         self._connection = self._connect()
 
-    def columns(self) -> dict[str, str]:
-        """The columns of the table and their types, from the catalogue; empty when there is no such table."""
-        found = self._connection.execute(_COLUMNS, (self._schema, self._name)).fetchall()
+    def columns(self, table: str) -> dict[str, str]:
+        found = self._connection.execute(_COLUMNS, schema_and_table(table)).fetchall()
         return {str(name): str(kind) for name, kind in found}
 
+    def pin(self, table: str) -> PinnedTable:
+        """The table in the transaction's snapshot. An index vouches for the rows of that snapshot and this relation."""
+        name = POSTGRES.table(table)
+        found = self._connection.execute(
+            "SELECT c.oid, c.relkind FROM pg_catalog.pg_class AS c WHERE c.oid = pg_catalog.to_regclass(%s) "
+            "AND c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')",
+            (name,),
+        ).fetchone()
+        if found is None:
+            return PinnedTable(name)
+        self._connection.execute(f"LOCK TABLE {name} IN ACCESS SHARE MODE".encode())
+        [again] = self._connection.execute("SELECT pg_catalog.to_regclass(%s)::oid", (name,)).fetchone() or (None,)
+        if again != found[0]:
+            return PinnedTable(name)
+        unique = frozenset(str(column) for (column,) in self._connection.execute(_UNIQUE, (again,)).fetchall())
+        # Without ONLY a table that is made to inherit from this one meanwhile would add its rows.
+        only = "ONLY " if unique and found[1] == "r" else ""
+        return PinnedTable(f"{only}{name}", unique=unique)
+
+    def stored(self, rows: StoredRows) -> str:
+        return POSTGRES.table(rows.name)
+
+    def check(self, sql: str) -> None:
+        import psycopg
+
+        try:
+            self._connection.execute(f"EXPLAIN {sql}".encode())
+        except psycopg.errors.InsufficientPrivilege:
+            raise EngineUnavailable(
+                f"the user of PostgreSQL (variable '{self._variable}') may not read a table that this question needs. "
+                "Grant it SELECT on the table and USAGE on its schema.",
+                variable=self._variable,
+                reason="InsufficientPrivilege",
+            ) from None
+        except psycopg.Error as error:
+            raise EngineUnavailable(
+                f"PostgreSQL (variable '{self._variable}') cannot run this question: {type(error).__name__}. The table "
+                "may have changed since it was added: add it again with --replace.",
+                variable=self._variable,
+                reason=type(error).__name__,
+            ) from None
+
+    def search(self, sql: str) -> list[Row]:
+        # Sorting ids takes half the time that a hash table of very many does.
+        self._connection.execute(f"SET LOCAL work_mem = '{_ORDERING_MEMORY}'")
+        self._connection.execute("SET LOCAL enable_hashagg = off")
+        rows = self.run(sql)
+        self._connection.execute("SET LOCAL enable_hashagg TO DEFAULT")
+        return rows
+
     def run(self, sql: str) -> list[Row]:
-        """The rows of one statement, as whole numbers, texts and NULL."""
         return [exact_row(row) for row in self._connection.execute(sql.encode()).fetchall()]
+
+    def rest(self) -> None:
+        self._connection.rollback()
 
     def close(self) -> None:
         self._connection.close()

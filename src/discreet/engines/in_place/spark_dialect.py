@@ -7,7 +7,7 @@ from libraries that every Spark 4 carries, called by name: ICU composes texts, J
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from discreet.engines.dialects import InPlaceDialect
@@ -35,6 +35,8 @@ _FORMS: Final = {
     "float": Form.SINGLE,
     "boolean": Form.BOOLEAN,
 }
+_MOST_PLACES: Final = 9
+_DECIMAL: Final = re.compile(r"decimal\(([0-9]+),([0-9]+)\)")
 # Brackets hold a length or a precision; whatever follows them makes another type, such as an array.
 _KIND: Final = re.compile(r"([a-z]+)(?:\([0-9, ]+\))?")
 
@@ -47,6 +49,14 @@ class Spark(InPlaceDialect):
     text_type: ClassVar[str] = "string"
     # Spark itself keeps a projection apart whose results are used more than once.
     fence: ClassVar[str] = ""
+    storage_types: ClassVar[Mapping[str, str]] = {
+        "int8": "tinyint",
+        "int16": "smallint",
+        "int32": "int",
+        "int64": "bigint",
+        "text": "string",
+    }
+    most_listed: ClassVar[int] = 2_000
 
     def form(self, kind: str) -> Form | None:
         named = _KIND.fullmatch(kind)
@@ -55,6 +65,11 @@ class Spark(InPlaceDialect):
     def raw(self, source: str, kind: str) -> str:
         column = self.name(source)
         return f"CAST({column} AS string)" if kind.startswith("decimal") else column
+
+    def is_decimal(self, kind: str) -> bool:
+        found = _DECIMAL.fullmatch(kind)
+        # With so many digits, whatever they are compared or multiplied with fits into 38 as well.
+        return found is not None and int(found[1]) - int(found[2]) <= 18 and int(found[2]) <= 12
 
     def table(self, name: str) -> str:
         if name.startswith("parquet.`"):
@@ -100,6 +115,19 @@ class Spark(InPlaceDialect):
             text = f"CASE WHEN abs({raw}) >= {2**24} AND abs({raw}) < {2**62} THEN {_single(raw)} ELSE {text} END"
         return f"CASE WHEN {finite} THEN {text} END"
 
+    def double(self, text: str) -> str:
+        return f"{text}D" if not text.startswith("-") else f"({text}D)"
+
+    def decimal_steps(self, value: str, places: int) -> str | None:
+        # Bounds have at most 16 digits before the point; products of longer decimals would lose digits.
+        if places > _MOST_PLACES:
+            return None
+        rounded = f"CAST(round({value}, {places}) AS DECIMAL({17 + places}, {places}))"
+        return f"CAST({rounded} * {self.whole(10**places)} AS bigint)"
+
+    def finite_decimal(self, value: str) -> str:
+        return f"{value} IS NOT NULL"
+
     def quotient(self, numerator: str, divisor: int) -> str:
         return f"(({numerator}) div {self.whole(divisor)})"
 
@@ -113,6 +141,13 @@ class Spark(InPlaceDialect):
 
     def digest(self, text: str) -> str:
         return f"md5({text})"
+
+    def own_digest(self, text: str) -> str:
+        return f"xxhash64({text})"
+
+    def listed_units(self, units: Sequence[int | str]) -> str:
+        listed = (f"{unit}L" if isinstance(unit, int) else self.text(unit) for unit in units)
+        return f"SELECT explode(array({', '.join(listed)})) AS u"
 
 
 def _single(raw: str) -> str:

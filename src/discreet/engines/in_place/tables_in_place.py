@@ -2,28 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from typing import Protocol
 
 from discreet.cards import Card
 from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.exact_values import Row
-from discreet.engines.in_place.prepared_rows import prepared_rows, unit_check
+from discreet.engines.in_place.bounded_rows import RawRows
+from discreet.engines.in_place.prepared_rows import unit_check
+from discreet.engines.rendering import RenderedTable
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
 from discreet.files import write_whole
-from discreet.workspace import Dataset, GiveVersion, RowSource, Workspace, check_presence, count_on
+from discreet.workspace import Dataset, GiveVersion, RowSource, StoredRows, Workspace, check_presence, count_on
 
-__all__ = ["RowReader", "add_table", "dialect_of", "open_rows", "rows_sql"]
+__all__ = ["PinnedTable", "RowReader", "RowWriter", "add_table", "dialect_of", "find_rows", "open_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedTable:
+    """A raw table in the state that one question sees: a FROM item, and what the engine vouches for.
+
+    `unique` are columns of which no value stands in two rows. `still`: reading it twice gives the same rows.
+    """
+
+    relation: str
+    unique: frozenset[str] = frozenset()
+    still: bool = True
 
 
 class RowReader(Protocol):
-    """An engine that holds a raw table. What `run` raises may quote rows and is never shown."""
+    """An engine that holds tables, open for one question. What `search` and `run` raise may quote rows, so it is never
+    shown; the other methods raise EngineUnavailable, which says nothing about rows.
+    """
 
-    def columns(self) -> dict[str, str]: ...
+    def columns(self, table: str) -> dict[str, str]:
+        """The columns of a table and their types, from the catalogue; empty when there is no such table."""
 
-    def run(self, sql: str) -> list[Row]: ...
+    def pin(self, table: str) -> PinnedTable:
+        """A raw table as this question sees it."""
+
+    def stored(self, rows: StoredRows) -> str:
+        """Prepared rows that the engine keeps, as a FROM item."""
+
+    def check(self, sql: str) -> None:
+        """Refuse a statement that this user could not run; no row is read."""
+
+    def search(self, sql: str) -> list[Row]:
+        """The rows of a statement that counts rows by unit."""
+
+    def run(self, sql: str) -> list[Row]:
+        """The rows of a statement, as whole numbers, texts and NULL."""
+
+    def rest(self) -> None:
+        """Hold nothing until the question goes on."""
 
     def close(self) -> None: ...
+
+
+class RowWriter(RowReader, Protocol):
+    """An engine that may also write prepared rows into a schema or folder of Discreet's own.
+
+    What it raises may quote rows, but for EngineUnavailable and FileRefused.
+    """
+
+    def check_home(self, home: str) -> None:
+        """Refuse a schema or folder that is not there or may not be written to."""
+
+    def write(self, name: str, select: str) -> StoredRows:
+        """Make the table or folder of this name from a SELECT of prepared rows."""
+
+    def finish(self) -> None:
+        """From now on what was written stays, whatever happens."""
+
+    def remove(self, name: str) -> None:
+        """Remove what was written under a name, if it is there; what a question is reading may stay."""
 
 
 def open_rows(source: RowSource) -> RowReader:
@@ -47,10 +101,25 @@ def dialect_of(engine: str) -> InPlaceDialect:
     return SPARK
 
 
-def rows_sql(source: RowSource, card: Card, *, salt: str) -> str:
-    """The prepared rows of a registered table as a SELECT in its engine's words."""
-    assert source.table is not None
-    return prepared_rows(dialect_of(source.engine), card, table=source.table, types=source.type_of, salt=salt)
+def find_rows(source: RowSource, card: Card, *, salt: str) -> Callable[[RowReader], RawRows | RenderedTable]:
+    """How a question finds the rows of a registered table: prepared in the engine, or raw."""
+
+    def find(reader: RowReader) -> RawRows | RenderedTable:
+        if source.stored is not None:
+            return RenderedTable(rows=reader.stored(source.stored), unit=card.unit.column)
+        assert source.table is not None
+        pinned = reader.pin(source.table)
+        return RawRows(
+            dialect_of(source.engine),
+            card,
+            pinned.relation,
+            source.type_of,
+            salt,
+            unique=pinned.unique,
+            still=pinned.still,
+        )
+
+    return find
 
 
 def add_table(
@@ -91,7 +160,8 @@ def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
     """The source with the engine's types of the columns that the card uses, all of them readable."""
     if any(column.type == "row" for column in card.columns):
         raise _refusal(source, "has no order of rows to number them by; name an id column in the card, not type: row")
-    columns = reader.columns()
+    assert source.table is not None
+    columns = reader.columns(source.table)
     if not columns:
         raise _refusal(source, "is not there, or its columns may not be seen by this user")
     dialect = dialect_of(source.engine)
@@ -117,9 +187,10 @@ def _refuse_unfit(source: RowSource, card: Card, reader: RowReader) -> None:
         assert isinstance(reader, SparkRows)
         reader.check_libraries()
     dialect = dialect_of(source.engine)
-    check = unit_check(dialect, card, table=source.table, types=source.type_of)
+    relation = reader.pin(source.table).relation
+    check = unit_check(dialect, card, relation=relation, types=source.type_of)
     [(units, *varies)] = reader.run(check)
-    if units == 0 and reader.run(f"SELECT count(*) FROM {dialect.table(source.table)}") != [(0,)]:
+    if units == 0 and reader.run(f"SELECT count(*) FROM {relation}") != [(0,)]:
         raise _refusal(source, "has no row with an id; check the unit's column and its type in the card")
     public = [column.name for column in card.columns if column.public]
     if varying := [name for name, differs in zip(public, varies, strict=True) if differs]:
