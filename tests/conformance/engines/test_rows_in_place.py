@@ -15,7 +15,7 @@ import pytest
 from discreet.cards.card import Card, parse_card
 from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.engine import Engine
-from discreet.engines.in_place.bounded_rows import RawRows
+from discreet.engines.in_place.bounded_rows import RawTable
 from discreet.engines.in_place.postgres_dialect import POSTGRES, Postgres
 from discreet.engines.in_place.postgres_tables import PostgresRows
 from discreet.engines.in_place.raw_columns import valued_rows
@@ -72,13 +72,13 @@ def load(dsn: str, schema: str, people: Population, *, seed: int = 0) -> dict[st
     return found
 
 
-def rows_of(source: RowSource, card: Card, dialect: InPlaceDialect = POSTGRES, **changes: Any) -> RawRows:
+def rows_of(source: RowSource, card: Card, dialect: InPlaceDialect = POSTGRES, **changes: Any) -> RawTable:
     assert source.table is not None
     parts = {"relation": POSTGRES.table(source.table), "types": source.type_of, "salt": "00ff", **changes}
-    return RawRows(dialect, card, **parts)
+    return RawTable(dialect, card, **parts)
 
 
-def read(rows: RawRows, source: RowSource) -> list[tuple[Any, ...]]:
+def read(rows: RawTable, source: RowSource) -> list[tuple[Any, ...]]:
     reader = PostgresRows(source)
     try:
         return kept_rows(rows, reader)
@@ -221,7 +221,7 @@ def test_a_unique_index_on_the_unit_and_no_other_spares_the_counting(
         rows = find_rows(source, parse_card(PEOPLE, file="p.yaml"), salt="00ff")(reader)
     finally:
         reader.close()
-    assert isinstance(rows, RawRows)
+    assert isinstance(rows, RawTable)
     assert rows.one_each is expected
     assert (rows.long_units is None) is expected
 
