@@ -158,6 +158,7 @@ def add_table(
     replace: bool,
     give: GiveVersion = count_on,
     whole: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> Dataset:
     """Check that a table fits its card and make it the dataset's current version, prepared in its engine or raw.
 
@@ -167,7 +168,7 @@ def add_table(
     if source.materialise is not None:
         from discreet.engines.in_place.materialised_rows import materialise_table
 
-        return materialise_table(workspace, source, card, replace=replace, give=give, whole=whole)
+        return materialise_table(workspace, source, card, replace=replace, give=give, whole=whole, progress=progress)
     check_presence(workspace, card.dataset, replace=replace)
     with open_tables(source, open_rows) as reader:
         found = settle_types(source, card, reader)
