@@ -215,7 +215,10 @@ class Session:
         replace: bool = False,
         confirm: Callable[[NewPopulation], bool] | None = None,
     ) -> Dataset:
-        """Register a table that stays in PostgreSQL or Spark, described by a card; else as `add`."""
+        """Register a table in PostgreSQL or Spark, described by a card; else as `add`.
+
+        Its rows stay raw, or the engine prepares them where `source.materialise` says.
+        """
         from discreet.engines import add_table
 
         if not isinstance(source, RowSource):
@@ -223,6 +226,27 @@ class Session:
         read = read_card(card)
         return self._enter(
             read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
+        )
+
+    @checked
+    def refresh(self, dataset: str, *, whole: bool = False) -> Dataset:
+        """Make the next version of a table in PostgreSQL or Spark as it is now, under the same budget and card.
+
+        Where the engine prepares the rows and a change column was named, only units that have changed are prepared
+        again, unless `whole`.
+        """
+        from discreet.engines import add_table
+
+        found = self.workspace.dataset(dataset)
+        if found.source.engine == "duckdb":
+            raise Refused(
+                f"the rows of '{dataset}' came from a file. Add the new file with --replace.", dataset=dataset
+            )
+        source = replace(found.source, stored=None, types=())
+        return self._enter(
+            found.card,
+            None,
+            lambda give: add_table(self.workspace, source, found.card, replace=True, give=give, whole=whole),
         )
 
     def _enter(

@@ -40,7 +40,7 @@ def _one_place(datasets: Mapping[str, Dataset]) -> RowSource:
     """The source of the first dataset, when all are read through the same engine and the same connection."""
     first, *others = datasets.values()
     for other in others:
-        if _place(other.source) != _place(first.source):
+        if other.source.place != first.source.place:
             raise QueryRefused(
                 f"'{first.name}' and '{other.name}' are kept in different places ({_words(first.source)}; "
                 f"{_words(other.source)}), and a statement is answered where all its rows are. Ask about them "
@@ -48,10 +48,6 @@ def _one_place(datasets: Mapping[str, Dataset]) -> RowSource:
                 part="engine",
             )
     return first.source
-
-
-def _place(source: RowSource) -> tuple[str, str | None, str | None]:
-    return source.engine, source.dsn_env, source.remote
 
 
 def _words(source: RowSource) -> str:

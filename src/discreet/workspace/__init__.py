@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         read_public_table,
     )
     from discreet.workspace.row_source import RowSource, StoredRows
+    from discreet.workspace.table_journal import TableJournal
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -49,6 +50,7 @@ __all__ = [
     "Report",
     "RowSource",
     "StoredRows",
+    "TableJournal",
     "WeightReport",
     "Workspace",
     "WorkspaceSettings",

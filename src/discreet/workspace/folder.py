@@ -4,6 +4,7 @@
     datasets/NAME/current.json       which version answers questions; replaced in one step
     datasets/NAME/vN/                card.yaml, data.parquet, report.json; never changed once there
                                      (card.yaml and source.json when the rows stay in their own engine)
+    datasets/.NAME.tables.json       what was made for it in other engines, so that it can be removed
     public/NAME/vN.json              a public table to join with; the highest version holds
     models/DATASET/NAME/             a trained generator: current.json and vN/, where only the current one is kept
     staging/                         what is being added; swept when the next file is added
@@ -21,7 +22,7 @@ import shlex
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +32,7 @@ from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, Works
 from discreet.files import sync, write_whole
 from discreet.paths import AnyPath, as_path, read_regular
 from discreet.workspace.row_source import RowSource, read_row_source
+from discreet.workspace.table_journal import TableJournal
 
 __all__ = [
     "SCHEMA",
@@ -205,6 +207,16 @@ class Workspace:
     def publish(self, name: str, staged: AnyPath, *, give: GiveVersion) -> Dataset:
         """Make a staged folder the next version, whose number `give` says. Until the last step the old one stays."""
         return self._version(name, _advance(self._datasets / name, as_path(staged), give=give))
+
+    @contextmanager
+    def journal(self, name: str) -> Iterator[TableJournal]:
+        """What was made for a dataset in other engines, for the one process that makes more; Refused to others."""
+        with ExitStack() as held:
+            try:
+                held.enter_context(_locked(self._datasets / f".{name}.making.lock", wait=False))
+            except BlockingIOError:
+                raise Refused(f"dataset '{name}' is being prepared by another command; wait for it.") from None
+            yield TableJournal(self._datasets / f".{name}.tables.json")
 
     def models(self, dataset: str) -> tuple[str, ...]:
         """The names of a dataset's trained generators."""

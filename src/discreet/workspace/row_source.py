@@ -128,6 +128,11 @@ class RowSource:
         return dict(self.types)
 
     @property
+    def place(self) -> str:
+        """The engine and how it is reached: what is kept in one place can be joined, and removed together."""
+        return " ".join(part for part in (self.engine, self.dsn_env, self.remote) if part is not None)
+
+    @property
     def where(self) -> str:
         """The table in words that may be shown."""
         return f"table '{self.table}'" if self.table is not None else "the file"

@@ -49,8 +49,9 @@ def found(source: RowSource, card: Card, dialect: InPlaceDialect | None = None) 
     assert source.table is not None
     rows = PostgresRows(source)
     try:
-        types = rows.columns()
-        sql = prepared_rows(dialect or POSTGRES, card, table=source.table, types=types, salt=nasty.SALT)
+        types = rows.columns(source.table)
+        relation = POSTGRES.table(source.table)
+        sql = prepared_rows(dialect or POSTGRES, card, relation=relation, types=types, salt=nasty.SALT)
         return Counter(rows.run(sql))
     finally:
         rows.close()

@@ -7,22 +7,22 @@ so the two are tested together as well as apart.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from discreet.engines.embedded import EmbeddedEngine
-from discreet.engines.engine import Measured
-from discreet.engines.in_place.tables_in_place import dialect_of, open_rows, rows_sql
+from discreet.engines.in_place.bounded_rows import RawRows
+from discreet.engines.in_place.tables_in_place import dialect_of, find_rows, open_rows
 from discreet.engines.in_place.tabular_engine import TabularEngine
-from discreet.sources.source import open_source
 from discreet.sql.algebra import Plan
 from discreet.sql.reader.questions import read_statement
-from discreet.workspace.preparation import prepare
 from discreet.workspace.row_source import RowSource
 from tests.conformance.engines import nasty
+from tests.conformance.engines.plans import plain, write_prepared
+from tests.conformance.engines.raw_tables import kept_rows
 from tests.conformance.engines.test_postgres_rows import load_nasty
 from tests.unit.sql.catalogue import Shelf
 
@@ -48,56 +48,41 @@ def plans() -> list[Plan]:
     return [read_statement(sql, shelf)[0].plan for sql in STATEMENTS]
 
 
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[nasty.Table, Path, list[Measured]]:
-    """A nasty table as a file, and what the embedded engine measures on its ingest."""
-    folder = tmp_path_factory.mktemp("raw")
-    table = nasty.make_table(secrets.randbits(32))
-    file, data, work = table.write(folder / "raw"), folder / "data.parquet", folder / "work"
-    work.mkdir()
-    prepare(open_source(file), CARD, salt=nasty.SALT, data=data, work=work)
-    engine = EmbeddedEngine({"nasty": (data, CARD)})
-    return table, file, [engine.measure(plan) for plan in plans()]
-
-
-def check(expected: list[Measured], measure: Callable[[Plan], Measured]) -> None:
-    for sql, plan, exact in zip(STATEMENTS, plans(), expected, strict=True):
-        found = measure(plan)
-        assert found.keys == exact.keys, sql
-        assert [list(column) for column in found.columns] == [list(column) for column in exact.columns], sql
-
-
-def engine(source: RowSource) -> TabularEngine:
+def check(source: RowSource, folder: Path) -> None:
+    """Every statement over raw rows gives what the embedded engine gives over the rows that count."""
+    assert source.table is not None
     reader = open_rows(source)
-    types = tuple(reader.columns().items())
-    reader.close()
-    typed = RowSource(source.engine, dsn_env=source.dsn_env, remote=source.remote, table=source.table, types=types)
-    return TabularEngine(
-        {"nasty": (rows_sql(typed, CARD, salt=nasty.SALT), CARD)},
-        dialect=dialect_of(source.engine),
-        connect=lambda: open_rows(typed),
-    )
-
-
-def test_the_statements_say_something(rows: tuple[nasty.Table, Path, list[Measured]]) -> None:
-    assert all(any(any(map(bool, column)) for column in exact.columns) for exact in rows[2])
-
-
-def test_postgres(
-    rows: tuple[nasty.Table, Path, list[Measured]], postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DISCREET_TEST_RAW_DSN", postgres_dsn)
-    table, _, expected = rows
-    source = RowSource("postgres", dsn_env="DISCREET_TEST_RAW_DSN", table=f"public.raw_{secrets.token_hex(6)}")
-    load_nasty(postgres_dsn, source, table)
     try:
-        check(expected, engine(source).measure)
+        typed = replace(source, types=tuple(reader.columns(source.table).items()))
+        rows = find_rows(typed, CARD, salt=nasty.SALT)
+        raw = rows(reader)
+        assert isinstance(raw, RawRows)
+        kept = kept_rows(raw, reader)
+    finally:
+        reader.close()
+    names = [column.name for column in CARD.columns]
+    prepared = [{**dict(zip(names, row, strict=True)), "ord": 1} for row in kept]
+    embedded = EmbeddedEngine({"nasty": (write_prepared(folder / "kept.parquet", CARD, prepared), CARD)})
+    engine = TabularEngine({"nasty": rows}, dialect=dialect_of(source.engine), connect=lambda: open_rows(typed))
+    for sql, plan in zip(STATEMENTS, plans(), strict=True):
+        engine.prepare(plan)
+        found, exact = engine.measure(plan), embedded.measure(plan)
+        assert any(any(map(bool, column)) for column in exact.columns), sql
+        assert plain(found) == plain(exact), sql
+
+
+def test_postgres(tmp_path: Path, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_TEST_RAW_DSN", postgres_dsn)
+    source = RowSource("postgres", dsn_env="DISCREET_TEST_RAW_DSN", table=f"public.raw_{secrets.token_hex(6)}")
+    load_nasty(postgres_dsn, source, nasty.make_table(secrets.randbits(32)))
+    try:
+        check(source, tmp_path)
     finally:
         with psycopg.connect(postgres_dsn) as connection:
             connection.execute(f"DROP TABLE {source.table}".encode())
 
 
 @pytest.mark.long
-def test_spark(rows: tuple[nasty.Table, Path, list[Measured]], spark_master: str) -> None:
-    _, file, expected = rows
-    check(expected, engine(RowSource("spark", remote=spark_master, table=f"parquet.`{file}`")).measure)
+def test_spark(tmp_path: Path, spark_master: str) -> None:
+    file = nasty.make_table(secrets.randbits(32)).write(tmp_path / "raw")
+    check(RowSource("spark", remote=spark_master, table=f"parquet.`{file}`"), tmp_path)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from discreet.session import Session
-    from discreet.workspace import NewPopulation, RowSource, WeightReport
+    from discreet.workspace import Dataset, NewPopulation, RowSource, WeightReport
 
 __all__ = ["register", "show_report"]
 
@@ -45,6 +45,12 @@ def register(app: CommandGroup) -> None:
         rich_help_panel="Custodian",
         epilog="Example: discreet add -w office data/survey.parquet --card data/survey.yaml",
     )(add)
+    app.command(
+        "refresh",
+        short_help="Take over what has changed in a table of another engine",
+        rich_help_panel="Custodian",
+        epilog="Example: discreet refresh -w office visits",
+    )(refresh)
     app.add_typer(card, name="card", short_help="Draft and check dataset cards", rich_help_panel="Custodian")
     app.add_typer(analyst, name="analyst", short_help="Register and list analysts", rich_help_panel="Custodian")
     app.add_typer(
@@ -131,19 +137,41 @@ def add(
         str | None,
         typer.Option(metavar="URL", help="With spark: sc://HOST:PORT (Spark Connect) or a master."),
     ] = None,
+    materialise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCHEMA|PATH",
+            help="With --engine: let it prepare the rows once, into this schema or folder of Discreet's own. "
+            "Questions are then as quick as plain ones.",
+        ),
+    ] = None,
+    changed_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --materialise: a column that grows with every change, so that a refresh prepares only those.",
+        ),
+    ] = None,
     custodian: Custodian = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Add a data file to the workspace, or a table that stays in its engine, as its card describes it."""
     from discreet.cli.open_sessions import open_session
 
-    source = _named_table(file, card, engine=engine, table=table, dsn_env=dsn_env, remote=remote)
+    places = {
+        "table": table,
+        "dsn_env": dsn_env,
+        "remote": remote,
+        "materialise": materialise,
+        "changed_by": changed_by,
+    }
+    source = _named_table(file, card, engine=engine, places=places)
     session = open_session(workspace)
     confirm = _confirmation(yes=yes)
     if source is not None and card is not None:
         dataset = session.add_table(source, card=card, replace=replace, confirm=confirm)
         typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
-        typer.echo(f"Its rows stay in {source.where}. After they change, add it again with --replace.")
+        _tell_place(dataset)
         return
     if file is None:
         raise UsageError("name a data file, or a table with --engine and --table.")
@@ -164,25 +192,60 @@ def add(
         typer.echo(repeat(f"What was coerced on the way in: discreet show {dataset.name} --custodian"))
 
 
+def refresh(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A dataset whose rows are in PostgreSQL or Spark.")],
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Prepare every row again, also where a column tells what has changed.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Make the next version of a table as it is now, under the same card and budget.
+
+    Until it is ready, and if it fails, the version before answers.
+    """
+    from discreet.cli.open_sessions import open_session
+
+    made = open_session(workspace).refresh(dataset, whole=whole)
+    typer.echo(f"'{made.name}' is now version {made.version}. Answers to come are about its rows as they are today.")
+    _tell_place(made)
+
+
+def _tell_place(dataset: "Dataset") -> None:
+    source = dataset.source
+    again = repeat(f"discreet refresh {dataset.name}")
+    if source.stored is not None:
+        typer.echo(f"Its prepared rows are in {source.engine}, in {source.stored.name}. After a change: {again}")
+    else:
+        typer.echo(f"Its rows stay in {source.where}. After they change: {again}")
+
+
 def _named_table(
     file: Path | None,
     card: Path | None,
     *,
     engine: str | None,
-    table: str | None,
-    dsn_env: str | None,
-    remote: str | None,
+    places: "Mapping[str, str | None]",
 ) -> "RowSource | None":
     """The table meant by the options, or None when a file is meant."""
     from discreet.workspace import RowSource
 
     if engine is None:
-        if table is not None or dsn_env is not None or remote is not None:
-            raise UsageError("--table, --dsn-env and --remote go with --engine postgres or --engine spark.")
+        if any(place is not None for place in places.values()):
+            raise UsageError(
+                "--table, --dsn-env, --remote, --materialise and --changed-by go with --engine postgres or "
+                "--engine spark."
+            )
         return None
     if file is not None or card is None:
         raise UsageError("--engine takes --table and --card, and no file.")
-    return RowSource(engine, table=table, dsn_env=dsn_env, remote=remote)
+    return RowSource(
+        engine,
+        table=places["table"],
+        dsn_env=places["dsn_env"],
+        remote=places["remote"],
+        materialise=places["materialise"],
+        changed_by=places["changed_by"],
+    )
 
 
 def _confirmation(*, yes: bool) -> "Callable[[NewPopulation], bool]":

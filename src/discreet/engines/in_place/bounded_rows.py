@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from discreet.cards import Card
+from discreet.cards import Card, Column
 from discreet.engines.dialects import Dialect, InPlaceDialect
 from discreet.engines.in_place.prepared_rows import canonical_row, public_varies, ranked_rows, unit_value
 from discreet.engines.in_place.raw_columns import category_position, raw_key, valued_rows
 from discreet.engines.rendering import LateKey, RenderedTable
+from discreet.workspace import Form
 
 __all__ = ["RawRows", "TableInPlace"]
+
+_NUMBERS: Final = frozenset({Form.INTEGER, Form.DOUBLE, Form.SINGLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,8 @@ class RawRows:
 
     @property
     def one_each(self) -> bool:
-        """Whether the engine itself holds every unit to one row: different raw ids must then be different units."""
-        column = self.card.column(self.card.unit.column)
-        kind = self.types[column.source]
-        told_apart = self.dialect.is_decimal(kind) or raw_is_number(self.dialect, kind)
-        return column.source in self.unique and told_apart
+        """Whether the engine itself holds every unit to one row."""
+        return self._unit.source in self.unique and self._ids_differ
 
     @property
     def long_units(self) -> str | None:
@@ -52,24 +53,44 @@ class RawRows:
         """
         if self.one_each or not self.still:
             return None
-        card, unit = self.card, unit_value(self.card)
-        public = [
-            (f"v{i}", column.name) for i, column in enumerate(card.columns) if column.public and card.unit.rows > 1
-        ]
-        columns = [card.unit.column, *(name for _, name in public)]
-        query = valued_rows(self.dialect, card, relation=self.relation, types=self.types, columns=columns)
+        card, dialect, unit = self.card, self.dialect, unit_value(self.card)
+        several = card.unit.rows > 1
+        public = [(f"v{i}", column.name) for i, column in enumerate(card.columns) if column.public and several]
         long = " OR ".join([f"count(*) > {card.unit.rows}", *(f"({public_varies(v)})" for v, _ in public)])
-        return (
-            f"SELECT {unit} AS u\nFROM ({query}) AS q\nWHERE {unit} IS NOT NULL\nGROUP BY {unit}\nHAVING {long}\n"
-            f"LIMIT {self.dialect.most_listed + 1}"
-        )
+        if self._ids_differ and not public:
+            # Counted as they are: an index on them serves, and what is no id is no unit.
+            id_ = dialect.name(self._unit.source)
+            query = f"SELECT {id_}\nFROM {self.relation}\nWHERE {id_} IS NOT NULL\nGROUP BY {id_}\nHAVING {long}"
+            units = valued_rows(dialect, card, relation=f"({query}) AS q", types=self.types, columns=[card.unit.column])
+            found = f"SELECT {unit} AS u\nFROM ({units}) AS q\nWHERE {unit} IS NOT NULL"
+        else:
+            columns = [card.unit.column, *(name for _, name in public)]
+            query = valued_rows(dialect, card, relation=self.relation, types=self.types, columns=columns)
+            counted = f"WHERE {unit} IS NOT NULL\nGROUP BY {unit}\nHAVING {long}"
+            found = f"SELECT {unit} AS u\nFROM ({query}) AS q\n{counted}"
+        return f"{found}\nLIMIT {dialect.most_listed + 1}"
 
+    def valued(self, columns: Sequence[str], beside: Mapping[str, str], *, among: str | None = None) -> str:
+        """Raw rows with their prepared values; of few units, where their ids can be compared as they are."""
+        relation = self.relation
+        if among is not None and self._ids_differ and self._unit.type == "integer":
+            relation = f"(SELECT * FROM {relation} WHERE {self.dialect.name(self._unit.source)} IN ({among})) AS q"
+        return valued_rows(self.dialect, self.card, relation=relation, types=self.types, columns=columns, beside=beside)
 
-def raw_is_number(dialect: InPlaceDialect, kind: str) -> bool:
-    """Whether raw values that differ are different numbers; two texts may be one id."""
-    from discreet.workspace import Form
+    @property
+    def _unit(self) -> Column:
+        return self.card.column(self.card.unit.column)
 
-    return dialect.form(kind) in {Form.INTEGER, Form.DOUBLE, Form.SINGLE}
+    @property
+    def _ids_differ(self) -> bool:
+        """Whether rows are of one unit exactly if the engine calls their raw ids equal.
+
+        So for numbers that are ids by their value. Two texts may be one id, and 1.0 and 1.00 are two texts.
+        """
+        kind = self.types[self._unit.source]
+        if self._unit.type != "integer":
+            return self.dialect.form(kind) is Form.INTEGER
+        return self.dialect.is_decimal(kind) or self.dialect.form(kind) in _NUMBERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +119,10 @@ class TableInPlace(RenderedTable):
         return []
 
     def late(self, column: str) -> LateKey | None:
-        """Groups by a category are made on its raw column, where no row needs to be ranked by its values."""
+        """Groups by a category are made on its raw column."""
         raw = self.raw
         described = raw.card.column(column)
-        if self.long is None or self.long or raw_key(raw.dialect, described, raw.types[described.source]) is None:
+        if raw_key(raw.dialect, described, raw.types[described.source]) is None:
             return None
         form = raw.dialect.form(raw.types[described.source])
         assert form is not None
@@ -109,32 +130,38 @@ class TableInPlace(RenderedTable):
 
     def _plain(self, columns: Sequence[str], also: str) -> str:
         """The rows of the units that have no more than count."""
-        raw, dialect = self.raw, self.raw.dialect
-        numbers = {column.name: index for index, column in enumerate(raw.card.columns)}
-        late = {_late_name(column.name): column for column in raw.card.columns}
-        keys = {f"k{numbers[late[name].name]}": late[name] for name in columns if name in late}
-        query = valued_rows(
-            dialect,
-            raw.card,
-            relation=raw.relation,
-            types=raw.types,
-            columns=[raw.card.unit.column, *(name for name in columns if name in numbers)],
-            beside={alias: dialect.raw(column.source, raw.types[column.source]) for alias, column in keys.items()},
-        )
-        values = [f"v{numbers[name]}" if name in numbers else f"k{numbers[late[name].name]}" for name in columns]
-        items = [f"{value} AS {dialect.name(name)}" for value, name in zip(values, columns, strict=True)]
+        raw, late = self.raw, self._late_values(columns)
+        named = [name for name in columns if name not in late]
+        query = raw.valued([raw.card.unit.column, *named], dict(late.values()))
+        numbers = {column.name: f"v{index}" for index, column in enumerate(raw.card.columns)}
+        values = {name: late[name][0] if name in late else numbers[name] for name in columns}
+        items = [f"{value} AS {raw.dialect.name(name)}" for name, value in values.items()]
         where = f"{unit_value(raw.card)} IS NOT NULL{also}"
         return f"SELECT {', '.join(items) or '1 AS one'}\nFROM ({query}) AS q\nWHERE {where}"
 
     def _ranked(self, columns: Sequence[str], among: str | None) -> str:
-        raw = self.raw
+        """The rows that count of all units, or of those that `among` selects."""
+        raw, late = self.raw, self._late_values(columns)
         dialect, card = raw.dialect, raw.card
         names = [column.name for column in card.columns]
-        query = valued_rows(dialect, card, relation=raw.relation, types=raw.types, columns=names)
-        text = canonical_row(dialect, card, raw.salt)
-        ranked = ranked_rows(dialect, card, query, order=[dialect.own_digest(text), text], among=among)
-        items = [dialect.name(name) for name in columns] or ["1 AS one"]
-        return f"SELECT {', '.join(items)}\nFROM ({ranked}) AS q\nWHERE ord <= {card.unit.rows}"
+        query = raw.valued(names, dict(late.values()), among=among)
+        # Rows with one hash are told apart by their values: then only equal rows are equal.
+        order = [dialect.own_digest(canonical_row(dialect, card, raw.salt)), *(f"v{i}" for i in range(len(names)))]
+        beside = [value for value, _ in late.values()]
+        ranked = ranked_rows(dialect, card, query, order=order, among=among, beside=beside)
+        named = {name: late[name][0] if name in late else dialect.name(name) for name in columns}
+        items = [f"{value} AS {dialect.name(name)}" for name, value in named.items()]
+        return f"SELECT {', '.join(items) or '1 AS one'}\nFROM ({ranked}) AS q\nWHERE ord <= {card.unit.rows}"
+
+    def _late_values(self, columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Of the columns that are raw ones: what their values are called on the way, and what they are."""
+        raw = self.raw
+        known = {_late_name(column.name): (index, column) for index, column in enumerate(raw.card.columns)}
+        found = {name: known[name] for name in columns if name in known}
+        return {
+            name: (f"k{index}", raw.dialect.raw(column.source, raw.types[column.source]))
+            for name, (index, column) in found.items()
+        }
 
 
 def _late_name(column: str) -> str:

@@ -6,7 +6,7 @@ The connection string comes from an environment variable and is never stored or 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.in_place.postgres_dialect import POSTGRES, schema_and_table
@@ -17,7 +17,7 @@ from discreet.workspace import RowSource, StoredRows
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresRows", "fetch_columns"]
+__all__ = ["ORDERING_MEMORY", "PostgresRows", "fetch_columns"]
 
 _OLDEST: Final = 130000
 _COLUMNS: Final = """
@@ -39,12 +39,14 @@ WHERE i.indrelid = %s AND i.indisunique AND i.indisvalid AND i.indisready AND i.
   AND i.indnkeyatts = 1 AND i.indpred IS NULL AND i.indexprs IS NULL
   AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid))
 """
-_ORDERING_MEMORY: Final = "256MB"
+ORDERING_MEMORY: Final = "256MB"
 _BATCH: Final = 50_000
 
 
 class PostgresRows:
-    """An open, read-only connection. EngineUnavailable when it cannot be had; that says nothing about the rows."""
+    """An open connection. EngineUnavailable when it cannot be had; that says nothing about the rows."""
+
+    reads_only: ClassVar[bool] = True
 
     def __init__(self, source: RowSource) -> None:
         assert source.dsn_env is not None
@@ -101,7 +103,7 @@ class PostgresRows:
 
     def search(self, sql: str) -> list[Row]:
         # Sorting ids takes half the time that a hash table of very many does.
-        self._connection.execute(f"SET LOCAL work_mem = '{_ORDERING_MEMORY}'")
+        self._connection.execute(f"SET LOCAL work_mem = '{ORDERING_MEMORY}'")
         self._connection.execute("SET LOCAL enable_hashagg = off")
         rows = self.run(sql)
         self._connection.execute("SET LOCAL enable_hashagg TO DEFAULT")
@@ -158,17 +160,19 @@ class PostgresRows:
             )
         connection.autocommit = True
         for setting in (
-            "default_transaction_read_only = on",
+            f"default_transaction_read_only = {'on' if self.reads_only else 'off'}",
             f"search_path = pg_catalog, {POSTGRES.name(self._schema)}, pg_temp",
             "standard_conforming_strings = on",
             "extra_float_digits = 1",
+            "TimeZone = 'UTC'",
+            "DateStyle = 'ISO, YMD'",
             # Compiling these long expressions takes longer than running them.
             "jit = off",
         ):
             connection.execute(f"SET {setting}".encode())
         connection.autocommit = False
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
-        connection.read_only = True
+        connection.read_only = self.reads_only
 
 
 def fetch_columns(connection: psycopg.Connection[Any], sql: str) -> Any:

@@ -34,21 +34,30 @@ def prepared_rows(
 
 
 def ranked_rows(
-    dialect: InPlaceDialect, card: Card, query: str, *, order: Sequence[str], among: str | None = None
+    dialect: InPlaceDialect,
+    card: Card,
+    query: str,
+    *,
+    order: Sequence[str],
+    among: str | None = None,
+    beside: Sequence[str] = (),
 ) -> str:
-    """Valued rows under their card names, with their rank within their unit by `order`: equal only for equal rows."""
+    """Valued rows under their card names, with their rank within their unit by `order`, which only equal rows share.
+
+    What is `beside` the values stays beside them.
+    """
     values = [f"v{index}" for index in range(len(card.columns))]
     unit = unit_value(card)
     public = [v for v, column in zip(values, card.columns, strict=True) if column.public and card.unit.rows > 1]
     chosen = f"\nWHERE {unit} IS NOT NULL" + (f" AND {unit} IN ({among})" if among is not None else "")
-    query = over(dialect, query, [*values, *(f"{text} AS g{i}" for i, text in enumerate(order))], chosen)
+    query = over(dialect, query, [*values, *beside, f"{order[0]} AS g"], chosen)
     firsts = [f"first_value({v}) OVER w AS f{v}" for v in public]
-    ranked = [*values, "CAST(row_number() OVER w AS bigint) AS ord", *firsts]
-    window = f"PARTITION BY {unit} ORDER BY {', '.join(f'g{i}' for i in range(len(order)))}"
+    ranked = [*values, *beside, "CAST(row_number() OVER w AS bigint) AS ord", *firsts]
+    window = f"PARTITION BY {unit} ORDER BY {', '.join(['g', *order[1:]])}"
     query = f"SELECT {', '.join(ranked)}\nFROM ({query}) AS q\nWINDOW w AS ({window})"
     named = [f"{v} AS {dialect.name(column.name)}" for v, column in zip(values, card.columns, strict=True)]
     agree = " AND ".join(f"{v} IS NOT DISTINCT FROM f{v}" for v in public)
-    return f"SELECT {', '.join([*named, 'ord'])}\nFROM ({query}) AS q" + (f"\nWHERE {agree}" if agree else "")
+    return f"SELECT {', '.join([*named, 'ord', *beside])}\nFROM ({query}) AS q" + (f"\nWHERE {agree}" if agree else "")
 
 
 def unit_value(card: Card) -> str:

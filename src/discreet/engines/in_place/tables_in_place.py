@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from discreet.cards import Card
 from discreet.engines.dialects import InPlaceDialect
@@ -17,7 +18,23 @@ from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, neare
 from discreet.files import write_whole
 from discreet.workspace import Dataset, GiveVersion, RowSource, StoredRows, Workspace, check_presence, count_on
 
-__all__ = ["PinnedTable", "RowReader", "RowWriter", "add_table", "dialect_of", "find_rows", "open_rows"]
+__all__ = [
+    "PinnedTable",
+    "RowReader",
+    "RowWriter",
+    "add_table",
+    "check_fit",
+    "dialect_of",
+    "find_rows",
+    "open_rows",
+    "open_tables",
+    "open_writer",
+    "publish_source",
+    "settle_types",
+]
+
+
+Reader = TypeVar("Reader", bound="RowReader")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +111,17 @@ def open_rows(source: RowSource) -> RowReader:
     return SparkRows(source)
 
 
+def open_writer(source: RowSource) -> RowWriter:
+    """The engine that holds a table, open for reading it and for writing prepared rows."""
+    if source.engine == "postgres":
+        from discreet.engines.in_place.postgres_writer import PostgresWriter
+
+        return PostgresWriter(source)
+    from discreet.engines.in_place.spark_writer import SparkWriter
+
+    return SparkWriter(source)
+
+
 def dialect_of(engine: str) -> InPlaceDialect:
     if engine == "postgres":
         from discreet.engines.in_place.postgres_dialect import POSTGRES
@@ -126,40 +154,63 @@ def find_rows(source: RowSource, card: Card, *, salt: str) -> Callable[[RowReade
 
 
 def add_table(
-    workspace: Workspace, source: RowSource, card: Card, *, replace: bool, give: GiveVersion = count_on
+    workspace: Workspace,
+    source: RowSource,
+    card: Card,
+    *,
+    replace: bool,
+    give: GiveVersion = count_on,
+    whole: bool = False,
 ) -> Dataset:
-    """Check that a table fits its card and make it the dataset's current version. Nothing is written to its engine.
+    """Check that a table fits its card and make it the dataset's current version, prepared in its engine or raw.
 
-    The ledger is not touched, unless `give` asks it for the version's number once the table was found fit.
+    Nothing is written to the engine unless the source says where. The ledger is not touched, unless `give` asks it for
+    the version's number once all is ready.
     """
+    if source.materialise is not None:
+        from discreet.engines.in_place.materialised_rows import materialise_table
+
+        return materialise_table(workspace, source, card, replace=replace, give=give, whole=whole)
     check_presence(workspace, card.dataset, replace=replace)
-    reader = open_rows(source)
+    with open_tables(source, open_rows) as reader:
+        found = settle_types(source, card, reader)
+        assert found.table is not None
+        check_fit(found, card, reader, reader.pin(found.table).relation)
+    return publish_source(workspace, found, card, give=give)
+
+
+@contextmanager
+def open_tables(source: RowSource, opened: Callable[[RowSource], Reader]) -> Iterator[Reader]:
+    """An engine for the custodian's work on a table. Its own words are not shown: they may quote rows."""
+    reader = opened(source)
     try:
-        found = _typed(source, card, reader)
-        _refuse_unfit(found, card, reader)
+        yield reader
     except DiscreetError:
         raise
     except Exception as error:
-        # The engine's own words may quote rows or the connection string.
         raise EngineUnavailable(
             f"{source.where} could not be read: {type(error).__name__}. Check the rights of the engine's user.",
             reason=type(error).__name__,
         ) from None
     finally:
         reader.close()
+
+
+def publish_source(workspace: Workspace, source: RowSource, card: Card, *, give: GiveVersion) -> Dataset:
+    """Make where rows are the dataset's current version."""
     with workspace.stage() as folder:
         version = folder / "version"
         version.mkdir(mode=0o700)
         try:
             write_whole(version / "card.yaml", card.text)
-            write_whole(version / "source.json", found.to_json())
+            write_whole(version / "source.json", source.to_json())
             return workspace.publish(card.dataset, version, give=give)
         except OSError as error:
             text = error.strerror or "the system refused"
             raise _refusal(source, f"could not be registered: {text}; nothing was changed") from None
 
 
-def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
+def settle_types(source: RowSource, card: Card, reader: RowReader) -> RowSource:
     """The source with the engine's types of the columns that the card uses, all of them readable."""
     if any(column.type == "row" for column in card.columns):
         raise _refusal(source, "has no order of rows to number them by; name an id column in the card, not type: row")
@@ -182,15 +233,14 @@ def _typed(source: RowSource, card: Card, reader: RowReader) -> RowSource:
     return with_changes(source, types=tuple((name, columns[name]) for name in wanted))
 
 
-def _refuse_unfit(source: RowSource, card: Card, reader: RowReader) -> None:
-    assert source.table is not None
+def check_fit(source: RowSource, card: Card, reader: RowReader, relation: str) -> None:
+    """Refuse rows that do not fit the card: none with an id, or public values that vary within a unit."""
     if source.engine == "spark":
         from discreet.engines.in_place.spark_tables import SparkRows
 
         assert isinstance(reader, SparkRows)
         reader.check_libraries()
     dialect = dialect_of(source.engine)
-    relation = reader.pin(source.table).relation
     check = unit_check(dialect, card, relation=relation, types=source.type_of)
     [(units, *varies)] = reader.run(check)
     if units == 0 and reader.run(f"SELECT count(*) FROM {relation}") != [(0,)]:

@@ -1,0 +1,300 @@
+"""Raw tables in PostgreSQL, asked where they are: how many rows of a unit count, which, and what is made of them."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+
+from discreet.cards.card import Card, parse_card
+from discreet.engines.dialects import InPlaceDialect
+from discreet.engines.engine import Engine
+from discreet.engines.in_place.bounded_rows import RawRows
+from discreet.engines.in_place.postgres_dialect import POSTGRES, Postgres
+from discreet.engines.in_place.postgres_tables import PostgresRows
+from discreet.engines.in_place.raw_columns import valued_rows
+from discreet.engines.in_place.tables_in_place import find_rows
+from discreet.engines.in_place.tabular_engine import TabularEngine
+from discreet.sql.reader.questions import read_statement
+from discreet.workspace.row_source import RowSource
+from tests.conformance.engines.raw_tables import kept_rows, raw_rows, require_bounded, with_kept
+from tests.sql_text import fuzz
+from tests.sql_text.populations import Population, population, populations
+from tests.unit.sql.catalogue import Shelf
+
+DSN_ENV = "DISCREET_TEST_IN_PLACE_DSN"
+TYPES = {"double": "double precision", "decimal": "numeric", "integer": "bigint", "text": "text"}
+START, STATEMENTS = 700_000, 250
+
+
+@pytest.fixture
+def schema(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A schema of this test's own."""
+    monkeypatch.setenv(DSN_ENV, postgres_dsn)
+    name = f"raw_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}".encode())
+        yield name
+        connection.execute(f"DROP SCHEMA {name} CASCADE".encode())
+
+
+def fill(dsn: str, table: str, columns: dict[str, str], rows: list[tuple[Any, ...]]) -> None:
+    listed = ", ".join(f"{POSTGRES.name(name)} {kind}" for name, kind in columns.items())
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"DROP TABLE IF EXISTS {table}".encode())
+        connection.execute(f"CREATE TABLE {table} ({listed})".encode())
+        with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+
+def source_of(table: str) -> RowSource:
+    bare = RowSource("postgres", dsn_env=DSN_ENV, table=table)
+    reader = PostgresRows(bare)
+    types = tuple(reader.columns(table).items())
+    reader.close()
+    return RowSource("postgres", dsn_env=DSN_ENV, table=table, types=types)
+
+
+def load(dsn: str, schema: str, people: Population, *, seed: int = 0) -> dict[str, RowSource]:
+    found = {}
+    for name in people.cards:
+        forms, rows = raw_rows(people, name, seed=seed)
+        table = f"{schema}.{name}_{people.number}"
+        fill(dsn, table, {column: TYPES[form] for column, form in forms.items()}, [tuple(row.values()) for row in rows])
+        found[name] = source_of(table)
+    return found
+
+
+def rows_of(source: RowSource, card: Card, dialect: InPlaceDialect = POSTGRES, **changes: Any) -> RawRows:
+    assert source.table is not None
+    parts = {"relation": POSTGRES.table(source.table), "types": source.type_of, "salt": "00ff", **changes}
+    return RawRows(dialect, card, **parts)
+
+
+def read(rows: RawRows, source: RowSource) -> list[tuple[Any, ...]]:
+    reader = PostgresRows(source)
+    try:
+        return kept_rows(rows, reader)
+    finally:
+        reader.close()
+
+
+def every_row(people: Population, name: str) -> list[tuple[Any, ...]]:
+    names = [column.name for column in people.cards[name].columns]
+    return [tuple(row[column] for column in names) for row in people.table(name)]
+
+
+def test_a_unit_counts_with_at_most_k_of_its_own_rows(postgres_dsn: str, schema: str) -> None:
+    for people in populations():
+        for name, source in load(postgres_dsn, schema, people).items():
+            kept = read(rows_of(source, people.cards[name]), source)
+            require_bounded(people.cards[name], every_row(people, name), kept)
+
+
+def test_which_rows_count_depends_on_the_unit_alone(postgres_dsn: str, schema: str) -> None:
+    """Other orders, other units, few long units or so many that all rows are ranked: the same rows."""
+
+    class ListsNone(Postgres):
+        most_listed = 0
+
+    for people in populations():
+        found: list[dict[object, list[tuple[Any, ...]]]] = []
+        gone = list(people.units)[::2]
+        fewer = with_kept(
+            people, {name: [r for r in every_row(people, name) if r[0] not in gone] for name in people.cards}
+        )
+        for population_, dialect, still, seed in (
+            (people, POSTGRES, True, 0),
+            (people, ListsNone(), True, 1),
+            (people, POSTGRES, False, 2),
+            (fewer, POSTGRES, True, 3),
+        ):
+            sources = load(postgres_dsn, schema, population_, seed=seed)
+            by_unit: dict[object, list[tuple[Any, ...]]] = {}
+            for name, source in sources.items():
+                for row in read(rows_of(source, people.cards[name], dialect, still=still), source):
+                    by_unit.setdefault((name, row[0]), []).append(row)
+            found.append({unit: sorted(map(str, rows)) for unit, rows in by_unit.items()})  # type: ignore[misc]
+        whole, *others, rest = found
+        assert all(other == whole for other in others)
+        assert rest == {unit: rows for unit, rows in whole.items() if unit[1] not in gone}  # type: ignore[index]
+
+
+def test_statements_over_raw_rows_are_answered_as_they_read(
+    postgres_dsn: str, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: dict[int, tuple[Population, Engine]] = {}
+
+    def prepared(number: int) -> Population:
+        if number not in opened:
+            people = population(number)
+            sources = load(postgres_dsn, schema, people)
+            kept = {name: read(rows_of(source, people.cards[name]), source) for name, source in sources.items()}
+            first = next(iter(sources.values()))
+            engine = TabularEngine(
+                {name: find_rows(source, people.cards[name], salt="00ff") for name, source in sources.items()},
+                dialect=POSTGRES,
+                connect=lambda: PostgresRows(first),
+            )
+            opened[number] = with_kept(people, kept), engine
+        return opened[number][0]
+
+    monkeypatch.setattr(fuzz, "population", prepared)
+    result = fuzz.run(range(START, START + STATEMENTS), lambda people: opened[people.number][1], attacked=0)
+    assert not result.violations, str(result)
+    assert result.share >= 0.6, str(result)
+
+
+def test_wrong_bounding_is_found(postgres_dsn: str, schema: str) -> None:
+    class HashesThePlace(Postgres):
+        def own_digest(self, text: str) -> str:
+            return "random()"
+
+    class ListsHalf(Postgres):
+        def listed_units(self, units: Any) -> str:
+            return super().listed_units(units[: len(units) // 2] or [units[0], units[0]])
+
+    people = population(0)
+    sources = load(postgres_dsn, schema, people)
+    name = "b"  # three rows count, and some units have more
+    card, source = people.cards[name], sources[name]
+    every = every_row(people, name)
+    require_bounded(card, every, read(rows_of(source, card), source))
+    with pytest.raises(AssertionError):
+        require_bounded(card, every, read(rows_of(source, card, ListsHalf()), source))
+    with pytest.raises(AssertionError):
+        require_bounded(card, every, read(rows_of(source, card, unique=frozenset({"person_id"})), source))
+    reads = {str(sorted(map(str, read(rows_of(source, card, HashesThePlace()), source)))) for _ in range(8)}
+    assert len(reads) > 1
+
+
+# --- what the catalogue vouches for -----------------------------------------------------------------------------------
+
+PEOPLE = """
+dataset: people
+unit: {column: who, rows: 1}
+neighbours: add-remove
+budget: {epsilon: 1}
+columns:
+  who: {kind: id, type: integer}
+  x: {kind: integer, bounds: [0, 9]}
+"""
+UNIQUE = [
+    ("CREATE TABLE {t} (who int PRIMARY KEY, x int)", True),
+    ("CREATE TABLE {t} (who bigint UNIQUE, x int)", True),
+    ("CREATE TABLE {t} (who numeric UNIQUE, x int)", True),
+    ("CREATE TABLE {t} (who int, x int); CREATE UNIQUE INDEX ON {t} (who) INCLUDE (x)", True),
+    ("CREATE TABLE {t} (who int PRIMARY KEY, x int) PARTITION BY HASH (who); "
+     "CREATE TABLE {t}_p PARTITION OF {t} FOR VALUES WITH (MODULUS 1, REMAINDER 0)", True),
+    ("CREATE TABLE {t} (who int, x int)", False),
+    ("CREATE TABLE {t} (who text PRIMARY KEY, x int)", False),
+    ("CREATE TABLE {t} (who int, x int); CREATE INDEX ON {t} (who)", False),
+    ("CREATE TABLE {t} (who int, x int); CREATE UNIQUE INDEX ON {t} (who, x)", False),
+    ("CREATE TABLE {t} (who int, x int); CREATE UNIQUE INDEX ON {t} (abs(who))", False),
+    ("CREATE TABLE {t} (who int, x int); CREATE UNIQUE INDEX ON {t} (who) WHERE x > 0", False),
+    ("CREATE TABLE {t} (who int UNIQUE DEFERRABLE INITIALLY DEFERRED, x int)", False),
+    ("CREATE TABLE {t} (who int PRIMARY KEY, x int); CREATE TABLE {t}_c () INHERITS ({t})", False),
+    ("CREATE TABLE {t}_b (who int PRIMARY KEY, x int); CREATE VIEW {t} AS SELECT * FROM {t}_b", False),
+    ("CREATE TABLE {t}_b (who int, x int); CREATE MATERIALIZED VIEW {t} AS SELECT * FROM {t}_b; "
+     "CREATE UNIQUE INDEX ON {t} (who)", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ddl", "expected"), UNIQUE)
+def test_a_unique_index_on_the_unit_and_no_other_spares_the_counting(
+    postgres_dsn: str, schema: str, ddl: str, expected: bool
+) -> None:
+    table = f"{schema}.people"
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        for statement in ddl.format(t=table).split("; "):
+            connection.execute(statement.encode())
+    source = source_of(table)
+    reader = PostgresRows(source)
+    try:
+        rows = find_rows(source, parse_card(PEOPLE, file="p.yaml"), salt="00ff")(reader)
+    finally:
+        reader.close()
+    assert isinstance(rows, RawRows)
+    assert rows.one_each is expected
+    assert (rows.long_units is None) is expected
+
+
+def test_an_index_that_is_dropped_is_not_relied_on_any_more(postgres_dsn: str, schema: str) -> None:
+    table = f"{schema}.people"
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {table} (who int CONSTRAINT one PRIMARY KEY, x int)".encode())
+        connection.execute(f"INSERT INTO {table} VALUES (1, 1), (2, 2)".encode())
+    card, source = parse_card(PEOPLE, file="p.yaml"), source_of(table)
+    engine = TabularEngine(
+        {"people": find_rows(source, card, salt="00ff")}, dialect=POSTGRES, connect=lambda: PostgresRows(source)
+    )
+    plan = read_statement("SELECT COUNT(*) FROM people", Shelf({"people": card}, public={}))[0].plan
+    assert list(engine.measure(plan).columns[0]) == [2]
+    engine.prepare(plan)
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute("SET lock_timeout = '5s'")  # a question that waits for its charge holds no lock
+        connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT one".encode())
+        connection.execute(f"INSERT INTO {table} SELECT 1, 3 FROM generate_series(1, 50)".encode())
+    assert list(engine.measure(plan).columns[0]) == [2]
+
+
+def test_two_texts_that_are_one_id_are_one_unit_under_a_unique_index(postgres_dsn: str, schema: str) -> None:
+    table = f"{schema}.people"
+    fill(postgres_dsn, table, {"who": "text UNIQUE", "x": "int"}, [("7", 1), (" 7", 2), ("7.0", 3), ("8", 4)])
+    source = source_of(table)
+    kept = read(rows_of(source, parse_card(PEOPLE, file="p.yaml"), unique=frozenset({"who"})), source)
+    assert sorted(row[0] for row in kept) == [7, 8]
+
+
+# --- doubles ----------------------------------------------------------------------------------------------------------
+
+DOUBLES = """
+dataset: people
+unit: {{column: who, rows: 1}}
+neighbours: add-remove
+budget: {{epsilon: 1}}
+columns:
+  who: {{kind: id, type: integer}}
+  x: {{kind: number, bounds: [{low}, {high}], step: {step}, missing: [-7.7, 99.99]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [("0", "250000", "0.01"), ("-1.5", "400", "0.05"), ("-9", "9", "0.5")]
+)
+def test_doubles_are_rounded_by_their_shortest_decimal(
+    postgres_dsn: str, schema: str, low: str, high: str, step: str
+) -> None:
+    """Every midpoint of the grid and the doubles beside it, where a product of floats decides wrongly."""
+    random, size, (bottom, top) = Random(19), Decimal(step), (Decimal(low), Decimal(high))
+    steps = [random.randint(int(bottom / size) - 2, int(top / size) + 2) for _ in range(4_000)]
+    middles = [float((2 * number + 1) * size / 2) for number in steps]
+    values = [
+        v for middle in middles for v in (math.nextafter(middle, -math.inf), middle, math.nextafter(middle, math.inf))
+    ]
+    values += [random.uniform(float(bottom), float(top)) for _ in range(4_000)]
+    values += [-7.7, 99.99, math.inf, -math.inf, math.nan, 1e308, -1e308, 0.0, -0.0, 5e-324]
+    table = f"{schema}.people"
+    fill(postgres_dsn, table, {"who": "bigint PRIMARY KEY", "x": "float8"}, list(enumerate(values)))
+    source = source_of(table)
+    card = parse_card(DOUBLES.format(low=low, high=high, step=step), file="p.yaml")
+    rows = rows_of(source, card, unique=frozenset({"who"}))
+    sql = valued_rows(POSTGRES, card, relation=rows.relation, types=rows.types, columns=["x"])
+    assert "split_part" not in sql, "these columns are read in one expression"
+    found = dict(read(rows, source))
+    for number, value in enumerate(values):
+        assert found[number] == _steps(value, bottom, top, size), value.hex()
+
+
+def _steps(value: float, low: Decimal, high: Decimal, step: Decimal) -> int | None:
+    if not math.isfinite(value) or value in (-7.7, 99.99):
+        return None
+    shortest = min(max(Decimal(repr(value)), low), high)
+    return int((shortest / step).to_integral_value(ROUND_HALF_UP))
