@@ -1,35 +1,39 @@
-"""Many cells at once: the answers of DuckDB as arrays, put in their places by arithmetic on the keys.
+"""Many cells at once: the answers of an engine as arrays, put in their places by arithmetic on the keys.
 
 Nothing here is a float: sums arrive as 128-bit integers and are taken apart into 64-bit halves.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.engines.cell_order import gives_histogram, take_margin
+from discreet.engines.cell_order import collect, gives_histogram, in_order, take_margin
 from discreet.engines.engine import Histogram, HistogramArrays, Measured
+from discreet.engines.exact_values import exact_row
 from discreet.engines.rendering import Rendering
 from discreet.sql import Key, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    import duckdb
+    Fetch = Callable[[str], Any]
 
-__all__ = ["arrange_arrays", "load_arrays"]
+__all__ = ["Fetch", "arrange_arrays", "load_arrays"]
 
 _LONG: Final = 300
 """Values of a histogram; a choice among fewer is quicker from a list."""
 
 
-def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> Measured:
-    """The same as `cells.arrange`, for closed keys."""
-    numbers = _numbers(plan, rendering, cursor)
-    histograms = [_histograms(plan, _fetch(cursor, text)) for text in rendering.histograms]
+def arrange_arrays(plan: Plan, rendering: Rendering, fetch: Fetch) -> Measured:
+    """The same as `cell_order.arrange`, from the tables of Arrow that `fetch` gives for a statement."""
+    if plan.open:
+        return _arrange_found(plan, rendering, fetch)
+    numbers = _numbers(plan, rendering, fetch)
+    histograms = [_histograms(plan, _whole_table(fetch, text)) for text in rendering.histograms]
     columns: list[Sequence[int] | Sequence[Histogram]] = [
         histograms[index] if gives_histogram(measure) else take_margin(plan, measure, numbers[index])
         for measure, index in zip(plan.measures, rendering.places, strict=True)
@@ -37,24 +41,51 @@ def arrange_arrays(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConn
     return Measured(tuple(columns))
 
 
-def load_arrays(cursor: duckdb.DuckDBPyConnection) -> None:
-    """Make one small table of DuckDB's answers, so that whatever this loads is there: before a charge."""
+def load_arrays(table: Any = None) -> None:
+    """Read a table with a wide 1 in it, so that whatever this loads is there: before a charge."""
+    import pyarrow as pa
     from pyarrow import compute  # noqa: F401
 
-    column = _fetch(cursor, "SELECT 1::HUGEINT AS one").columns[0]
+    table = table or pa.table({"one": pa.array([Decimal(1)], pa.decimal128(38, 0))})
+    column = table.combine_chunks().columns[0]
     _spread(column, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_), 1)
 
 
-def _numbers(plan: Plan, rendering: Rendering, cursor: duckdb.DuckDBPyConnection) -> list[list[int]]:
+def _arrange_found(plan: Plan, rendering: Rendering, fetch: Fetch) -> Measured:
+    """The cells of open keys, in order; each column is read by itself."""
+    width = len(plan.keys)
+    assert rendering.numbers is not None
+    table = _whole_table(fetch, rendering.numbers)
+    cells = list(zip(*(exact_row(column.to_pylist()) for column in table.columns[:width]), strict=True))
+    order = sorted(range(len(cells)), key=lambda place: in_order(cells[place]))
+    keys = tuple(cells[place] for place in order)
+    spread = [_found_histograms(_whole_table(fetch, text), width) for text in rendering.histograms]
+    everywhere, places = np.ones(len(cells), dtype=np.bool_), np.empty(len(cells), dtype=np.int64)
+    places[order] = np.arange(len(cells))
+    columns: list[Sequence[int] | Sequence[Histogram]] = []
+    for measure, index in zip(plan.measures, rendering.places, strict=True):
+        if gives_histogram(measure):
+            columns.append([spread[index].get(cell, []) for cell in keys])
+        else:
+            column = _spread(table.columns[width + index], places, everywhere, len(cells))
+            columns.append(take_margin(plan, measure, column))
+    return Measured(tuple(columns), keys)
+
+
+def _found_histograms(table: Any, width: int) -> dict[tuple[int | str | None, ...], list[tuple[int, int]]]:
+    return collect(zip(*(exact_row(column.to_pylist()) for column in table.columns), strict=True), width)
+
+
+def _numbers(plan: Plan, rendering: Rendering, fetch: Fetch) -> list[list[int]]:
     if rendering.numbers is None:
         return []
-    table = _fetch(cursor, rendering.numbers)
+    table = _whole_table(fetch, rendering.numbers)
     cells, listed = _cells(plan, table)
     return [_spread(column, cells, listed, plan.cell_count) for column in table.columns[len(plan.keys) :]]
 
 
-def _fetch(cursor: duckdb.DuckDBPyConnection, text: str) -> Any:
-    return cursor.sql(text).to_arrow_table().combine_chunks()
+def _whole_table(fetch: Fetch, text: str) -> Any:
+    return fetch(text).combine_chunks()
 
 
 def _cells(plan: Plan, table: Any) -> tuple[Any, Any]:
@@ -148,7 +179,7 @@ def _histograms(plan: Plan, table: Any) -> list[Histogram]:
 
 
 def _whole_numbers(column: Any) -> Any:
-    """What is ranked and counted never leaves 64 bits, though DuckDB may hold it in more."""
+    """What is ranked and counted never leaves 64 bits, though an engine may hold it in more."""
     import pyarrow as pa
 
     if not pa.types.is_decimal128(column.type):

@@ -12,7 +12,7 @@ from discreet.engines.exact_values import Row, Value
 from discreet.engines.rendering import Rendering
 from discreet.sql import Extreme, Marginal, Measure, Plan, Quantile, Residual
 
-__all__ = ["arrange", "collect", "gives_histogram", "listed_cells", "load_arranging", "take_margin"]
+__all__ = ["arrange", "collect", "gives_histogram", "in_order", "listed_cells", "load_arranging", "take_margin"]
 
 _INT64: Final = 1 << 63
 
@@ -22,7 +22,7 @@ def arrange(plan: Plan, rendering: Rendering, numbers: Iterable[Row], histograms
     width = len(plan.keys)
     counted = {row[:width]: row[width:] for row in numbers}
     spread = [collect(rows, width) for rows in histograms]
-    cells = sorted(counted, key=_in_order) if plan.open else listed_cells(plan)
+    cells = sorted(counted, key=in_order) if plan.open else listed_cells(plan)
     columns: list[Sequence[int] | Sequence[Histogram]] = []
     for measure, index in zip(plan.measures, rendering.places, strict=True):
         if gives_histogram(measure):
@@ -74,7 +74,8 @@ def collect(rows: Iterable[Row], width: int) -> dict[Cell, list[tuple[int, int]]
     return result
 
 
-def _in_order(cell: Cell) -> list[tuple[bool, Value]]:
+def in_order(cell: Cell) -> list[tuple[bool, Value]]:
+    """By this, cells of open keys stand in their order."""
     return [(part is None, 0 if part is None else part) for part in cell]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
@@ -53,7 +53,7 @@ class EmbeddedEngine:
             if _takes_arrays(plan):
                 from discreet.engines.cell_arrays import load_arrays
 
-                load_arrays(cursor)
+                load_arrays(_fetch(cursor, "SELECT 1::HUGEINT AS one"))
 
     def measure(self, plan: Plan) -> Measured:
         rendering = render(plan, self._dialect, self._tables)
@@ -61,7 +61,7 @@ class EmbeddedEngine:
             if _takes_arrays(plan):
                 from discreet.engines.cell_arrays import arrange_arrays
 
-                return arrange_arrays(plan, rendering, cursor)
+                return arrange_arrays(plan, rendering, lambda text: _fetch(cursor, text))
             numbers = cursor.execute(rendering.numbers).fetchall() if rendering.numbers is not None else []
             histograms = [cursor.execute(text).fetchall() for text in rendering.histograms]
         return arrange(plan, rendering, numbers, histograms)
@@ -77,6 +77,10 @@ class EmbeddedEngine:
             self._database = open_database(self._paths)
             self._owner = os.getpid()
         return self._database
+
+
+def _fetch(cursor: duckdb.DuckDBPyConnection, text: str) -> Any:
+    return cursor.sql(text).to_arrow_table()
 
 
 def _takes_arrays(plan: Plan) -> bool:

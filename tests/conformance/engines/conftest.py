@@ -18,9 +18,9 @@ def spark_master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_CONF_DIR", settings)
         yield master
-    from discreet.engines.in_place.spark_tables import stop_drivers
+    from discreet.engines.in_place.spark_sessions import stop_sessions
 
-    stop_drivers()
+    stop_sessions()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,11 +19,15 @@ from discreet.cards.card import Card
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.embedded import EmbeddedEngine
 from discreet.engines.engine import Engine, Measured
-from discreet.engines.exact_values import Row, exact_row
+from discreet.engines.exact_values import Row
 from discreet.engines.in_place.postgres_dialect import POSTGRES
+from discreet.engines.in_place.postgres_tables import fetch_columns
 from discreet.engines.in_place.spark_dialect import SPARK
-from discreet.engines.in_place.tabular_engine import TabularEngine
+from discreet.engines.in_place.tables_in_place import PinnedTable
+from discreet.engines.in_place.tabular_engine import FindRows, TabularEngine
+from discreet.engines.rendering import RenderedTable
 from discreet.sql.algebra import Plan
+from discreet.workspace.row_source import StoredRows
 
 Tables = Mapping[str, list[dict[str, Any]]]
 Cards = Mapping[str, Card]
@@ -106,8 +111,8 @@ class PostgresHouse:
 
     def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
         self.connection.rollback()
-        prepared = {name: (self._load(name, card, tables[name]), card) for name, card in cards.items()}
-        return TabularEngine(prepared, dialect=dialect, connect=lambda: Reader(self._run))
+        rows = {name: as_rows(self._load(name, card, tables[name]), card) for name, card in cards.items()}
+        return TabularEngine(rows, dialect=dialect, connect=lambda: Reader(partial(fetch_columns, self.connection)))
 
     def _load(self, name: str, card: Card, rows: list[dict[str, Any]]) -> str:
         columns = [*((one.name, POSTGRES_TYPES[one.storage]) for one in card.columns), ("ord", "integer")]
@@ -117,10 +122,7 @@ class PostgresHouse:
             places = ", ".join(["%s"] * len(columns))
             values = [tuple(row[column] for column, _ in columns) for row in rows]
             self.connection.cursor().executemany(f"INSERT INTO {name} VALUES ({places})", values)
-        return f"SELECT * FROM {name}"
-
-    def _run(self, sql: str) -> list[Row]:
-        return [exact_row(row) for row in self.connection.execute(sql.encode()).fetchall()]
+        return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +136,47 @@ class SparkHouse:
 
     def open(self, cards: Cards, tables: Tables, dialect: Dialect) -> Engine:
         case = next(self.numbers)
-        prepared = {}
+        rows = {}
         for name, card in cards.items():
             path = write_prepared(self.folder / f"{name}-{case}.parquet", card, tables[name])
-            prepared[name] = (f"SELECT * FROM parquet.`{path}`", card)
-        return TabularEngine(prepared, dialect=dialect, connect=lambda: Reader(self._run))
-
-    def _run(self, sql: str) -> list[Row]:
-        return [exact_row(row) for row in self.session.sql(sql).collect()]
+            rows[name] = as_rows(f"parquet.`{path}`", card)
+        return TabularEngine(rows, dialect=dialect, connect=lambda: Reader(lambda sql: self.session.sql(sql).toArrow()))
 
 
-@dataclass(frozen=True, slots=True)
+def as_rows(relation: str, card: Card) -> FindRows:
+    """Prepared rows that are there already."""
+    return lambda _: RenderedTable(rows=relation, unit=card.unit.column)
+
+
 class Reader:
-    run: Callable[[str], list[Row]]
+    """What an engine asks of prepared rows in a house that keeps its connection."""
 
-    def columns(self) -> dict[str, str]:
-        return {}
+    def __init__(self, fetch: Callable[[str], Any]) -> None:
+        self._fetch = fetch
+
+    def fetch(self, sql: str) -> Any:
+        return self._fetch(sql)
+
+    def columns(self, table: str) -> dict[str, str]:
+        raise AssertionError("prepared rows are not looked up")
+
+    def pin(self, table: str) -> PinnedTable:
+        raise AssertionError("prepared rows are not pinned")
+
+    def stored(self, rows: StoredRows) -> str:
+        raise AssertionError("the house has stored them")
+
+    def check(self, sql: str) -> None:
+        """Every statement is run at once."""
+
+    def search(self, sql: str) -> list[Row]:
+        raise AssertionError("prepared rows have their order")
+
+    def run(self, sql: str) -> list[Row]:
+        raise AssertionError("cells come in columns")
+
+    def rest(self) -> None:
+        """Nothing is held."""
 
     def close(self) -> None:
         """The house keeps its connection."""

@@ -47,9 +47,9 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
 
 @pytest.fixture(scope="session")
 def spark_session(spark_master: str) -> Any:
-    from discreet.engines.in_place.spark_tables import _open
+    from discreet.engines.in_place.spark_sessions import shared_session
 
-    return _open(spark_master)
+    return shared_session(spark_master)
 
 
 def truth_of(question: Question) -> Measured:

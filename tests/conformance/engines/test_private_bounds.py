@@ -41,10 +41,10 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
         with postgres_house(request.getfixturevalue("postgres_dsn")) as found:
             yield found
     else:
-        from discreet.engines.in_place.spark_tables import _open
+        from discreet.engines.in_place.spark_sessions import shared_session
 
         tmp_path.chmod(0o755)  # workers of the cluster may run as another user
-        yield SparkHouse(tmp_path, _open(request.getfixturevalue("spark_master")))
+        yield SparkHouse(tmp_path, shared_session(request.getfixturevalue("spark_master")))
 
 
 def test_the_histogram_equals_the_interpreter(house: House) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from discreet.engines.engine import Engine
-from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.in_place.postgres_dialect import POSTGRES
+from discreet.engines.in_place.postgres_tables import fetch_columns
 from discreet.engines.in_place.tabular_engine import TabularEngine
-from tests.conformance.engines.plans import POSTGRES_TYPES, Reader
+from tests.conformance.engines.plans import POSTGRES_TYPES, Reader, as_rows
 from tests.sql_text.fuzz import Engines, run
 from tests.sql_text.populations import Population
 
@@ -36,10 +37,7 @@ def postgres(postgres_dsn: str) -> Iterator[Engines]:
 
 
 def _opened(connection: Any, people: Population) -> Engine:
-    def run_sql(sql: str) -> list[Row]:
-        return [exact_row(row) for row in connection.execute(sql.encode()).fetchall()]
-
-    prepared = {}
+    rows = {}
     for name, card in people.cards.items():
         columns = [*((one.name, POSTGRES_TYPES[one.storage]) for one in card.columns), ("ord", "integer")]
         table = f"{name}_{people.number}"
@@ -48,8 +46,8 @@ def _opened(connection: Any, people: Population) -> Engine:
         places = ", ".join(["%s"] * len(columns))
         values = [tuple(row[column] for column, _ in columns) for row in people.table(name)]
         connection.cursor().executemany(f"INSERT INTO {table} VALUES ({places})", values)
-        prepared[name] = (f"SELECT * FROM {table}", card)
-    return TabularEngine(prepared, dialect=POSTGRES, connect=lambda: Reader(run_sql))
+        rows[name] = as_rows(table, card)
+    return TabularEngine(rows, dialect=POSTGRES, connect=lambda: Reader(partial(fetch_columns, connection)))
 
 
 def test_statements_are_answered_as_they_read(postgres: Engines) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from discreet.engines.embedded import EmbeddedEngine
@@ -17,6 +18,7 @@ from discreet.workspace.folder import Dataset
 from discreet.workspace.row_source import RowSource
 from tests.algebra.columns import field, scan
 from tests.conformance.engines.operators import CARDS
+from tests.conformance.engines.plans import Reader, as_rows
 
 SALT = "00" * 16
 POSTGRES = RowSource("postgres", dsn_env="A_DSN", table="t", types=(("pid", "bigint"),))
@@ -67,39 +69,37 @@ def test_what_no_engine_could_read_is_refused_without_one() -> None:
         engine.prepare(Plan(scan(CARDS["people"], 1), (), (Total(value),)))
 
 
-class Reader:
+class CountedReader(Reader):
     """A connection that counts."""
 
     opened = 0
     closed = 0
 
     def __init__(self) -> None:
-        Reader.opened += 1
+        super().__init__(self._count)
+        CountedReader.opened += 1
 
-    def columns(self) -> dict[str, str]:
-        return {}
-
-    def run(self, sql: str) -> list[tuple[int | str | None, ...]]:
+    def _count(self, sql: str) -> pa.Table:
         if "visits" in sql:
             raise RuntimeError
-        return [(3,)]
+        return pa.table({"n": [3]})
 
     def close(self) -> None:
-        Reader.closed += 1
+        CountedReader.closed += 1
 
 
 def test_every_question_has_a_connection_of_its_own_and_none_is_left() -> None:
     engine = TabularEngine(
-        {name: (f"SELECT * FROM {name}", card) for name, card in CARDS.items()}, dialect=DIALECT, connect=Reader
+        {name: as_rows(name, card) for name, card in CARDS.items()}, dialect=DIALECT, connect=CountedReader
     )
     people = Plan(scan(CARDS["people"], 1), (), (Rows(None),))
     engine.prepare(people)
-    assert (Reader.opened, Reader.closed) == (1, 0)
+    assert (CountedReader.opened, CountedReader.closed) == (1, 0)
     assert engine.measure(people).columns == ([3],)
     assert engine.measure(people).columns == ([3],)
-    assert (Reader.opened, Reader.closed) == (2, 2)
+    assert (CountedReader.opened, CountedReader.closed) == (2, 2)
     with pytest.raises(RuntimeError):
         engine.measure(Plan(scan(CARDS["visits"], 1), (), (Rows(None),)))
     engine.prepare(people)
     engine.close()
-    assert (Reader.opened, Reader.closed) == (4, 4)
+    assert (CountedReader.opened, CountedReader.closed) == (4, 4)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pyarrow as pa
+
 from discreet.cards.card import parse_card
-from discreet.engines.exact_values import Row
 from discreet.engines.in_place.postgres_dialect import POSTGRES
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sql.algebra import Plan, Rows
 from tests.algebra.columns import scan
+from tests.conformance.engines.plans import Reader, as_rows
 
 CARD = parse_card(
     "dataset: t\nunit: {column: u, rows: 1}\nneighbours: add-remove\nbudget: {epsilon: 1}\n"
@@ -19,32 +21,30 @@ CARD = parse_card(
 PLAN = Plan(scan(CARD), (), (Rows(None),))
 
 
-class Reader:
+class CountingReader(Reader):
     """Counts to its own number; says when it was closed."""
 
     def __init__(self, number: int) -> None:
+        super().__init__(self._count)
         self.number = number
         self.open = True
 
-    def columns(self) -> dict[str, str]:
-        return {}
-
-    def run(self, sql: str) -> list[Row]:
+    def _count(self, sql: str) -> pa.Table:
         assert self.open
-        return [(self.number,)]
+        return pa.table({"n": [self.number]})
 
     def close(self) -> None:
         self.open = False
 
 
 def test_what_one_thread_prepared_no_other_takes_or_closes() -> None:
-    readers: list[Reader] = []
+    readers: list[CountingReader] = []
 
-    def connect() -> Reader:
-        readers.append(Reader(len(readers) + 1))
+    def connect() -> CountingReader:
+        readers.append(CountingReader(len(readers) + 1))
         return readers[-1]
 
-    engine = TabularEngine({"t": ("SELECT 1", CARD)}, dialect=POSTGRES, connect=connect)
+    engine = TabularEngine({"t": as_rows("t", CARD)}, dialect=POSTGRES, connect=connect)
     with ThreadPoolExecutor(1) as other:
         engine.prepare(PLAN)
         other.submit(engine.prepare, PLAN).result()

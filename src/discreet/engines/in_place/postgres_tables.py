@@ -17,7 +17,7 @@ from discreet.workspace import RowSource, StoredRows
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["ORDERING_MEMORY", "PostgresRows"]
+__all__ = ["ORDERING_MEMORY", "PostgresRows", "fetch_columns"]
 
 _OLDEST: Final = 130000
 _COLUMNS: Final = """
@@ -40,6 +40,7 @@ WHERE i.indrelid = %s AND i.indisunique AND i.indisvalid AND i.indisready AND i.
   AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid))
 """
 ORDERING_MEMORY: Final = "256MB"
+_BATCH: Final = 50_000
 
 
 class PostgresRows:
@@ -111,6 +112,9 @@ class PostgresRows:
     def run(self, sql: str) -> list[Row]:
         return [exact_row(row) for row in self._connection.execute(sql.encode()).fetchall()]
 
+    def fetch(self, sql: str) -> Any:
+        return fetch_columns(self._connection, sql)
+
     def rest(self) -> None:
         self._connection.rollback()
 
@@ -169,3 +173,26 @@ class PostgresRows:
         connection.autocommit = False
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         connection.read_only = self.reads_only
+
+
+def fetch_columns(connection: psycopg.Connection[Any], sql: str) -> Any:
+    """What a statement gives, as a table of Arrow: only some of its rows are ever objects."""
+    import pyarrow as pa
+
+    cursor = connection.execute(sql.encode())
+    fields = pa.schema([(column.name, _arrow_type(column.type_code)) for column in cursor.description or ()])
+    parts = [fields.empty_table()]
+    while rows := cursor.fetchmany(_BATCH):
+        columns = zip(*rows, strict=True)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
+        parts.append(pa.Table.from_arrays(arrays, schema=fields))
+    return pa.concat_tables(parts)
+
+
+def _arrow_type(code: int) -> Any:
+    """Whole numbers as they are or as decimals without places: a fraction would not fit."""
+    import pyarrow as pa
+    from psycopg.postgres import types
+
+    kinds = {"int2": pa.int64(), "int4": pa.int64(), "int8": pa.int64(), "numeric": pa.decimal128(38, 0)}
+    return kinds.get(types[code].name, pa.string())

@@ -1,83 +1,72 @@
-"""A raw table that Spark can read, through Spark Connect or as the driver of a cluster.
+"""Tables that Spark can read, each in one state for all statements of a question.
 
-A process has at most one driver of its own. It listens on the loopback address where the master does, shows no page
-and logs nothing, because what Spark logs may quote rows.
+Spark has no snapshots of its own. So the files of a table are listed once and exactly those are read; a table that has
+versions is read as of its newest one. What has neither, such as a view, is read in one scan.
 """
 
 from __future__ import annotations
 
-import os
+import hashlib
 import re
-import socket
-import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.in_place.spark_dialect import COMPOSER, SPARK, WRITERS
-from discreet.errors import EngineUnavailable, ExtraMissing
-from discreet.workspace import RowSource
+from discreet.engines.in_place.spark_sessions import shared_session, spark_unavailable
+from discreet.engines.in_place.tables_in_place import PinnedTable
+from discreet.errors import EngineUnavailable
+from discreet.workspace import Form, RowSource, StoredRows
 
-__all__ = ["SparkRows", "stop_drivers"]
+__all__ = ["SparkRows", "TableState", "written_table"]
 
-_OLDEST: Final = 4
-_SETTINGS: Final = {
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.ansi.enforceReservedKeywords": "false",
-    "spark.sql.caseSensitive": "false",
-    "spark.sql.parser.escapedStringLiterals": "false",
-    "spark.sql.session.timeZone": "UTC",
-    # Else ${...} within a text of the card would be replaced.
-    "spark.sql.variable.substitute": "false",
+# What such a file holds, it says itself; text formats need options that only the catalogue knows.
+_FILE_FORMATS: Final = ("parquet", "orc")
+_PARTITION: Final = re.compile(r"([^=/]+)=[^/]*")
+# The newest version of a table and what it is called, as the documentation of Delta Lake and of Iceberg has it.
+_NEWEST: Final = {
+    "delta": ("DESCRIBE HISTORY {} LIMIT 1", "version"),
+    "iceberg": ("SELECT snapshot_id FROM {}.refs WHERE name = 'main'", "snapshot_id"),
 }
-_QUIET: Final = {
-    "spark.app.name": "discreet",
-    "spark.log.level": "OFF",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-_LOOPBACK: Final = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-# Several masters, separated by commas, stand in for one another: then Spark finds the one that leads.
-_HOST: Final = re.compile(r"(?P<scheme>sc|spark)://(?P<host>[^:/,]+)(:(?P<port>[0-9]+))?(/.*)?$", re.ASCII)
-_PORTS: Final = {"sc": 15002, "spark": 7077}
-_PATIENCE_SECONDS: Final = 10
+_DETAILS: Final = "# Detailed Table Information"
+_PARTITIONS: Final = "# Partition Information"
 
-_drivers: dict[str, Any] = {}
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What pins a table: the files of a format, under a folder where they are partitioned, or a version's id."""
+
+    format: str
+    files: tuple[str, ...] | None = None
+    base: str | None = None
+    version: str | None = None
 
 
 class SparkRows:
-    """A Spark session with the settings that the dialect rests on."""
+    """The shared session of an address, for one question: what it makes there, it removes."""
 
     def __init__(self, source: RowSource) -> None:
         assert source.remote is not None
-        assert source.table is not None
         self._remote = source.remote
-        self._table = SPARK.table(source.table)
-        try:
-            self._session = _open(self._remote)
-        except ImportError:
-            raise ExtraMissing(needed_for="Data in Spark", extra="spark") from None
-        except EngineUnavailable:
-            raise
-        except Exception as error:
-            raise _unavailable(self._remote, type(error).__name__) from None
+        self._session = shared_session(self._remote)
+        self._pinned: dict[str, PinnedTable] = {}
+        self._views: list[str] = []
 
-    def columns(self) -> dict[str, str]:
-        """The columns of the table and their types, from the catalogue; empty when there is no such table."""
+    def columns(self, table: str) -> dict[str, str]:
         from pyspark.errors import AnalysisException
 
         try:
-            fields = self._session.sql(f"SELECT * FROM {self._table}").schema.fields
+            fields = self._frame(table).schema.fields
         except AnalysisException:
             return {}
         return {str(field.name): str(field.dataType.simpleString()) for field in fields}
 
     def check_libraries(self) -> None:
         """Refuse a Spark that lacks what the dialect calls by name."""
-        from discreet.workspace import Form
-
         calls = (
             f"hex(reflect('{COMPOSER}', 'compose', 'e\\u0301', false))",
             f"reflect('{WRITERS[Form.DOUBLE]}', 'toString', 2E23D)",
@@ -86,115 +75,166 @@ class SparkRows:
         try:
             found = self.run(f"SELECT {', '.join(calls)}")
         except Exception as error:
-            raise _unavailable(self._remote, type(error).__name__) from None
+            raise spark_unavailable(self._remote, type(error).__name__) from None
         if found != [("C3A9", "2.0E23", "0.1")]:
-            raise _unavailable(self._remote, "its libraries compose texts or write floats in another way")
+            raise spark_unavailable(self._remote, "its libraries compose texts or write floats in another way")
+
+    def pin(self, table: str) -> PinnedTable:
+        if table not in self._pinned:
+            try:
+                self._pinned[table] = self._pin(table)
+            except EngineUnavailable:
+                raise
+            except Exception as error:
+                raise self._unreadable(error) from None
+        return self._pinned[table]
+
+    def stored(self, rows: StoredRows) -> str:
+        """Nobody changes prepared rows, so their view stays for the questions to come."""
+        if rows.snapshot is not None:
+            return _as_of(written_table(rows.name), rows.snapshot)
+        name = f"discreet_{hashlib.sha256(repr((rows.name, rows.files)).encode()).hexdigest()}"
+        try:
+            if not self._session.catalog.tableExists(name):
+                self._listed(TableState("parquet", rows.files), None).createOrReplaceTempView(name)
+        except Exception as error:
+            raise self._unreadable(error) from None
+        return SPARK.name(name)
+
+    def check(self, sql: str) -> None:
+        try:
+            _ = self._session.sql(sql).schema
+        except Exception as error:
+            raise self._unreadable(error) from None
+
+    def search(self, sql: str) -> list[Row]:
+        return self.run(sql)
 
     def run(self, sql: str) -> list[Row]:
-        """The rows of one statement, as whole numbers, texts and NULL."""
-        return [exact_row(row) for row in self._session.sql(sql).collect()]
+        columns = [exact_row(column.to_pylist()) for column in self.fetch(sql).columns]
+        return list(zip(*columns, strict=True))
+
+    def fetch(self, sql: str) -> Any:
+        return self._session.sql(sql).toArrow()
+
+    def rest(self) -> None:
+        """A listing takes nothing from others."""
 
     def close(self) -> None:
-        """Let go of a remote session; a driver stays up for the next question of the process."""
-        if self._remote.startswith("sc://"):
-            self._session.stop()
+        """The session stays for other questions, at the same time and later."""
+        while self._views:
+            with suppress(Exception):
+                self._session.catalog.dropTempView(self._views.pop())
+
+    # The state of a table.
+
+    def _pin(self, table: str) -> PinnedTable:
+        state, schema = self._state(table)
+        if state is None:
+            return PinnedTable(SPARK.table(table), still=False)
+        if state.version is not None:
+            return PinnedTable(_as_of(SPARK.table(table), state.version))
+        # No table is called so, and nobody else guesses it.
+        name = f"discreet_{secrets.token_hex(16)}"
+        self._listed(state, schema).createOrReplaceTempView(name)
+        self._views.append(name)
+        return PinnedTable(SPARK.name(name))
+
+    def _state(self, table: str) -> tuple[TableState | None, Any]:
+        """What pins a table, None where nothing does, and its columns."""
+        if table.startswith("parquet.`"):
+            frame = self._frame(table)
+            return _partitioned("parquet", frame.inputFiles(), frame.schema.names, None), frame.schema
+        provider, partitions = self._described(table)
+        if provider in _FILE_FORMATS:
+            frame = self._frame(table)
+            return _partitioned(provider, frame.inputFiles(), frame.schema.names, partitions), frame.schema
+        return self._newest(provider, SPARK.table(table)), None
+
+    def _newest(self, provider: str, table: str) -> TableState | None:
+        """The newest version of a table that has versions."""
+        if provider not in _NEWEST:
+            return None
+        question, column = _NEWEST[provider]
+        found = self._session.sql(question.format(table)).select(column).toArrow()[0].to_pylist()
+        return TableState(provider, version=str(int(found[0]))) if found else None
+
+    def _described(self, table: str) -> tuple[str, list[str]]:
+        """Who keeps a table's rows, '' for views, and the columns that it is partitioned by."""
+        shown = self.run(f"DESCRIBE TABLE EXTENDED {SPARK.table(table)}")
+        names = [str(name) for name, *_ in shown]
+        start = len(names) - names[::-1].index(_DETAILS) if _DETAILS in names else len(names)
+        provider = next((str(value) for name, value, *_ in shown[start:] if name == "Provider"), "")
+        columns = names[names.index(_PARTITIONS) + 2 : start] if _PARTITIONS in names else []
+        return provider.lower(), columns[: columns.index("")] if "" in columns else columns
+
+    def _listed(self, state: TableState, schema: Any) -> Any:
+        """Exactly these files; where their columns are known, no file is asked for them again."""
+        if not state.files:
+            return self._session.createDataFrame([], schema)
+        reader = self._session.read.option("__globPaths__", "false")
+        if schema is not None:
+            reader = reader.schema(schema)
+        if state.base is not None:
+            reader = reader.option("basePath", state.base)
+        return getattr(reader, state.format)(*state.files)
+
+    def _frame(self, table: str) -> Any:
+        return self._session.sql(f"SELECT * FROM {SPARK.table(table)}")
+
+    def _unreadable(self, error: Exception) -> EngineUnavailable:
+        """Spark's own words may quote what a file holds."""
+        return EngineUnavailable(
+            f"Spark at '{self._remote}' cannot run this question: {type(error).__name__}. The table may have changed "
+            "since it was added: add it again with --replace.",
+            remote=self._remote,
+            reason=type(error).__name__,
+        )
 
 
-def _open(remote: str) -> Any:
-    from pyspark.sql import SparkSession
-
-    _knock(remote)
-    if remote.startswith("sc://"):
-        with _unwarned():
-            session = SparkSession.builder.remote(remote).create()
-    else:
-        session = _driver(remote).newSession()
-    if int(str(session.version).split(".", maxsplit=1)[0]) < _OLDEST:
-        raise EngineUnavailable(f"Spark at '{remote}' is older than version {_OLDEST}.", remote=remote)
-    with _unwarned():
-        for name, value in _SETTINGS.items():
-            session.conf.set(name, value)
-    _hush()
-    return session
+def _as_of(table: str, version: str) -> str:
+    return f"{table} VERSION AS OF {int(version)}"
 
 
-def _knock(remote: str) -> None:
-    """Refuse at once where nobody listens: Spark itself would try for ten minutes."""
-    found = _HOST.match(remote)
-    if found is None:
-        return
-    port = int(found["port"] or _PORTS[found["scheme"]])
-    try:
-        socket.create_connection((found["host"], port), timeout=_PATIENCE_SECONDS).close()
-    except OSError:
-        raise _unavailable(remote, "nobody answers there") from None
+def written_table(name: str) -> str:
+    """What prepared rows are written to, as a FROM item: a table, or a folder of Delta Lake."""
+    return f"delta.{SPARK.name(name.removeprefix('delta:'))}" if name.startswith("delta:") else SPARK.table(name)
 
 
-@contextmanager
-def _unwarned() -> Iterator[None]:
-    """Pass over what the client says about its dependencies and about settings that we must fix all the same."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+def _partitioned(
+    kind: str, uris: Sequence[str], columns: Sequence[str], declared: Sequence[str] | None
+) -> TableState | None:
+    """Files as a state, with the folder below which the folders' names are values.
+
+    None where the catalogue keeps values of partitions that the names do not tell.
+    """
+    files = tuple(map(_path, uris))
+    known = {column.casefold() for column in columns}
+    found = {_split(file, known) for file in files}
+    bases, named = {base for base, _ in found}, {names for _, names in found}
+    if not named or named == {()}:
+        return TableState(kind, files) if not declared or not files else None
+    if len(bases) > 1 or len(named) > 1:
+        return None
+    if declared is not None and tuple(name.casefold() for name in declared) != next(iter(named)):
+        return None
+    return TableState(kind, files, base=next(iter(bases)))
 
 
-def _hush() -> None:
-    """Keep the client from writing what failed, with its values, to standard error."""
-    from pyspark.logger import PySparkLogger
-
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).disabled = True
-
-
-def _driver(master: str) -> Any:
-    """The driver of this process for a master, started on first use."""
-    if master in _drivers:
-        return _drivers[master]
-    from pyspark import SparkConf, SparkContext
-    from pyspark.sql import SparkSession
-
-    running = SparkContext._active_spark_context
-    if running is not None and running.master != master:
-        if not _drivers:
-            raise EngineUnavailable(
-                f"this process already drives Spark at '{running.master}', and can drive one master only.",
-                remote=master,
-            )
-        stop_drivers()
-    local = master.startswith("local") or "127.0.0.1" in master or "localhost" in master
-    settings = {**_QUIET, **(_LOOPBACK if local else {}), **_SETTINGS}
-    with _silenced():
-        builder = SparkSession.builder.config(conf=SparkConf().setAll(list(settings.items())))
-        _drivers[master] = builder.master(master).getOrCreate()
-    return _drivers[master]
+def _split(file: str, columns: set[str]) -> tuple[str, tuple[str, ...]]:
+    """The folder above those that are called COLUMN=VALUE, and the columns."""
+    folder, names = file.rpartition("/")[0], []
+    while True:
+        above, _, name = folder.rpartition("/")
+        found = _PARTITION.fullmatch(name)
+        if found is None or unquote(found[1]).casefold() not in columns:
+            return (folder if names else ""), tuple(reversed(names))
+        names.append(unquote(found[1]).casefold())
+        folder = above
 
 
-def stop_drivers() -> None:
-    """Stop the driver of this process, if it started one."""
-    for session in _drivers.values():
-        session.stop()
-    _drivers.clear()
-
-
-@contextmanager
-def _silenced() -> Iterator[None]:
-    """Give the virtual machine, which inherits it, a standard error that goes nowhere."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def _unavailable(remote: str, reason: str) -> EngineUnavailable:
-    return EngineUnavailable(
-        f"Spark at '{remote}' cannot be used: {reason}. Check the address, Java 17 or newer, and that the cluster runs "
-        "Spark 4.",
-        remote=remote,
-        reason=reason,
-    )
+def _path(uri: str) -> str:
+    """A file as Spark reads paths: nothing in them is escaped."""
+    parts = urlsplit(uri)
+    host = f"//{parts.netloc}" if parts.netloc else ""
+    return f"{parts.scheme}:{host}{unquote(parts.path)}" if parts.scheme else unquote(uri)

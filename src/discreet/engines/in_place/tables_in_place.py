@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from discreet.cards import Card
 from discreet.engines.dialects import InPlaceDialect
@@ -50,8 +50,8 @@ class PinnedTable:
 
 
 class RowReader(Protocol):
-    """An engine that holds tables, open for one question. What `search` and `run` raise may quote rows, so it is never
-    shown; the other methods raise EngineUnavailable, which says nothing about rows.
+    """An engine that holds tables, open for one question. What `search`, `run` and `fetch` raise may quote rows, so it
+    is never shown; the other methods raise EngineUnavailable, which says nothing about rows.
     """
 
     def columns(self, table: str) -> dict[str, str]:
@@ -70,7 +70,10 @@ class RowReader(Protocol):
         """The rows of a statement that counts rows by unit."""
 
     def run(self, sql: str) -> list[Row]:
-        """The rows of a statement, as whole numbers, texts and NULL."""
+        """The rows of a statement, as whole numbers, texts and NULL: for few."""
+
+    def fetch(self, sql: str) -> Any:
+        """The columns of a statement as a table of Arrow, sums as whole decimals: for many."""
 
     def rest(self) -> None:
         """Hold nothing until the question goes on."""

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from discreet.engines.cell_order import arrange, load_arranging
+from discreet.engines.cell_arrays import arrange_arrays, load_arrays
+from discreet.engines.cell_order import load_arranging
 from discreet.engines.dialects import Dialect
 from discreet.engines.engine import Measured
 from discreet.engines.in_place.bounded_rows import RawTable, TableInPlace
@@ -36,6 +37,7 @@ class TabularEngine:
     def prepare(self, plan: Plan) -> None:
         """Connect, and refuse what cannot be written in SQL or run with these rights: all there is before a charge."""
         load_arranging(plan)
+        load_arrays()
         self.close()
         reader = self._connect()
         try:
@@ -52,11 +54,9 @@ class TabularEngine:
         reader = self._take() or self._connect()
         try:
             rendering = self._render(plan, reader, look=True)
-            numbers = reader.run(rendering.numbers) if rendering.numbers is not None else []
-            histograms = [reader.run(text) for text in rendering.histograms]
+            return arrange_arrays(plan, rendering, reader.fetch)
         finally:
             reader.close()
-        return arrange(plan, rendering, numbers, histograms)
 
     def close(self) -> None:
         reader = self._take()

@@ -1,0 +1,86 @@
+"""Prepared rows written by Spark itself into a schema or folder of Discreet's own.
+
+What is written under a name is never changed, so a failure in the middle leaves a name that nobody reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from discreet.engines.in_place.spark_dialect import SPARK
+from discreet.engines.in_place.spark_tables import SparkRows, written_table
+from discreet.errors import EngineUnavailable
+from discreet.workspace import StoredRows
+
+__all__ = ["SparkWriter"]
+
+_DELTA: Final = "delta:"
+_PROBE: Final = "discreet_probe"
+
+
+class SparkWriter(SparkRows):
+    """Writes each version of prepared rows once, as Parquet files, or as a table of the catalogue's own kind."""
+
+    def check_home(self, home: str) -> None:
+        try:
+            there = self._has_folder(_folder(home)) if "/" in home else self._session.catalog.databaseExists(home)
+            if not there:
+                raise self._refusal(home, "is not there. Make it, for Discreet alone", "not there")
+            probe = f"{home.rstrip('/')}/{_PROBE}" if "/" in home else f"{home}.{_PROBE}"
+            self.remove(probe)
+            self._save(probe, self._session.sql("SELECT 1 AS one WHERE false"))
+            self.remove(probe)
+        except EngineUnavailable:
+            raise
+        except Exception as error:
+            reason = type(error).__name__
+            raise self._refusal(home, f"may not be written to: {reason}. Grant this user the right", reason) from None
+
+    def write(self, name: str, select: str) -> StoredRows:
+        self._save(name, self._session.sql(select))
+        table = f"parquet.{SPARK.name(name)}" if "/" in name else name
+        state = self._newest("delta", written_table(name)) if name.startswith(_DELTA) else self._state(table)[0]
+        if state is None:
+            raise self._refusal(name, "is kept in a way that has no versions and no files to list", "no state")
+        return StoredRows(name, files=state.files or (), snapshot=state.version)
+
+    def finish(self) -> None:
+        """Every file is where it stays once it is written."""
+
+    def remove(self, name: str) -> None:
+        if "/" not in name:
+            self._session.sql(f"DROP TABLE IF EXISTS {SPARK.table(name)}").toArrow()
+        elif hasattr(self._session, "_jvm"):
+            path = self._session._jvm.org.apache.hadoop.fs.Path(_folder(name))
+            path.getFileSystem(self._session._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
+        elif self._has_folder(_folder(name)):
+            # Spark Connect removes no folders, but it leaves no row in it.
+            self._session.sql("SELECT 1 AS one WHERE false").write.mode("overwrite").parquet(_folder(name))
+
+    def _save(self, name: str, frame: Any) -> None:
+        if "/" not in name:
+            frame.writeTo(SPARK.table(name)).create()
+        elif name.startswith(_DELTA):
+            frame.write.format("delta").save(_folder(name))
+        else:
+            frame.write.option("compression", "zstd").parquet(name)
+
+    def _has_folder(self, path: str) -> bool:
+        from pyspark.errors import AnalysisException
+
+        reader = self._session.read.option("recursiveFileLookup", "true").option("__globPaths__", "false")
+        try:
+            _ = reader.format("binaryFile").load(path).schema
+        except AnalysisException:
+            return False
+        return True
+
+    def _refusal(self, name: str, why: str, reason: str) -> EngineUnavailable:
+        sort = "folder" if "/" in name else "schema"
+        return EngineUnavailable(
+            f"{sort} '{name}' of Spark at '{self._remote}' {why}.", remote=self._remote, reason=reason
+        )
+
+
+def _folder(name: str) -> str:
+    return name.removeprefix(_DELTA)
