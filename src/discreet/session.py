@@ -187,7 +187,7 @@ class Session:
         delimiter: str | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Dataset:
-        """Ingest a file, or a table of pandas, polars or Arrow, as a card describes it.
+        """Ingest a file, a folder of Parquet files, or a table of pandas, polars or Arrow, as a card describes it.
 
         The card is the one beside the file unless another is named. `confirm` is asked before a population gets a
         budget of its own; unless it is given, the first of a workspace does, where no other workspace knows of it.
@@ -652,7 +652,8 @@ def card_name(file: Path) -> str:
 
 
 def card_beside(file: Path) -> Path:
-    """The card that stands beside a data file."""
+    """The card that stands beside a data file or folder."""
+    file = file if file.name else file.absolute()
     named = file.with_name(card_name(file))
     for beside in (named, named.with_suffix(".yml")):
         if beside.exists():

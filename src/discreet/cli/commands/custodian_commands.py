@@ -41,7 +41,7 @@ def register(app: CommandGroup) -> None:
     app.add_typer(sample, name="sample", short_help="Write synthetic data to try things on", rich_help_panel="Start")
     app.command(
         "add",
-        short_help="Add a data file, or a table that stays in its engine",
+        short_help="Add a data file or folder, or a table that stays in its engine",
         rich_help_panel="Custodian",
         epilog="Example: discreet add -w office data/survey.parquet --card data/survey.yaml",
     )(add)
@@ -109,7 +109,12 @@ def init(
 
 def add(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="CSV, gz, Parquet, SAS, Stata or SPSS.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="CSV, gz, Parquet, SAS, Stata, SPSS, or a folder of Parquet files.",
+            show_default=False,
+        ),
     ] = None,
     card: Annotated[
         Path | None, typer.Option(metavar="CARD.yaml", help="The card. Default: the YAML beside the file.")
