@@ -105,7 +105,7 @@ def test_which_rows_count_depends_on_the_unit_alone(postgres_dsn: str, schema: s
         most_listed = 0
 
     for people in populations():
-        found: list[dict[object, list[tuple[Any, ...]]]] = []
+        found: list[dict[tuple[str, object], list[str]]] = []
         gone = list(people.units)[::2]
         fewer = with_kept(
             people, {name: [r for r in every_row(people, name) if r[0] not in gone] for name in people.cards}
@@ -117,14 +117,14 @@ def test_which_rows_count_depends_on_the_unit_alone(postgres_dsn: str, schema: s
             (fewer, POSTGRES, True, 3),
         ):
             sources = load(postgres_dsn, schema, population_, seed=seed)
-            by_unit: dict[object, list[tuple[Any, ...]]] = {}
+            by_unit: dict[tuple[str, object], list[str]] = {}
             for name, source in sources.items():
                 for row in read(rows_of(source, people.cards[name], dialect, still=still), source):
-                    by_unit.setdefault((name, row[0]), []).append(row)
-            found.append({unit: sorted(map(str, rows)) for unit, rows in by_unit.items()})  # type: ignore[misc]
+                    by_unit.setdefault((name, row[0]), []).append(str(row))
+            found.append({unit: sorted(rows) for unit, rows in by_unit.items()})
         whole, *others, rest = found
         assert all(other == whole for other in others)
-        assert rest == {unit: rows for unit, rows in whole.items() if unit[1] not in gone}  # type: ignore[index]
+        assert rest == {unit: rows for unit, rows in whole.items() if unit[1] not in gone}
 
 
 def test_statements_over_raw_rows_are_answered_as_they_read(
