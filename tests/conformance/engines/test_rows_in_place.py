@@ -152,6 +152,21 @@ def test_statements_over_raw_rows_are_answered_as_they_read(
     assert result.share >= 0.6, str(result)
 
 
+def test_a_unit_counts_once_under_every_spelling_of_a_code(postgres_dsn: str, schema: str) -> None:
+    card = parse_card(PEOPLE.replace("rows: 1", "rows: 3") + "  town: {kind: category, categories: [N, S]}\n", file="p")
+    table = f"{schema}.people"
+    rows = [(1, 1, "N"), (1, 2, " N"), (1, 3, "N\t"), (2, 4, "N"), (3, 5, "S"), (3, 6, "s"), (4, 7, None)]
+    fill(postgres_dsn, table, {"who": "int", "x": "int", "town": "text"}, rows)
+    source = source_of(table)
+    engine = TabularEngine(
+        {"people": find_rows(source, card, salt="00ff")}, dialect=POSTGRES, connect=lambda: PostgresRows(source)
+    )
+    sql = "SELECT town, COUNT(*), COUNT(DISTINCT who) FROM people GROUP BY town"
+    plan = read_statement(sql, Shelf({"people": card}, public={}))[0].plan
+    rows_counted, units = (list(column) for column in engine.measure(plan).columns)
+    assert (rows_counted, units) == ([4, 1, 2], [2, 1, 2])
+
+
 def test_wrong_bounding_is_found(postgres_dsn: str, schema: str) -> None:
     class HashesThePlace(Postgres):
         def own_digest(self, text: str) -> str:

@@ -102,6 +102,13 @@ def test_a_source_is_kept_without_secrets_and_read_back(tmp_path: Path) -> None:
         read_row_source(tmp_path)
 
 
+def test_a_source_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    kept = '{"engine": "postgres", "dsn_env": "CLINIC", "table": "clinic.visits", "types": {"who": "bigint"}}'
+    (tmp_path / "source.json").write_text(kept, encoding="utf-8")
+    found = RowSource("postgres", dsn_env="CLINIC", table="clinic.visits", types=(("who", "bigint"),))
+    assert read_row_source(tmp_path) == found
+
+
 def test_a_source_that_is_prepared_in_its_engine_is_read_back(tmp_path: Path) -> None:
     stored = StoredRows("s.t", files=("a", "b"), mark="7")
     source = RowSource("spark", remote="local[2]", table="t", materialise="/lake/own", changed_by="at", stored=stored)
