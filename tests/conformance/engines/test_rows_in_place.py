@@ -253,11 +253,14 @@ def test_an_index_that_is_dropped_is_not_relied_on_any_more(postgres_dsn: str, s
     plan = read_statement("SELECT COUNT(*) FROM people", Shelf({"people": card}, public={}))[0].plan
     assert list(engine.measure(plan).columns[0]) == [2]
     engine.prepare(plan)
-    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute("SET lock_timeout = '5s'")  # a question that waits for its charge holds no lock
-        connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT one".encode())
-        connection.execute(f"INSERT INTO {table} SELECT 1, 3 FROM generate_series(1, 50)".encode())
-    assert list(engine.measure(plan).columns[0]) == [2]
+    try:
+        with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+            connection.execute("SET lock_timeout = '5s'")  # a question that waits for its charge holds no lock
+            connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT one".encode())
+            connection.execute(f"INSERT INTO {table} SELECT 1, 3 FROM generate_series(1, 50)".encode())
+        assert list(engine.measure(plan).columns[0]) == [2]
+    finally:
+        engine.close()
 
 
 def test_two_texts_that_are_one_id_are_one_unit_under_a_unique_index(postgres_dsn: str, schema: str) -> None:
