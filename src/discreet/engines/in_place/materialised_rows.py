@@ -107,11 +107,13 @@ def _write(
     assert source.table is not None
     tell("Checking the rows")
     dialect = dialect_of(source.engine)
-    raw = _Raw(dialect, card, writer.pin(source.table).relation, source.type_of)
+    pinned = writer.pin(source.table)
+    raw = _Raw(dialect, card, pinned.relation, source.type_of)
     check_fit(source, card, writer, raw.relation)
     growing = _change_column(source, writer)
     mark = _mark(writer, growing, raw)
-    if base is not None and base.mark is not None and growing is not None:
+    # What changes between two reads could leave rows of a unit in both parts.
+    if base is not None and base.mark is not None and growing is not None and pinned.still:
         tell("Preparing the units that have changed")
         changed = raw.changed_units(*growing, base.mark)
         name = journal.add(source.place, _new_name(source, card))
