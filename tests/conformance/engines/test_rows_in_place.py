@@ -238,7 +238,7 @@ def test_a_unique_index_on_the_unit_and_no_other_spares_the_counting(
         reader.close()
     assert isinstance(rows, RawTable)
     assert rows.one_each is expected
-    assert (rows.long_units is None) is expected
+    assert (rows.long_units is None) is (expected or not rows.still)
 
 
 STILL = [
@@ -247,11 +247,11 @@ STILL = [
     ("CREATE TABLE {t} (who int, x int); CREATE TABLE {t}_c () INHERITS ({t})", True),
     ("CREATE TABLE {t}_b (who int, x int); CREATE VIEW {t} AS SELECT * FROM {t}_b WHERE random() < 0.5", False),
     ("CREATE TABLE {t} (who int, x int); ALTER TABLE {t} ENABLE ROW LEVEL SECURITY", False),
-    ("CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; "
-     "CREATE FOREIGN TABLE {t} (who int, x int) SERVER s", False),
-    ("CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; "
+    ("CREATE FOREIGN DATA WRAPPER w{n}; CREATE SERVER s{n} FOREIGN DATA WRAPPER w{n}; "
+     "CREATE FOREIGN TABLE {t} (who int, x int) SERVER s{n}", False),
+    ("CREATE FOREIGN DATA WRAPPER w{n}; CREATE SERVER s{n} FOREIGN DATA WRAPPER w{n}; "
      "CREATE TABLE {t} (who int, x int) PARTITION BY HASH (who); "
-     "CREATE FOREIGN TABLE {t}_f PARTITION OF {t} FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER s", False),
+     "CREATE FOREIGN TABLE {t}_f PARTITION OF {t} FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER s{n}", False),
 ]  # fmt: skip
 
 
@@ -260,13 +260,9 @@ def test_what_may_differ_between_two_reads_is_ranked_whole(
     postgres_dsn: str, schema: str, ddl: str, still: bool
 ) -> None:
     table = f"{schema}.people"
-    wrapped = (
-        ddl.replace(" w;", f" w{schema};").replace("WRAPPER w;", f"WRAPPER w{schema};").replace(" s ", f" s{schema} ")
-    )
-    wrapped = wrapped[:-2] + f" s{schema}" if wrapped.endswith(" s") else wrapped
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
         try:
-            for statement in wrapped.format(t=table).split("; "):
+            for statement in ddl.format(t=table, n=schema).split("; "):
                 connection.execute(statement.encode())
             source = source_of(table)
             reader = PostgresRows(source)
