@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.cli.hints import repeat
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, EngineUnavailable
 from discreet.guarantees import text
 
 if TYPE_CHECKING:
@@ -235,7 +235,13 @@ def _reach(dataset: Dataset) -> None:
     elif dataset.source.engine == "postgres":
         from discreet.engines import open_rows
 
-        open_rows(dataset.source).close()
+        source = dataset.source
+        reader = open_rows(source)
+        name = source.table if source.stored is None else source.stored.name
+        there = reader.columns(name or "")
+        reader.close()
+        if not there:
+            raise EngineUnavailable(f"PostgreSQL has no table '{name}', or this user may not see it.", table=name)
 
 
 def _budget(session: Session, name: str, least: Decimal) -> Iterator[Check]:
