@@ -1,17 +1,18 @@
 """From a source to the prepared Parquet file: canonical ids, whole steps, category positions, capped weights.
 
 DuckDB works over a stream, in three moves: every row is cleaned into a table on disk; units are counted and
-checked; the file is written with `ord`, the rank of each row within its unit by md5(salt ‖ row). Memory stays
-bounded, whatever the number of rows. docs/prepared.md specifies the bytes.
+checked; the file is written with `ord`, the rank of each row within its unit by md5(salt ‖ row). Units are counted and
+ranked share by share, a share being the units whose hash falls in a range, so that memory stays bounded and little is
+sorted on disk, whatever the number of rows. docs/prepared.md specifies the bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,10 +39,13 @@ __all__ = ["ORDER_COLUMN", "prepare"]
 
 ORDER_COLUMN: Final = "ord"
 ROW_NUMBER: Final = "row_number"
-_MEMORY_MB: Final = 600
+_MEMORY_MB: Final = 400
 _COLUMN_MB: Final = 16  # blocks of every column stay open in each thread
 _THREADS: Final = 2
 _ROW_GROUP: Final = 122_880
+_SHARES: Final = 256
+_STAGED_ROWS: Final = 4_000_000
+_PASS_ROWS: Final = 2_000_000
 _SQL_TYPES: Final = {
     "int8": "TINYINT",
     "int16": "SMALLINT",
@@ -61,14 +65,15 @@ def prepare(
 
     names = tuple(column.source for column in card.columns if column.type != "row")
     unused = choose_columns(source, names)
-    stream = _Stream(source, names, progress)
+    stream = _Stream(source, names, progress, stated=card.rows_at_most)
     connection = _connect(as_path(work, "work"), card)
     try:
         _stage(connection, card, stream)
-        counts = _count_units(connection, card)
+        passes = _passes(stream.rows)
+        counts = _count_units(connection, card, passes)
         _refuse_unfit(source, counts, stream.rows)
         report = _report(connection, card, counts, unused)
-        _write(connection, card, counts, salt=salt, data=as_path(data, "data"))
+        _write(connection, card, counts, passes, salt=salt, data=as_path(data, "data"))
     except duckdb.OutOfMemoryException:
         raise source.refusal(
             f"takes more than {_memory_mb(card):,} MB of memory to prepare. Describe fewer columns in the card"
@@ -85,13 +90,16 @@ def _memory_mb(card: Card) -> int:
 class _Stream:
     """The source as one Arrow stream that keeps the refusal which ended it; DuckDB would wrap it."""
 
-    def __init__(self, source: DataSource, names: tuple[str, ...], progress: Progress | None) -> None:
+    def __init__(
+        self, source: DataSource, names: tuple[str, ...], progress: Progress | None, *, stated: int | None
+    ) -> None:
         import pyarrow as pa
 
         self.fault: Exception | None = None
         self._progress = progress
         self.rows = 0
         self._limit = source.limits.rows
+        self._stated = stated
         self._source = source
         self._names = list(dict.fromkeys(names))
         batches = iter(source.batches(self._names))
@@ -114,10 +122,16 @@ class _Stream:
         """The name under which a column of the card arrives; where every row is a unit, its number."""
         return ROW_NUMBER if column.type == "row" else self.place(column.source)
 
-    def reader(self) -> Any:
+    def readers(self) -> Iterator[Any]:
+        """One reader after the other, each of some four million rows; at least one."""
         import pyarrow as pa
 
-        return pa.RecordBatchReader.from_batches(self._schema.append(pa.field(ROW_NUMBER, pa.int64())), self._guarded())
+        schema = self._schema.append(pa.field(ROW_NUMBER, pa.int64()))
+        batches = self._guarded()
+        first = next(batches, None)
+        yield pa.RecordBatchReader.from_batches(schema, _some(first, batches))
+        while (first := next(batches, None)) is not None:
+            yield pa.RecordBatchReader.from_batches(schema, _some(first, batches))
 
     def _guarded(self) -> Iterator[Any]:
         import numpy as np
@@ -128,6 +142,10 @@ class _Stream:
                 self.rows += batch.num_rows
                 if self.rows > self._limit:
                     raise self._source.refusal(f"has more than {self._limit:,} rows")
+                if self._stated is not None and self.rows > self._stated:
+                    raise self._source.refusal(
+                        f"has more than {self._stated:,} rows, which the card states as rows_at_most"
+                    )
                 yield batch.rename_columns(self._places).append_column(ROW_NUMBER, numbers)
                 if self._progress is not None:
                     self._progress(self.rows)
@@ -147,6 +165,16 @@ class _Stream:
         if types.is_floating(kind):
             return Form.DOUBLE if types.is_float64(kind) else Form.SINGLE
         return Form.BOOLEAN if types.is_boolean(kind) else Form.TEXT
+
+
+def _some(first: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    """The first batch and those that follow it, until they have the rows that are staged together."""
+    rows = 0
+    for batch in chain(() if first is None else (first,), batches):
+        yield batch
+        rows += batch.num_rows
+        if rows >= _STAGED_ROWS:
+            return
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +208,11 @@ def _connect(work: Path, card: Card) -> duckdb.DuckDBPyConnection:
 
 
 def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -> None:
-    """Clean every row into the table `staged`: v<i> is the value of column i, s<i> what became of it."""
+    """Clean every row into the table `staged`: v<i> is the value of column i, s<i> what became of it.
+
+    `share` is that of the row's unit. Rows staged together are ordered by it, so that a pass over some shares finds
+    most blocks of the table to be of others and does not read them.
+    """
     import duckdb
 
     for index, column in enumerate(card.columns):
@@ -189,16 +221,17 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
             connection.execute(f"CREATE TYPE {enum_name(index)} AS ENUM ({codes})")
     parts = [column_expressions(column, i, stream.form(column)) for i, column in enumerate(card.columns)]
     indices = [stream.place_of(column) for column in card.columns]
-    connection.register("incoming", stream.reader())
+    query = _staging_query(card, parts, indices)
     connection.execute("PRAGMA disable_optimizer")  # takes the square of the number of columns and finds nothing here
     try:
-        connection.execute(f"CREATE TABLE staged AS {_staging_query(card, parts, indices)}")
+        for index, reader in enumerate(stream.readers()):
+            connection.register("incoming", reader)
+            connection.execute(f"{'INSERT INTO staged' if index else 'CREATE TABLE staged AS'} {query}")
+            connection.unregister("incoming")
     except duckdb.Error:
         if stream.fault is not None:
             raise stream.fault from None
         raise
-    finally:
-        connection.unregister("incoming")
     connection.execute("PRAGMA enable_optimizer")
 
 
@@ -207,13 +240,22 @@ def _staging_query(card: Card, parts: list[ColumnExpressions], positions: list[s
     clean = ", ".join(f"{part.clean} AS t{i}" for i, part in enumerate(parts))
     parsed = ", ".join(f"t{i}, {part.parsed} AS p{i}" for i, part in enumerate(parts))
     final = ", ".join(
-        f"CAST({part.value} AS {_SQL_TYPES[column.storage]}) AS v{i}, {part.status} AS s{i}"
+        f"CAST({part.value} AS {_SQL_TYPES[column.storage]}) AS v{i}, CAST({part.status} AS TINYINT) AS s{i}"
         for i, (column, part) in enumerate(zip(card.columns, parts, strict=True))
     )
-    return f"SELECT {final} FROM (SELECT {parsed} FROM (SELECT {clean} FROM (SELECT {raw} FROM incoming)))"
+    share = f"CAST(hash({_value(card, card.unit.column)}) % {_SHARES} AS UTINYINT) AS share"
+    cleaned = f"SELECT {final} FROM (SELECT {parsed} FROM (SELECT {clean} FROM (SELECT {raw} FROM incoming)))"
+    return f"SELECT *, {share} FROM ({cleaned}) ORDER BY share"
 
 
-def _count_units(connection: duckdb.DuckDBPyConnection, card: Card) -> _Units:
+def _passes(rows: int) -> tuple[str, ...]:
+    """Conditions that part the units, each for some two million rows where rows are spread evenly."""
+    count = max(1, min(_SHARES, -(-rows // _PASS_ROWS)))
+    edges = [_SHARES * index // count for index in range(count + 1)]
+    return tuple(f"share BETWEEN {low} AND {high - 1}" for low, high in pairwise(edges))
+
+
+def _count_units(connection: duckdb.DuckDBPyConnection, card: Card, passes: Sequence[str]) -> _Units:
     unit = _value(card, card.unit.column)
     public = [column.name for column in card.columns if column.public]
     checks = "".join(
@@ -221,15 +263,17 @@ def _count_units(connection: duckdb.DuckDBPyConnection, card: Card) -> _Units:
         for i, v in enumerate(_value(card, name) for name in public)
     )
     varies = "".join(f", coalesce(bool_or(varies_{i}), false)" for i in range(len(public)))
-    row = connection.execute(
-        f"SELECT count(*), coalesce(sum(n), 0), coalesce(max(n), 0), "
-        f"coalesce(sum(greatest(n - {card.unit.rows}, 0)), 0){varies} "
-        f"FROM (SELECT count(*) AS n{checks} FROM staged WHERE {unit} IS NOT NULL GROUP BY {unit})"
-    ).fetchone()
-    assert row is not None
-    units, rows, most, beyond = (int(count) for count in row[:4])
-    varying = tuple(name for name, varies in zip(public, row[4:], strict=True) if varies)
-    return _Units(units, rows, most, beyond, varying)
+    found = [
+        connection.execute(
+            f"SELECT count(*), coalesce(sum(n), 0), coalesce(max(n), 0), "
+            f"coalesce(sum(greatest(n - {card.unit.rows}, 0)), 0){varies} "
+            f"FROM (SELECT count(*) AS n{checks} FROM staged WHERE {share} AND {unit} IS NOT NULL GROUP BY {unit})"
+        ).fetchall()[0]
+        for share in passes
+    ]
+    units, rows, most, beyond, *differ = zip(*found, strict=True)
+    varying = tuple(name for name, shares in zip(public, differ, strict=True) if any(shares))
+    return _Units(sum(map(int, units)), sum(map(int, rows)), max(map(int, most)), sum(map(int, beyond)), varying)
 
 
 def _refuse_unfit(source: DataSource, counts: _Units, rows: int) -> None:
@@ -315,11 +359,23 @@ def _cut(before: int, after: int, rows: int, *, step: Decimal) -> tuple[str, str
     return plain_text(before * step), plain_text(after * step), rows, share
 
 
-def _write(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, *, salt: str, data: Path) -> None:
+def _write(
+    connection: duckdb.DuckDBPyConnection,
+    card: Card,
+    counts: _Units,
+    passes: Sequence[str],
+    *,
+    salt: str,
+    data: Path,
+) -> None:
     """Write the file. Where units have rows beyond their bound, those that count go first: questions skip the rest."""
     rows = _ranked(card, salt, single=counts.most_rows <= 1)
+    if counts.most_rows > 1:
+        for index, share in enumerate(passes):
+            into = "INSERT INTO ranked" if index else "CREATE TABLE ranked AS"
+            connection.execute(f"{into} {rows} AND {share}")
+        rows = "FROM ranked"
     if counts.rows_beyond:
-        connection.execute(f"CREATE TABLE ranked AS {rows}")
         connection.execute("SET preserve_insertion_order = true")
         counted = f"{ORDER_COLUMN} <= {card.unit.rows}"
         rows = f"FROM ranked WHERE {counted} UNION ALL FROM ranked WHERE NOT {counted}"
