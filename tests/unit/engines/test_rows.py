@@ -46,7 +46,7 @@ UNREADABLE = ["text[]", "character varying(3)[]", "date", "array<string>", "byte
 def golden_sql(engine: str) -> str:
     card = parse_card(CARD, file="visits.yaml")
     types = {column.source: kind for column, kind in zip(card.columns, TYPES[engine], strict=True)}
-    return prepared_rows(DIALECTS[engine], card, table="clinic.visits", types=types, salt=SALT) + "\n"
+    return prepared_rows(DIALECTS[engine], card, relation="clinic.visits", types=types, salt=SALT) + "\n"
 
 
 @pytest.mark.parametrize("engine", ["postgres", "spark"])
