@@ -1,6 +1,7 @@
 """`make bench`: every measurement, or those named: `python -m benchmarks noise ledger`.
 
-Some compare on data sets of others, in a folder: `python -m benchmarks private_bounds --data DIR`.
+Some compare on data sets of others, in a folder: `python -m benchmarks private_bounds --data DIR`. One has options of its
+own: `python -m benchmarks scale --help`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,13 @@ NAMES = (
 )
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`
 COMPARED = ("private_bounds", "generator")  # take a folder of data
+OPTIONED = ("scale",)  # reads the words after its name itself
 
 
 def main(words: list[str]) -> None:
+    if words and words[0] in OPTIONED:
+        importlib.import_module(f"benchmarks.{words[0]}").main(words[1:])
+        return
     every = NAMES + APART + COMPARED
     parser = ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(every))

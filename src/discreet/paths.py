@@ -85,8 +85,11 @@ def allowed_roots() -> tuple[Path, ...]:
     return tuple(Path(root).resolve() for root in named.split(os.pathsep) if root)
 
 
-def resolve_inside(path: Path, roots: Iterable[Path] = ()) -> Path:
-    """The real path of a regular file, or PathInvalid when it is none or lies outside every root."""
+def resolve_inside(path: Path, roots: Iterable[Path] = (), *, folder: bool = False) -> Path:
+    """The real path of a regular file, or PathInvalid when it is none or lies outside every root.
+
+    With `folder` it may be a folder too.
+    """
     shown = str(path)
     if "\0" in shown:
         raise PathInvalid("a path holds no NUL character.")
@@ -94,7 +97,7 @@ def resolve_inside(path: Path, roots: Iterable[Path] = ()) -> Path:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):
         raise PathInvalid(f"'{shown}' does not exist or cannot be reached.", path=shown) from None
-    if not real.is_file():
+    if not (real.is_file() or (folder and real.is_dir())):
         raise PathInvalid(f"'{shown}' is not a regular file.", path=shown)
     allowed = [root.resolve() for root in roots]
     if allowed and not any(real.is_relative_to(root) for root in allowed):

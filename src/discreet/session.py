@@ -187,7 +187,7 @@ class Session:
         delimiter: str | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Dataset:
-        """Ingest a file, or a table of pandas, polars or Arrow, as a card describes it.
+        """Ingest a file, a folder of Parquet files, or a table of pandas, polars or Arrow, as a card describes it.
 
         The card is the one beside the file unless another is named. `confirm` is asked before a population gets a
         budget of its own; unless it is given, the first of a workspace does, where no other workspace knows of it.
@@ -214,10 +214,11 @@ class Session:
         card: AnyPath,
         replace: bool = False,
         confirm: Callable[[NewPopulation], bool] | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> Dataset:
         """Register a table in PostgreSQL or Spark, described by a card; else as `add`.
 
-        Its rows stay raw, or the engine prepares them where `source.materialise` says.
+        Its rows stay raw, or the engine prepares them where `source.materialise` says; `progress` hears each stage.
         """
         from discreet.engines import add_table
 
@@ -225,11 +226,13 @@ class Session:
             raise ParameterInvalid(parameter="source", rule="must be a RowSource", given=as_given(source))
         read = read_card(card)
         return self._enter(
-            read, confirm, lambda give: add_table(self.workspace, source, read, replace=replace, give=give)
+            read,
+            confirm,
+            lambda give: add_table(self.workspace, source, read, replace=replace, give=give, progress=progress),
         )
 
     @checked
-    def refresh(self, dataset: str, *, whole: bool = False) -> Dataset:
+    def refresh(self, dataset: str, *, whole: bool = False, progress: Callable[[str], None] | None = None) -> Dataset:
         """Make the next version of a table in PostgreSQL or Spark as it is now, under the same budget and card.
 
         Where the engine prepares the rows and a change column was named, only units that have changed are prepared
@@ -242,12 +245,10 @@ class Session:
             raise Refused(
                 f"the rows of '{dataset}' came from a file. Add the new file with --replace.", dataset=dataset
             )
-        source = replace(found.source, stored=None, types=())
-        return self._enter(
-            found.card,
-            None,
-            lambda give: add_table(self.workspace, source, found.card, replace=True, give=give, whole=whole),
+        store = partial(
+            add_table, self.workspace, replace(found.source, stored=None, types=()), found.card, replace=True
         )
+        return self._enter(found.card, None, lambda give: store(give=give, whole=whole, progress=progress))
 
     def _enter(
         self, card: Card, confirm: Callable[[NewPopulation], bool] | None, store: Callable[[GiveVersion], Dataset]
@@ -651,7 +652,8 @@ def card_name(file: Path) -> str:
 
 
 def card_beside(file: Path) -> Path:
-    """The card that stands beside a data file."""
+    """The card that stands beside a data file or folder."""
+    file = file if file.name else file.absolute()
     named = file.with_name(card_name(file))
     for beside in (named, named.with_suffix(".yml")):
         if beside.exists():

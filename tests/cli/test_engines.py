@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -31,22 +32,24 @@ def house(tmp_path: Path, run: Run) -> Path:
 
 
 @pytest.fixture
-def clinic_dsn(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The clinic's rows in PostgreSQL, as one would load them."""
+def clinic_dsn(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The clinic's rows in PostgreSQL, as one would load them; for one test at a time."""
     rows = list(csv.DictReader(io.StringIO(ROWS)))
-    with psycopg.connect(postgres_dsn) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS clinic CASCADE")
-        connection.execute("CREATE SCHEMA clinic")
-        connection.execute(
-            "CREATE TABLE clinic.patients "
-            "(patient int, town text, smokes smallint, age float8, note varchar(9), at date)"
-        )
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                "INSERT INTO clinic.patients VALUES (%(patient)s, %(town)s, %(smokes)s, %(age)s, %(note)s)", rows
+    with psycopg.connect(postgres_dsn, autocommit=True) as turn:
+        turn.execute("SELECT pg_advisory_lock(20190131)")
+        with psycopg.connect(postgres_dsn) as connection:
+            connection.execute("DROP SCHEMA IF EXISTS clinic CASCADE")
+            connection.execute("CREATE SCHEMA clinic")
+            connection.execute(
+                "CREATE TABLE clinic.patients "
+                "(patient int, town text, smokes smallint, age float8, note varchar(9), at date)"
             )
-    monkeypatch.setenv("CLINIC_DSN", postgres_dsn)
-    return postgres_dsn
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO clinic.patients VALUES (%(patient)s, %(town)s, %(smokes)s, %(age)s, %(note)s)", rows
+                )
+        monkeypatch.setenv("CLINIC_DSN", postgres_dsn)
+        yield postgres_dsn
 
 
 def counts(answer: dict[str, list[dict[str, int]]]) -> dict[object, int]:
@@ -69,6 +72,28 @@ def test_a_table_in_postgresql_answers_where_it_is(house: Path, run: Run, clinic
     assert run("add", "-w", "w", *TABLE, code=1).err.startswith("Refused")
     assert "version 2" in run("add", "-w", "w", *TABLE, "--replace").out
     assert "no ingest report" in run("show", "clinic", "-w", "w", "--custodian", code=1).err
+
+
+def test_a_table_that_postgresql_prepares_is_refreshed(house: Path, run: Run, clinic_dsn: str) -> None:
+    with psycopg.connect(clinic_dsn) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS clinic_made CASCADE")
+        connection.execute("CREATE SCHEMA clinic_made")
+    missing = run("add", "-w", "w", *TABLE, "--materialise", "nowhere", code=1)
+    assert "CREATE SCHEMA" in missing.err
+    added = run("add", "-w", "w", *TABLE, "--materialise", "clinic_made")
+    assert "prepared rows are in postgres, in clinic_made.discreet_clinic_" in added.out
+    assert "discreet refresh -w w clinic" in added.out
+    assert abs(counts(run("query", "-w", "w", SQL, "--epsilon", "0.5", "--format", "json").json())["N"] - 2000) < 80
+    with psycopg.connect(clinic_dsn) as connection:
+        connection.execute("UPDATE clinic.patients SET town = 'S'")
+    assert "'clinic' is now version 2" in run("refresh", "-w", "w", "clinic").out
+    answer = run("query", "-w", "w", SQL, "--epsilon", "0.5", "--format", "json").json()
+    assert answer["version"] == 2
+    assert abs(counts(answer)["S"] - 3000) < 80
+    assert "--changed-by goes with --materialise" in run("add", "-w", "w", *TABLE, "--changed-by", "at", code=2).err
+    assert "go with --engine" in run("add", "-w", "w", "x.csv", "--materialise", "s", code=2).err
+    with psycopg.connect(clinic_dsn) as connection:
+        connection.execute("DROP SCHEMA clinic_made CASCADE")
 
 
 def test_rows_that_break_a_complete_column_are_left_out_where_they_are(

@@ -1,6 +1,6 @@
 """Sources: data files and tables in memory as streams of Arrow batches, with limits checked while they are read.
 
-`open_source` chooses by the file's name: CSV, Parquet, SAS, Stata, SPSS. Nothing here knows a card.
+`open_source` chooses by the name: CSV, Parquet, SAS, Stata, SPSS, a folder of Parquet. Nothing here knows a card.
 """
 
 from __future__ import annotations

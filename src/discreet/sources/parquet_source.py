@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from discreet.sources.source import DataSource, FileLimits, clean_name
 
-__all__ = ["ParquetSource", "flatten_column"]
+__all__ = ["ParquetSource", "flat_type", "flatten_column"]
 
 _BATCH_ROWS: Final = 1 << 16
 _BATCH_BYTES: Final = 1 << 30
@@ -20,8 +20,8 @@ class ParquetSource(DataSource):
 
     sort: ClassVar[str] = "parquet"
 
-    def __init__(self, file: Path, limits: FileLimits) -> None:
-        super().__init__(file, limits)
+    def __init__(self, file: Path, limits: FileLimits, *, shown: str | None = None) -> None:
+        super().__init__(file, limits, shown=shown)
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -29,15 +29,15 @@ class ParquetSource(DataSource):
             with parquet.ParquetFile(file) as opened:
                 metadata, self.schema = opened.metadata, opened.schema_arrow
                 groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-                expanded = sum(group.total_byte_size for group in groups)
+                self.rows, self.expanded_bytes = metadata.num_rows, sum(group.total_byte_size for group in groups)
         except (pa.ArrowException, OSError):
             raise self.refusal("cannot be read as Parquet") from None
         self._raw_names = list(self.schema.names)
         self._names = tuple(clean_name(name) for name in self._raw_names)
-        if metadata.num_rows > limits.rows:
-            raise self.refusal(f"has {metadata.num_rows:,} rows; the limit is {limits.rows:,}")
-        if expanded > limits.expanded_bytes:
-            raise self.refusal(f"unpacks to {expanded:,} bytes; the limit is {limits.expanded_bytes:,}")
+        if self.rows > limits.rows:
+            raise self.refusal(f"has {self.rows:,} rows; the limit is {limits.rows:,}")
+        if self.expanded_bytes > limits.expanded_bytes:
+            raise self.refusal(f"unpacks to {self.expanded_bytes:,} bytes; the limit is {limits.expanded_bytes:,}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,6 +78,16 @@ def _written_bytes(array: Any) -> int:
         return int(array.nbytes)
     lengths = compute.cast(compute.binary_length(array.dictionary), "int64")
     return int(compute.sum(lengths.take(array.indices)).as_py() or 0)
+
+
+def flat_type(kind: Any) -> Any:
+    """The type of a column, however it keeps its texts: by a dictionary, with long offsets, or plainly."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return flat_type(kind.value_type)
+    return pa.string() if types.is_large_string(kind) or types.is_string_view(kind) else kind
 
 
 def flatten_column(array: Any, name: str, source: DataSource) -> Any:

@@ -26,13 +26,14 @@ FORMATS: Final = (*CSV_FORMATS, ".parquet", *STAT_FORMATS)
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """How large a file may be; defaults leave room for a census and none for a bomb."""
+    """How large a file may be, or all files of a folder; defaults leave room for a census and none for a bomb."""
 
     file_bytes: int = 50 * 10**9
     expanded_bytes: int = 500 * 10**9
     ratio: int = 200
     columns: int = 5_000
     rows: int = 2 * 10**9
+    files: int = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,14 @@ class VariableNotes:
 
 
 class DataSource(ABC):
-    """An open data file. `names` are the cleaned column names in the order of the file."""
+    """An open data file. `names` are the cleaned column names in the order of the file; refusals say `shown`."""
 
     sort: ClassVar[str]
 
-    def __init__(self, file: Path, limits: FileLimits) -> None:
+    def __init__(self, file: Path, limits: FileLimits, *, shown: str | None = None) -> None:
         self.file = file
         self.limits = limits
+        self.shown = shown or file.name
 
     @property
     @abstractmethod
@@ -74,7 +76,7 @@ class DataSource(ABC):
             raise self.refusal(f"has {len(self.names):,} columns; the limit is {self.limits.columns:,}")
 
     def refusal(self, why: str) -> FileRefused:
-        return FileRefused(f"'{self.file.name}' {why}.", file=self.file.name)
+        return FileRefused(f"'{self.shown}' {why}.", file=self.shown)
 
 
 def clean_name(name: str) -> str:
@@ -85,9 +87,18 @@ def clean_name(name: str) -> str:
 def open_source(
     file: AnyPath, *, encoding: str | None = None, delimiter: str | None = None, limits: FileLimits | None = None
 ) -> DataSource:
-    """The file as a source, chosen by its name; FileRefused when the format is unknown or a limit breaks."""
+    """The file as a source, chosen by its name; FileRefused when the format is unknown or a limit breaks.
+
+    A folder is one of Parquet files.
+    """
     file = as_path(file, "file")
     limits = limits or FileLimits()
+    if file.is_dir():
+        from discreet.sources.parquet_folder import ParquetFolder
+
+        folder = ParquetFolder(file, limits)
+        folder.check_columns()
+        return folder
     name = file.name.lower()
     if not file.is_file():
         raise FileRefused(f"'{file.name}' is not a regular file.", file=file.name)

@@ -25,14 +25,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import Card, read_card
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 from discreet.files import sync, write_whole
 from discreet.paths import AnyPath, as_path, read_regular
 from discreet.workspace.row_source import RowSource, read_row_source
-from discreet.workspace.table_journal import TableJournal
+
+if TYPE_CHECKING:
+    from discreet.workspace.table_journal import TableJournal
 
 __all__ = [
     "SCHEMA",
@@ -211,6 +213,8 @@ class Workspace:
     @contextmanager
     def journal(self, name: str) -> Iterator[TableJournal]:
         """What was made for a dataset in other engines, for the one process that makes more; Refused to others."""
+        from discreet.workspace.table_journal import TableJournal
+
         with ExitStack() as held:
             try:
                 held.enter_context(_locked(self._datasets / f".{name}.making.lock", wait=False))

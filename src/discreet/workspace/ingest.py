@@ -26,9 +26,12 @@ def add_file(
     limits: FileLimits | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Dataset:
-    """Prepare the file as its card says and make it the dataset's current version, as `add_rows` does."""
+    """Prepare the file, or the Parquet files of a folder, as the card says and make it the dataset's current version.
+
+    Else as `add_rows`.
+    """
     file = as_path(file, "file")
-    real = resolve_inside(resolve_inside(file, workspace.roots), allowed_roots())
+    real = resolve_inside(resolve_inside(file, workspace.roots, folder=True), allowed_roots(), folder=True)
     source = open_source(real, encoding=encoding, delimiter=delimiter, limits=limits)
     return add_rows(workspace, source, card, replace=replace, give=give, progress=progress)
 

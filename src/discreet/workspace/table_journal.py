@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from discreet.errors import Refused
 from discreet.files import write_whole
-from discreet.paths import read_regular
+from discreet.paths import AnyPath, as_path, read_regular
 
 __all__ = ["TableJournal"]
 
@@ -17,7 +16,7 @@ __all__ = ["TableJournal"]
 class TableJournal:
     """The tables and folders of a dataset, each with the place where it is. Whoever holds it holds its lock."""
 
-    file: Path
+    file: AnyPath
 
     def add(self, place: str, name: str) -> str:
         """Note a name that is about to be made; on the disk when this returns."""
@@ -31,12 +30,13 @@ class TableJournal:
         self._keep({known: place for known, place in self._read().items() if known != name})
 
     def _read(self) -> dict[str, str]:
-        if not self.file.exists():
-            return {}
+        file = as_path(self.file, "file")
         try:
-            return {str(name): str(place) for name, place in json.loads(read_regular(self.file)).items()}
+            return {str(name): str(place) for name, place in json.loads(read_regular(file)).items()}
+        except FileNotFoundError:
+            return {}
         except (OSError, ValueError, AttributeError):
-            raise Refused(f"'{self.file.name}' is damaged; restore it from a copy, or remove it.") from None
+            raise Refused(f"'{file.name}' is damaged; restore it from a copy, or remove it.") from None
 
     def _keep(self, found: dict[str, str]) -> None:
-        write_whole(self.file, json.dumps(found, indent=2) + "\n")
+        write_whole(as_path(self.file, "file"), json.dumps(found, indent=2) + "\n")

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from discreet.cards.card import Card, Column, ColumnKind
-from discreet.engines.in_place.bounded_rows import RawRows, TableInPlace
+from discreet.engines.in_place.bounded_rows import RawTable, TableInPlace
 from discreet.engines.in_place.tables_in_place import RowReader
 from discreet.engines.in_place.tabular_engine import _in_place
 from tests.sql_text.populations import Datum, Population
@@ -55,7 +55,7 @@ def _raw(column: Column, value: Datum, form: str, random: Random) -> Any:
     return {"double": float, "decimal": Decimal, "integer": int, "text": str}[form](number)
 
 
-def kept_rows(rows: RawRows, reader: RowReader) -> list[tuple[Any, ...]]:
+def kept_rows(rows: RawTable, reader: RowReader) -> list[tuple[Any, ...]]:
     """What a question reads: the prepared rows that count, in the card's columns."""
     table: TableInPlace = _in_place(rows, reader, look=True)
     names = [column.name for column in rows.card.columns]

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from discreet.engines.embedded import EmbeddedEngine
-from discreet.engines.in_place.bounded_rows import RawRows
+from discreet.engines.in_place.bounded_rows import RawTable
 from discreet.engines.in_place.tables_in_place import dialect_of, find_rows, open_rows
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sql.algebra import Plan
@@ -56,7 +56,7 @@ def check(source: RowSource, folder: Path) -> None:
         typed = replace(source, types=tuple(reader.columns(source.table).items()))
         rows = find_rows(typed, CARD, salt=nasty.SALT)
         raw = rows(reader)
-        assert isinstance(raw, RawRows)
+        assert isinstance(raw, RawTable)
         kept = kept_rows(raw, reader)
     finally:
         reader.close()

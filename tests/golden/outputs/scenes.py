@@ -171,6 +171,7 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
         Scene("add-custodian", ["add -w w clinic.csv --replace --custodian"]),
         Scene("add-declined", ["add -w w other.csv"], prepare=troubles.add_other_people, terminal=True, stdin="n\n"),
     ],
+    "refresh": [Scene("refresh", ["refresh -w w clinic", "refresh -w w nobody"], together=True)],
     "resume": [
         Scene(
             "resume", ["resume -w w clinic", "resume -w w clinic --custodian"], prepare=troubles.suspend, together=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import pytest
 from discreet.cards.card import parse_card
 from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.exact_values import exact_row
+from discreet.engines.in_place.bounded_rows import RawTable
 from discreet.engines.in_place.postgres_dialect import POSTGRES
 from discreet.engines.in_place.prepared_rows import prepared_rows
 from discreet.engines.in_place.spark_dialect import SPARK
 from discreet.errors import Refused, UsageError
-from discreet.workspace.row_source import RowSource, read_row_source
+from discreet.workspace.row_source import RowSource, StoredRows, read_row_source
 from tests.places import GOLDEN as _GOLDEN
 
 GOLDEN = _GOLDEN / "rows"
@@ -46,7 +48,8 @@ UNREADABLE = ["text[]", "character varying(3)[]", "date", "array<string>", "byte
 def golden_sql(engine: str) -> str:
     card = parse_card(CARD, file="visits.yaml")
     types = {column.source: kind for column, kind in zip(card.columns, TYPES[engine], strict=True)}
-    return prepared_rows(DIALECTS[engine], card, relation="clinic.visits", types=types, salt=SALT) + "\n"
+    relation = DIALECTS[engine].table("clinic.visits")
+    return prepared_rows(DIALECTS[engine], card, relation=relation, types=types, salt=SALT) + "\n"
 
 
 @pytest.mark.parametrize("engine", ["postgres", "spark"])
@@ -97,6 +100,28 @@ def test_a_source_is_kept_without_secrets_and_read_back(tmp_path: Path) -> None:
     (tmp_path / "source.json").write_text('{"engine": "postgres"}', encoding="utf-8")
     with pytest.raises(Refused, match="damaged"):
         read_row_source(tmp_path)
+
+
+def test_a_source_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    kept = '{"engine": "postgres", "dsn_env": "CLINIC", "table": "clinic.visits", "types": {"who": "bigint"}}'
+    (tmp_path / "source.json").write_text(kept, encoding="utf-8")
+    found = RowSource("postgres", dsn_env="CLINIC", table="clinic.visits", types=(("who", "bigint"),))
+    assert read_row_source(tmp_path) == found
+
+
+def test_a_source_that_is_prepared_in_its_engine_is_read_back(tmp_path: Path) -> None:
+    stored = StoredRows("s.t", files=("a", "b"), mark="7")
+    source = RowSource("spark", remote="local[2]", table="t", materialise="/lake/own", changed_by="at", stored=stored)
+    (tmp_path / "source.json").write_text(source.to_json(), encoding="utf-8")
+    assert read_row_source(tmp_path) == source
+
+
+def test_a_table_that_may_move_is_ranked_whole() -> None:
+    card = parse_card(CARD, file="visits.yaml")
+    types = {column.source: kind for column, kind in zip(card.columns, TYPES["spark"], strict=True)}
+    table = RawTable(SPARK, card, "t", types, SALT)
+    assert table.long_units is not None
+    assert replace(table, still=False).long_units is None
 
 
 def test_only_whole_numbers_texts_and_null_come_back() -> None:

@@ -40,10 +40,12 @@ def test_delimiters_and_line_ends(tmp_path: Path, delimiter: str, line_end: str)
     assert columns(source(tmp_path, text), "a", "c") == {"a": ["1", "4"], "c": ["3", "6"]}
 
 
-@pytest.mark.parametrize("name", ["absent.csv", "folder.csv"])
-def test_what_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"), [("absent.csv", "is not a regular file"), ("folder.csv", "holds no Parquet file")]
+)
+def test_what_is_no_file_is_refused(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(FileRefused, match="is not a regular file"):
+    with pytest.raises(FileRefused, match=why):
         open_source(tmp_path / name)
 
 

@@ -41,7 +41,7 @@ def register(app: CommandGroup) -> None:
     app.add_typer(sample, name="sample", short_help="Write synthetic data to try things on", rich_help_panel="Start")
     app.command(
         "add",
-        short_help="Add a data file, or a table that stays in its engine",
+        short_help="Add a data file or folder, or a table that stays in its engine",
         rich_help_panel="Custodian",
         epilog="Example: discreet add -w office data/survey.parquet --card data/survey.yaml",
     )(add)
@@ -109,7 +109,12 @@ def init(
 
 def add(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="CSV, gz, Parquet, SAS, Stata or SPSS.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="CSV, gz, Parquet, SAS, Stata, SPSS, or a folder of Parquet files.",
+            show_default=False,
+        ),
     ] = None,
     card: Annotated[
         Path | None, typer.Option(metavar="CARD.yaml", help="The card. Default: the YAML beside the file.")
@@ -169,7 +174,8 @@ def add(
     session = open_session(workspace)
     confirm = _confirmation(yes=yes)
     if source is not None and card is not None:
-        dataset = session.add_table(source, card=card, replace=replace, confirm=confirm)
+        with _stages(source.engine) as tell:
+            dataset = session.add_table(source, card=card, replace=replace, confirm=confirm, progress=tell)
         typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
         _tell_place(dataset)
         return
@@ -205,7 +211,8 @@ def refresh(
     """
     from discreet.cli.open_sessions import open_session
 
-    made = open_session(workspace).refresh(dataset, whole=whole)
+    with _stages(dataset) as tell:
+        made = open_session(workspace).refresh(dataset, whole=whole, progress=tell)
     typer.echo(f"'{made.name}' is now version {made.version}. Answers to come are about its rows as they are today.")
     _tell_place(made)
 
@@ -489,6 +496,29 @@ def _told_incomplete(counts: "Mapping[str, int]") -> list[tuple[str, str]]:
         (f"rows without {name}", f"{count:,} (complete by the card: such keys leave them out)")
         for name, count in counts.items()
     ]
+
+
+@contextmanager
+def _stages(where: str) -> "Iterator[Callable[[str], None]]":
+    """The stage that another engine is at and how long it has taken, on a terminal only; not before the first."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=None)
+
+    def tell(stage: str) -> None:
+        bar.start()
+        bar.update(task, description=f"{stage} ({where})")
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
 
 
 @contextmanager

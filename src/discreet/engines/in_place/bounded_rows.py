@@ -19,13 +19,13 @@ from discreet.engines.in_place.raw_columns import category_position, raw_key, va
 from discreet.engines.rendering import LateKey, RenderedTable
 from discreet.workspace import Form
 
-__all__ = ["RawRows", "TableInPlace"]
+__all__ = ["RawTable", "TableInPlace"]
 
 _NUMBERS: Final = frozenset({Form.INTEGER, Form.DOUBLE, Form.SINGLE})
 
 
 @dataclass(frozen=True, slots=True)
-class RawRows:
+class RawTable:
     """A raw table to be read in place: `relation` is a FROM item, `types` its columns' types in the engine.
 
     `unique` are columns of which the engine lets no value stand in two rows. `still`: two reads by one question see
@@ -97,11 +97,11 @@ class RawRows:
 class TableInPlace(RenderedTable):
     """Raw rows to a statement. `long` are the units with too many rows; None where every row is to be ranked."""
 
-    raw: RawRows = field(kw_only=True)
+    raw: RawTable = field(kw_only=True)
     long: Sequence[int | str] | None = field(kw_only=True)
 
     @classmethod
-    def of(cls, raw: RawRows, *, long: Sequence[int | str] | None) -> TableInPlace:
+    def of(cls, raw: RawTable, *, long: Sequence[int | str] | None) -> TableInPlace:
         return cls(rows="", unit=raw.card.unit.column, raw=raw, long=long)
 
     def read(self, columns: Iterable[str]) -> str:

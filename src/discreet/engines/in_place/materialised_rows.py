@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
@@ -56,12 +56,14 @@ def materialise_table(
     replace: bool,
     give: GiveVersion = count_on,
     whole: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> Dataset:
-    """Prepare a table in its engine and make the result the dataset's current version.
+    """Prepare a table in its engine and make the result the dataset's current version; `progress` hears each stage.
 
     Units that have not changed since, by the change column, are taken over from the version before; `whole` prepares
     every row again.
     """
+    tell = progress or (lambda _: None)
     check_presence(workspace, card.dataset, replace=replace)
     with workspace.journal(card.dataset) as journal:
         last = workspace.dataset(card.dataset) if replace else None
@@ -70,7 +72,9 @@ def materialise_table(
             assert typed.materialise is not None
             writer.check_home(typed.materialise)
             _change_column(typed, writer)
-            stored = _write(writer, typed, card, journal, salt=workspace.salt, base=_base(last, typed, card, whole))
+            base = _base(last, typed, card, whole)
+            stored = _write(writer, typed, card, journal, salt=workspace.salt, base=base, tell=tell)
+            tell("Publishing")
             writer.finish()
             dataset = publish_source(workspace, with_changes(typed, stored=stored), card, give=give)
             kept = {stored.name, *([last.source.stored.name] if last and last.source.stored else [])}
@@ -91,21 +95,33 @@ def _base(last: Dataset | None, source: RowSource, card: Card, whole: bool) -> S
 
 
 def _write(
-    writer: RowWriter, source: RowSource, card: Card, journal: TableJournal, *, salt: str, base: StoredRows | None
+    writer: RowWriter,
+    source: RowSource,
+    card: Card,
+    journal: TableJournal,
+    *,
+    salt: str,
+    base: StoredRows | None,
+    tell: Callable[[str], None],
 ) -> StoredRows:
     assert source.table is not None
+    tell("Checking the rows")
     dialect = dialect_of(source.engine)
-    raw = _Raw(dialect, card, writer.pin(source.table).relation, source.type_of)
+    pinned = writer.pin(source.table)
+    raw = _Raw(dialect, card, pinned.relation, source.type_of)
     check_fit(source, card, writer, raw.relation)
     growing = _change_column(source, writer)
     mark = _mark(writer, growing, raw)
-    if base is not None and base.mark is not None and growing is not None:
+    # What changes between two reads could leave rows of a unit in both parts.
+    if base is not None and base.mark is not None and growing is not None and pinned.still:
+        tell("Preparing the units that have changed")
         changed = raw.changed_units(*growing, base.mark)
         name = journal.add(source.place, _new_name(source, card))
         stored = writer.write(name, raw.renewed(writer.stored(base), changed, salt))
         # A row that is gone, or went to another unit, is still among those taken over. Then all is prepared again.
         if writer.run(f"SELECT count(*) FROM {writer.stored(stored)}") == writer.run(raw.countable()):
             return with_changes(stored, mark=mark)
+    tell("Preparing all rows")
     name = journal.add(source.place, _new_name(source, card))
     return with_changes(writer.write(name, raw.prepared(salt)), mark=mark)
 

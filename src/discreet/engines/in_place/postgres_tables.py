@@ -29,6 +29,22 @@ WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f
   AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
+# Whether two reads in one snapshot surely give the same rows: tables and nothing else, also below them. Foreign tables
+# know no snapshot; views and policies may choose rows by chance.
+_PLAIN: Final = """
+WITH RECURSIVE tree AS (
+  SELECT pg_catalog.to_regclass(%s)::oid AS oid
+  UNION
+  SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h JOIN tree ON h.inhparent = tree.oid
+)
+SELECT bool_and(c.relkind IN ('r', 'p', 'm') AND NOT c.relrowsecurity)
+FROM tree JOIN pg_catalog.pg_class AS c USING (oid)
+"""
+_LOCKABLE: Final = """
+SELECT c.oid, c.relkind FROM pg_catalog.pg_class AS c
+WHERE c.oid = pg_catalog.to_regclass(%s) AND c.relkind IN ('r', 'p')
+  AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+"""
 # By the number of a relation that is locked, so that no other table takes its name meanwhile.
 _UNIQUE: Final = """
 SELECT a.attname
@@ -62,18 +78,14 @@ class PostgresRows:
     def pin(self, table: str) -> PinnedTable:
         """The table in the transaction's snapshot. An index vouches for the rows of that snapshot and this relation."""
         name = POSTGRES.table(table)
-        found = self._connection.execute(
-            "SELECT c.oid, c.relkind FROM pg_catalog.pg_class AS c WHERE c.oid = pg_catalog.to_regclass(%s) "
-            "AND c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'SELECT')",
-            (name,),
-        ).fetchone()
-        if found is None:
-            return PinnedTable(name)
+        [still] = self._connection.execute(_PLAIN, (name,)).fetchone() or (False,)
+        found = self._connection.execute(_LOCKABLE, (name,)).fetchone()
+        if not still or found is None:
+            return PinnedTable(name, still=bool(still))
         self._connection.execute(f"LOCK TABLE {name} IN ACCESS SHARE MODE".encode())
-        [again] = self._connection.execute("SELECT pg_catalog.to_regclass(%s)::oid", (name,)).fetchone() or (None,)
-        if again != found[0]:
-            return PinnedTable(name)
-        unique = frozenset(str(column) for (column,) in self._connection.execute(_UNIQUE, (again,)).fetchall())
+        if self._connection.execute(_LOCKABLE, (name,)).fetchone() != found:
+            return PinnedTable(name, still=False)
+        unique = frozenset(str(column) for (column,) in self._connection.execute(_UNIQUE, (found[0],)).fetchall())
         # Without ONLY a table that is made to inherit from this one meanwhile would add its rows.
         only = "ONLY " if unique and found[1] == "r" else ""
         return PinnedTable(f"{only}{name}", unique=unique)

@@ -87,7 +87,7 @@ class Spark(InPlaceDialect):
         return f"CAST(X'{text.encode().hex().upper()}' AS STRING)"
 
     def sum(self, value: str) -> str:
-        # Sums of decimals make an object of every row. Thirds of a 64-bit integer leave 64 bits at 2^42 rows, no sooner.
+        # A sum of decimals makes objects of all rows. Thirds of 64-bit integers fit 64 bits for 2^42 rows.
         whole, mask = f"CAST({value} AS BIGINT)", (1 << _THIRD) - 1
         thirds = (f"{whole} >> {2 * _THIRD}", f"{whole} >> {_THIRD} & {mask}", f"{whole} & {mask}")
         high, middle, low = (f"CAST(sum({third}) AS DECIMAL(20, 0))" for third in thirds)

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from discreet.cards import Card
 from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.exact_values import Row
-from discreet.engines.in_place.bounded_rows import RawRows
+from discreet.engines.in_place.bounded_rows import RawTable
 from discreet.engines.in_place.prepared_rows import unit_check
 from discreet.engines.rendering import RenderedTable
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
@@ -132,15 +132,15 @@ def dialect_of(engine: str) -> InPlaceDialect:
     return SPARK
 
 
-def find_rows(source: RowSource, card: Card, *, salt: str) -> Callable[[RowReader], RawRows | RenderedTable]:
+def find_rows(source: RowSource, card: Card, *, salt: str) -> Callable[[RowReader], RawTable | RenderedTable]:
     """How a question finds the rows of a registered table: prepared in the engine, or raw."""
 
-    def find(reader: RowReader) -> RawRows | RenderedTable:
+    def find(reader: RowReader) -> RawTable | RenderedTable:
         if source.stored is not None:
             return RenderedTable(rows=reader.stored(source.stored), unit=card.unit.column)
         assert source.table is not None
         pinned = reader.pin(source.table)
-        return RawRows(
+        return RawTable(
             dialect_of(source.engine),
             card,
             pinned.relation,
@@ -161,6 +161,7 @@ def add_table(
     replace: bool,
     give: GiveVersion = count_on,
     whole: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> Dataset:
     """Check that a table fits its card and make it the dataset's current version, prepared in its engine or raw.
 
@@ -170,7 +171,7 @@ def add_table(
     if source.materialise is not None:
         from discreet.engines.in_place.materialised_rows import materialise_table
 
-        return materialise_table(workspace, source, card, replace=replace, give=give, whole=whole)
+        return materialise_table(workspace, source, card, replace=replace, give=give, whole=whole, progress=progress)
     check_presence(workspace, card.dataset, replace=replace)
     with open_tables(source, open_rows) as reader:
         found = settle_types(source, card, reader)

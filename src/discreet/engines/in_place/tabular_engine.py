@@ -10,14 +10,14 @@ from discreet.engines.cell_arrays import arrange_arrays, load_arrays
 from discreet.engines.cell_order import load_arranging
 from discreet.engines.dialects import Dialect
 from discreet.engines.engine import Measured
-from discreet.engines.in_place.bounded_rows import RawRows, TableInPlace
+from discreet.engines.in_place.bounded_rows import RawTable, TableInPlace
 from discreet.engines.in_place.tables_in_place import RowReader
 from discreet.engines.rendering import RenderedTable, Rendering, render
 from discreet.sql import Plan, scans
 
 __all__ = ["FindRows", "TabularEngine"]
 
-FindRows = Callable[[RowReader], RawRows | RenderedTable]
+FindRows = Callable[[RowReader], RawTable | RenderedTable]
 """Where a reader finds a dataset's rows: prepared ones, or raw ones that the question prepares."""
 
 
@@ -68,7 +68,7 @@ class TabularEngine:
         names = dict.fromkeys(scan.dataset for scan in scans(plan.source))
         found = {name: self._rows[name](reader) for name in names}
         tables = {
-            name: _in_place(rows, reader, look=look) if isinstance(rows, RawRows) else rows
+            name: _in_place(rows, reader, look=look) if isinstance(rows, RawTable) else rows
             for name, rows in found.items()
         }
         return render(plan, self._dialect, tables)
@@ -79,7 +79,7 @@ class TabularEngine:
         return reader
 
 
-def _in_place(rows: RawRows, reader: RowReader, *, look: bool) -> TableInPlace:
+def _in_place(rows: RawTable, reader: RowReader, *, look: bool) -> TableInPlace:
     """Raw rows with the units of which rows must be left out; beyond a number of units, every row is ranked."""
     if rows.one_each:
         return TableInPlace.of(rows, long=())
