@@ -34,8 +34,12 @@ def found(
 ) -> nasty.Prepared:
     rows, table = reader(master, file)
     rows._session.conf.set("spark.sql.codegen.factoryMode", mode)
-    sql = prepared_rows(dialect or SPARK, card, table=table, types=rows.columns(), salt=nasty.SALT)
-    return Counter(rows.run(sql))
+    try:
+        types, relation = rows.columns(table), rows.pin(table).relation
+        return Counter(rows.run(prepared_rows(dialect or SPARK, card, relation=relation, types=types, salt=nasty.SALT)))
+    finally:
+        rows._session.conf.unset("spark.sql.codegen.factoryMode")
+        rows.close()
 
 
 @pytest.mark.parametrize("mode", ["FALLBACK", "NO_CODEGEN"], ids=["generated", "interpreted"])

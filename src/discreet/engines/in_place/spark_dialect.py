@@ -36,13 +36,14 @@ _FORMS: Final = {
     "boolean": Form.BOOLEAN,
 }
 _MOST_PLACES: Final = 9
+_THIRD: Final = 21
 _DECIMAL: Final = re.compile(r"decimal\(([0-9]+),([0-9]+)\)")
 # Brackets hold a length or a precision; whatever follows them makes another type, such as an array.
 _KIND: Final = re.compile(r"([a-z]+)(?:\([0-9, ]+\))?")
 
 
 class Spark(InPlaceDialect):
-    """SUM of BIGINT overflows, so decimals are summed. The session is in ANSI mode and substitutes no variables."""
+    """SUM of BIGINT overflows, so its parts are summed. The session is in ANSI mode and substitutes no variables."""
 
     engine: ClassVar[str] = "spark"
     wide_type: ClassVar[str] = "DECIMAL(38, 0)"
@@ -86,7 +87,11 @@ class Spark(InPlaceDialect):
         return f"CAST(X'{text.encode().hex().upper()}' AS STRING)"
 
     def sum(self, value: str) -> str:
-        return f"sum({self.wide(value)})"
+        # A sum of decimals makes objects of all rows. Thirds of 64-bit integers fit 64 bits for 2^42 rows.
+        whole, mask = f"CAST({value} AS BIGINT)", (1 << _THIRD) - 1
+        thirds = (f"{whole} >> {2 * _THIRD}", f"{whole} >> {_THIRD} & {mask}", f"{whole} & {mask}")
+        high, middle, low = (f"CAST(sum({third}) AS DECIMAL(20, 0))" for third in thirds)
+        return self.wide(f"{high} * {1 << 2 * _THIRD}BD + {middle} * {1 << _THIRD}BD + {low}")
 
     def card_text(self, text: str) -> str:
         """Readable in a long list of codes: the session fixes what a backslash means."""

@@ -2,6 +2,9 @@
 
 Spark has no snapshots of its own. So the files of a table are listed once and exactly those are read; a table that has
 versions is read as of its newest one. What has neither, such as a view, is read in one scan.
+
+Which units have too many rows is found once for each state of a table: it takes longer than most questions. Files with
+the same names, lengths and times are the same state.
 """
 
 from __future__ import annotations
@@ -9,6 +12,8 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,10 +27,11 @@ from discreet.engines.in_place.tables_in_place import PinnedTable
 from discreet.errors import EngineUnavailable
 from discreet.workspace import Form, RowSource, StoredRows
 
-__all__ = ["SparkRows", "TableState", "written_table"]
+__all__ = ["SparkRows", "TableState", "file_path", "written_table"]
 
 # What such a file holds, it says itself; text formats need options that only the catalogue knows.
 _FILE_FORMATS: Final = ("parquet", "orc")
+_MOST_SEARCHES: Final = 100
 _PARTITION: Final = re.compile(r"([^=/]+)=[^/]*")
 # The newest version of a table and what it is called, as the documentation of Delta Lake and of Iceberg has it.
 _NEWEST: Final = {
@@ -46,6 +52,28 @@ class TableState:
     version: str | None = None
 
 
+class _Searches:
+    """What the latest searches found, for every thread of this process."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[tuple[str, str], list[Row]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, search: tuple[str, str]) -> list[Row] | None:
+        with self._lock:
+            return self._found.get(search)
+
+    def keep(self, search: tuple[str, str], rows: list[Row]) -> list[Row]:
+        with self._lock:
+            self._found[search] = rows
+            while len(self._found) > _MOST_SEARCHES:
+                self._found.popitem(last=False)
+        return rows
+
+
+_SEARCHED: Final = _Searches()
+
+
 class SparkRows:
     """The shared session of an address, for one question: what it makes there, it removes."""
 
@@ -54,7 +82,7 @@ class SparkRows:
         self._remote = source.remote
         self._session = shared_session(self._remote)
         self._pinned: dict[str, PinnedTable] = {}
-        self._views: list[str] = []
+        self._states: dict[str, str] = {}
 
     def columns(self, table: str) -> dict[str, str]:
         from pyspark.errors import AnalysisException
@@ -108,7 +136,13 @@ class SparkRows:
             raise self._unreadable(error) from None
 
     def search(self, sql: str) -> list[Row]:
-        return self.run(sql)
+        named = sql
+        for view, state in self._states.items():
+            named = named.replace(view, state)
+        if named == sql:
+            return self.run(sql)
+        known = _SEARCHED.get((self._remote, named))
+        return known if known is not None else _SEARCHED.keep((self._remote, named), self.run(sql))
 
     def run(self, sql: str) -> list[Row]:
         columns = [exact_row(column.to_pylist()) for column in self.fetch(sql).columns]
@@ -122,9 +156,9 @@ class SparkRows:
 
     def close(self) -> None:
         """The session stays for other questions, at the same time and later."""
-        while self._views:
+        while self._states:
             with suppress(Exception):
-                self._session.catalog.dropTempView(self._views.pop())
+                self._session.catalog.dropTempView(self._states.popitem()[0])
 
     # The state of a table.
 
@@ -137,8 +171,17 @@ class SparkRows:
         # No table is called so, and nobody else guesses it.
         name = f"discreet_{secrets.token_hex(16)}"
         self._listed(state, schema).createOrReplaceTempView(name)
-        self._views.append(name)
+        self._states[name] = self._fingerprint(state, schema)
         return PinnedTable(SPARK.name(name))
+
+    def _fingerprint(self, state: TableState, schema: Any) -> str:
+        """What tells two states of a table apart; no file is opened."""
+        if not state.files:
+            return "no files"
+        reader = self._session.read.format("binaryFile").option("__globPaths__", "false")
+        seen = reader.load(list(state.files)).selectExpr("path", "length", "CAST(modificationTime AS string) AS time")
+        rows = sorted(zip(*(column.to_pylist() for column in seen.toArrow().columns), strict=True))
+        return hashlib.sha256(repr((state.format, state.base, schema.simpleString(), rows)).encode()).hexdigest()
 
     def _state(self, table: str) -> tuple[TableState | None, Any]:
         """What pins a table, None where nothing does, and its columns."""
@@ -208,7 +251,7 @@ def _partitioned(
 
     None where the catalogue keeps values of partitions that the names do not tell.
     """
-    files = tuple(map(_path, uris))
+    files = tuple(map(file_path, uris))
     known = {column.casefold() for column in columns}
     found = {_split(file, known) for file in files}
     bases, named = {base for base, _ in found}, {names for _, names in found}
@@ -223,7 +266,8 @@ def _partitioned(
 
 def _split(file: str, columns: set[str]) -> tuple[str, tuple[str, ...]]:
     """The folder above those that are called COLUMN=VALUE, and the columns."""
-    folder, names = file.rpartition("/")[0], []
+    names: list[str] = []
+    folder = file.rpartition("/")[0]
     while True:
         above, _, name = folder.rpartition("/")
         found = _PARTITION.fullmatch(name)
@@ -233,7 +277,7 @@ def _split(file: str, columns: set[str]) -> tuple[str, tuple[str, ...]]:
         folder = above
 
 
-def _path(uri: str) -> str:
+def file_path(uri: str) -> str:
     """A file as Spark reads paths: nothing in them is escaped."""
     parts = urlsplit(uri)
     host = f"//{parts.netloc}" if parts.netloc else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from discreet.engines.in_place.spark_dialect import SPARK
-from discreet.engines.in_place.spark_tables import SparkRows, written_table
+from discreet.engines.in_place.spark_tables import SparkRows, file_path, written_table
 from discreet.errors import EngineUnavailable
 from discreet.workspace import StoredRows
 
@@ -26,10 +26,7 @@ class SparkWriter(SparkRows):
             there = self._has_folder(_folder(home)) if "/" in home else self._session.catalog.databaseExists(home)
             if not there:
                 raise self._refusal(home, "is not there. Make it, for Discreet alone", "not there")
-            probe = f"{home.rstrip('/')}/{_PROBE}" if "/" in home else f"{home}.{_PROBE}"
-            self.remove(probe)
-            self._save(probe, self._session.sql("SELECT 1 AS one WHERE false"))
-            self.remove(probe)
+            self._try_to_write(f"{_folder(home).rstrip('/')}/{_PROBE}" if "/" in home else f"{home}.{_PROBE}")
         except EngineUnavailable:
             raise
         except Exception as error:
@@ -38,8 +35,10 @@ class SparkWriter(SparkRows):
 
     def write(self, name: str, select: str) -> StoredRows:
         self._save(name, self._session.sql(select))
-        table = f"parquet.{SPARK.name(name)}" if "/" in name else name
-        state = self._newest("delta", written_table(name)) if name.startswith(_DELTA) else self._state(table)[0]
+        if "/" in name and not name.startswith(_DELTA):
+            written = self._session.read.option("__globPaths__", "false").parquet(name)
+            return StoredRows(name, files=tuple(map(file_path, written.inputFiles())))
+        state = self._newest("delta", written_table(name)) if "/" in name else self._state(name)[0]
         if state is None:
             raise self._refusal(name, "is kept in a way that has no versions and no files to list", "no state")
         return StoredRows(name, files=state.files or (), snapshot=state.version)
@@ -48,6 +47,13 @@ class SparkWriter(SparkRows):
         """Every file is where it stays once it is written."""
 
     def remove(self, name: str) -> None:
+        try:
+            self._remove(name)
+        except Exception as error:
+            reason = type(error).__name__
+            raise self._refusal(name, f"cannot be removed: {reason}. Grant this user the right", reason) from None
+
+    def _remove(self, name: str) -> None:
         if "/" not in name:
             self._session.sql(f"DROP TABLE IF EXISTS {SPARK.table(name)}").toArrow()
         elif hasattr(self._session, "_jvm"):
@@ -55,7 +61,18 @@ class SparkWriter(SparkRows):
             path.getFileSystem(self._session._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
         elif self._has_folder(_folder(name)):
             # Spark Connect removes no folders, but it leaves no row in it.
-            self._session.sql("SELECT 1 AS one WHERE false").write.mode("overwrite").parquet(_folder(name))
+            self._nothing().write.mode("overwrite").parquet(_folder(name))
+
+    def _try_to_write(self, probe: str) -> None:
+        self._remove(probe)
+        if "/" in probe:
+            self._nothing().write.mode("overwrite").parquet(probe)
+        else:
+            self._save(probe, self._nothing())
+        self._remove(probe)
+
+    def _nothing(self) -> Any:
+        return self._session.sql("SELECT 1 AS one WHERE false")
 
     def _save(self, name: str, frame: Any) -> None:
         if "/" not in name:

@@ -1,4 +1,4 @@
-SELECT count(*), count(DISTINCT a.`unit`), coalesce(sum(CAST(a.`c4` AS DECIMAL(38, 0))), 0), coalesce(sum(CAST((CAST(a.`c1` AS BIGINT) * CAST(a.`c4` AS BIGINT)) AS DECIMAL(38, 0))), 0)
+SELECT count(*), count(DISTINCT a.`unit`), coalesce(CAST(CAST(sum(CAST(a.`c4` AS BIGINT) >> 42) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(CAST(a.`c4` AS BIGINT) >> 21 & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST(a.`c4` AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0), coalesce(CAST(CAST(sum(CAST((CAST(a.`c1` AS BIGINT) * CAST(a.`c4` AS BIGINT)) AS BIGINT) >> 42) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(CAST((CAST(a.`c1` AS BIGINT) * CAST(a.`c4` AS BIGINT)) AS BIGINT) >> 21 & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST((CAST(a.`c1` AS BIGINT) * CAST(a.`c4` AS BIGINT)) AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0)
 FROM (
   SELECT a.`unit` AS `unit`, b.`c4` AS `c4`, a.`c1` AS `c1`
   FROM (
