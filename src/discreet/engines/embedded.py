@@ -110,7 +110,7 @@ class EmbeddedEngine:
         if self._database is None or self._owner != os.getpid():
             resources = read_resources()
             spill = self._make_spill(resources)
-            self._database = open_database(self._paths, resources, spill=spill and spill.path)
+            self._database = open_database(self._paths, resources, spill=None if spill is None else spill.path)
             self._owner = os.getpid()
             self._end = weakref.finalize(self, _end, self._owner, self._database, spill)
         return self._database

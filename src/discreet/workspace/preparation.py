@@ -8,7 +8,7 @@ sorted on disk, whatever the number of rows. docs/prepared.md specifies the byte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -44,8 +44,9 @@ _COLUMN_MB: Final = 16  # blocks of every column stay open in each thread
 _THREADS: Final = 2
 _ROW_GROUP: Final = 122_880
 _SHARES: Final = 256
-_STAGED_ROWS: Final = 4_000_000
-_PASS_ROWS: Final = 2_000_000
+_COUNTED_ROWS: Final = 4_000_000
+_ORDERED_ROWS: Final = 4_000_000
+_RANKED_ROWS: Final = 2_000_000
 _SQL_TYPES: Final = {
     "int8": "TINYINT",
     "int16": "SMALLINT",
@@ -69,11 +70,10 @@ def prepare(
     connection = _connect(as_path(work, "work"), card)
     try:
         _stage(connection, card, stream)
-        passes = _passes(stream.rows)
-        counts = _count_units(connection, card, passes)
+        counts = _count_units(connection, card, stream.rows)
         _refuse_unfit(source, counts, stream.rows)
         report = _report(connection, card, counts, unused)
-        _write(connection, card, counts, passes, salt=salt, data=as_path(data, "data"))
+        _write(connection, card, counts, stream.rows, salt=salt, data=as_path(data, "data"))
     except duckdb.OutOfMemoryException:
         raise source.refusal(
             f"takes more than {_memory_mb(card):,} MB of memory to prepare. Describe fewer columns in the card"
@@ -122,16 +122,10 @@ class _Stream:
         """The name under which a column of the card arrives; where every row is a unit, its number."""
         return ROW_NUMBER if column.type == "row" else self.place(column.source)
 
-    def readers(self) -> Iterator[Any]:
-        """One reader after the other, each of some four million rows; at least one."""
+    def reader(self) -> Any:
         import pyarrow as pa
 
-        schema = self._schema.append(pa.field(ROW_NUMBER, pa.int64()))
-        batches = self._guarded()
-        first = next(batches, None)
-        yield pa.RecordBatchReader.from_batches(schema, _some(first, batches))
-        while (first := next(batches, None)) is not None:
-            yield pa.RecordBatchReader.from_batches(schema, _some(first, batches))
+        return pa.RecordBatchReader.from_batches(self._schema.append(pa.field(ROW_NUMBER, pa.int64())), self._guarded())
 
     def _guarded(self) -> Iterator[Any]:
         import numpy as np
@@ -167,16 +161,6 @@ class _Stream:
         return Form.BOOLEAN if types.is_boolean(kind) else Form.TEXT
 
 
-def _some(first: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """The first batch and those that follow it, until they have the rows that are staged together."""
-    rows = 0
-    for batch in chain(() if first is None else (first,), batches):
-        yield batch
-        rows += batch.num_rows
-        if rows >= _STAGED_ROWS:
-            return
-
-
 @dataclass(frozen=True, slots=True)
 class _Units:
     units: int
@@ -208,11 +192,7 @@ def _connect(work: Path, card: Card) -> duckdb.DuckDBPyConnection:
 
 
 def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -> None:
-    """Clean every row into the table `staged`: v<i> is the value of column i, s<i> what became of it.
-
-    `share` is that of the row's unit. Rows staged together are ordered by it, so that a pass over some shares finds
-    most blocks of the table to be of others and does not read them.
-    """
+    """Clean every row into the table `staged`: v<i> is the value of column i, s<i> what became of it."""
     import duckdb
 
     for index, column in enumerate(card.columns):
@@ -221,17 +201,16 @@ def _stage(connection: duckdb.DuckDBPyConnection, card: Card, stream: _Stream) -
             connection.execute(f"CREATE TYPE {enum_name(index)} AS ENUM ({codes})")
     parts = [column_expressions(column, i, stream.form(column)) for i, column in enumerate(card.columns)]
     indices = [stream.place_of(column) for column in card.columns]
-    query = _staging_query(card, parts, indices)
+    connection.register("incoming", stream.reader())
     connection.execute("PRAGMA disable_optimizer")  # takes the square of the number of columns and finds nothing here
     try:
-        for index, reader in enumerate(stream.readers()):
-            connection.register("incoming", reader)
-            connection.execute(f"{'INSERT INTO staged' if index else 'CREATE TABLE staged AS'} {query}")
-            connection.unregister("incoming")
+        connection.execute(f"CREATE TABLE staged AS {_staging_query(card, parts, indices)}")
     except duckdb.Error:
         if stream.fault is not None:
             raise stream.fault from None
         raise
+    finally:
+        connection.unregister("incoming")
     connection.execute("PRAGMA enable_optimizer")
 
 
@@ -243,19 +222,21 @@ def _staging_query(card: Card, parts: list[ColumnExpressions], positions: list[s
         f"CAST({part.value} AS {_SQL_TYPES[column.storage]}) AS v{i}, CAST({part.status} AS TINYINT) AS s{i}"
         for i, (column, part) in enumerate(zip(card.columns, parts, strict=True))
     )
-    share = f"CAST(hash({_value(card, card.unit.column)}) % {_SHARES} AS UTINYINT) AS share"
-    cleaned = f"SELECT {final} FROM (SELECT {parsed} FROM (SELECT {clean} FROM (SELECT {raw} FROM incoming)))"
-    return f"SELECT *, {share} FROM ({cleaned}) ORDER BY share"
+    return f"SELECT {final} FROM (SELECT {parsed} FROM (SELECT {clean} FROM (SELECT {raw} FROM incoming)))"
 
 
-def _passes(rows: int) -> tuple[str, ...]:
-    """Conditions that part the units, each for some two million rows where rows are spread evenly."""
-    count = max(1, min(_SHARES, -(-rows // _PASS_ROWS)))
+def _passes(share: str, rows: int, *, most: int) -> tuple[str, ...]:
+    """Conditions on the share that part the units, each for `most` rows where rows are spread evenly."""
+    count = max(1, min(_SHARES, -(-rows // most)))
     edges = [_SHARES * index // count for index in range(count + 1)]
-    return tuple(f"share BETWEEN {low} AND {high - 1}" for low, high in pairwise(edges))
+    return tuple(f"{share} BETWEEN {low} AND {high - 1}" for low, high in pairwise(edges)) if count > 1 else ("true",)
 
 
-def _count_units(connection: duckdb.DuckDBPyConnection, card: Card, passes: Sequence[str]) -> _Units:
+def _share(card: Card) -> str:
+    return f"hash({_value(card, card.unit.column)}) % {_SHARES}"
+
+
+def _count_units(connection: duckdb.DuckDBPyConnection, card: Card, rows: int) -> _Units:
     unit = _value(card, card.unit.column)
     public = [column.name for column in card.columns if column.public]
     checks = "".join(
@@ -269,11 +250,11 @@ def _count_units(connection: duckdb.DuckDBPyConnection, card: Card, passes: Sequ
             f"coalesce(sum(greatest(n - {card.unit.rows}, 0)), 0){varies} "
             f"FROM (SELECT count(*) AS n{checks} FROM staged WHERE {share} AND {unit} IS NOT NULL GROUP BY {unit})"
         ).fetchall()[0]
-        for share in passes
+        for share in _passes(_share(card), rows, most=_COUNTED_ROWS)
     ]
-    units, rows, most, beyond, *differ = zip(*found, strict=True)
+    units, kept, most, beyond, *differ = zip(*found, strict=True)
     varying = tuple(name for name, shares in zip(public, differ, strict=True) if any(shares))
-    return _Units(sum(map(int, units)), sum(map(int, rows)), max(map(int, most)), sum(map(int, beyond)), varying)
+    return _Units(sum(map(int, units)), sum(map(int, kept)), max(map(int, most)), sum(map(int, beyond)), varying)
 
 
 def _refuse_unfit(source: DataSource, counts: _Units, rows: int) -> None:
@@ -360,20 +341,12 @@ def _cut(before: int, after: int, rows: int, *, step: Decimal) -> tuple[str, str
 
 
 def _write(
-    connection: duckdb.DuckDBPyConnection,
-    card: Card,
-    counts: _Units,
-    passes: Sequence[str],
-    *,
-    salt: str,
-    data: Path,
+    connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, staged: int, *, salt: str, data: Path
 ) -> None:
     """Write the file. Where units have rows beyond their bound, those that count go first: questions skip the rest."""
-    rows = _ranked(card, salt, single=counts.most_rows <= 1)
+    rows = _prepared_rows(card, "staged", rank="1")
     if counts.most_rows > 1:
-        for index, share in enumerate(passes):
-            into = "INSERT INTO ranked" if index else "CREATE TABLE ranked AS"
-            connection.execute(f"{into} {rows} AND {share}")
+        _rank(connection, card, staged, salt=salt)
         rows = "FROM ranked"
     if counts.rows_beyond:
         connection.execute("SET preserve_insertion_order = true")
@@ -384,16 +357,45 @@ def _write(
     )
 
 
-def _ranked(card: Card, salt: str, *, single: bool) -> str:
-    """The rows of the file, each with its rank within its unit."""
+def _rank(connection: duckdb.DuckDBPyConnection, card: Card, staged: int, *, salt: str) -> None:
+    """The rows of the file as the table `ranked`, share by share; what is done with is dropped."""
     values = [(column, _prepared(card, column)) for column in card.columns]
-    unit = _value(card, card.unit.column)
+    rank = f"row_number() OVER (PARTITION BY {_value(card, card.unit.column)} ORDER BY md5({_canonical(values, salt)}))"
+    passes = _passes("share", staged, most=_RANKED_ROWS)
+    table = "staged"
+    if len(passes) > 1:
+        _order_by_share(connection, card, staged)
+        connection.execute("DROP TABLE staged")
+        table = "shared"
+    rows = _prepared_rows(card, table, rank=rank)
+    for index, share in enumerate(passes):
+        into = "INSERT INTO ranked" if index else "CREATE TABLE ranked AS"
+        connection.execute(f"{into} {rows} AND {share}")
+    connection.execute(f"DROP TABLE {table}")
+
+
+def _order_by_share(connection: duckdb.DuckDBPyConnection, card: Card, staged: int) -> None:
+    """The values as the table `shared`, of which each few million rows are ordered by the share of their units.
+
+    A pass over some shares then finds most blocks of the table to be of others, and does not read them.
+    """
+    values = ", ".join(f"v{index}" for index in range(len(card.columns)))
+    for start in range(0, staged, _ORDERED_ROWS):
+        into = "INSERT INTO shared" if start else "CREATE TABLE shared AS"
+        connection.execute(
+            f"{into} SELECT {values}, CAST({_share(card)} AS UTINYINT) AS share FROM staged "
+            f"WHERE rowid BETWEEN {start} AND {start + _ORDERED_ROWS - 1} ORDER BY share"
+        )
+
+
+def _prepared_rows(card: Card, table: str, *, rank: str) -> str:
+    """The rows of the file, each with its rank within its unit."""
     named = ", ".join(
-        f"CAST({value} AS {_SQL_TYPES[column.storage]}) AS {quote_name(column.name)}" for column, value in values
+        f"CAST({_prepared(card, column)} AS {_SQL_TYPES[column.storage]}) AS {quote_name(column.name)}"
+        for column in card.columns
     )
-    digest = f"md5({_canonical(values, salt)})"
-    rank = "1" if single else f"row_number() OVER (PARTITION BY {unit} ORDER BY {digest})"
-    return f"SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} FROM staged WHERE {unit} IS NOT NULL"
+    unit = _value(card, card.unit.column)
+    return f"SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} FROM {table} WHERE {unit} IS NOT NULL"
 
 
 def _canonical(values: list[tuple[Column, str]], salt: str) -> str:

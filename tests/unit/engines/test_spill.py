@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -75,7 +75,7 @@ def stated(files: dict[str, tuple[Path, Card]], rows: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     def put(memory: str, spill: str) -> None:
         monkeypatch.setenv("DISCREET_MEMORY", memory)
         monkeypatch.setenv("DISCREET_SPILL", spill)

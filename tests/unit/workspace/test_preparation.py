@@ -266,16 +266,15 @@ def test_names_that_look_like_sql(add: Added, card_text: str) -> None:
 def test_many_passes_give_what_one_gives(add: Added, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = HEADER + "".join(f"{pid % 40},10,{12 + pid % 60},5,1.7,flu\n" for pid in range(200))
     once, counted = add(lines)
-    monkeypatch.setattr("discreet.workspace.preparation._PASS_ROWS", 7)
-    monkeypatch.setattr("discreet.workspace.preparation._STAGED_ROWS", 1)
-    monkeypatch.setattr("discreet.sources.csv_source._BLOCK_BYTES", 400)
+    for name in ("_COUNTED_ROWS", "_ORDERED_ROWS", "_RANKED_ROWS"):
+        monkeypatch.setattr(f"discreet.workspace.preparation.{name}", 7)
     again, recounted = add(lines)
     assert (again, recounted) == (once, counted)
     assert (counted.units, counted.most_rows, counted.rows_beyond) == (40, 5, 120)
 
 
 def test_a_public_value_that_differs_is_found_in_any_pass(add: Added, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.workspace.preparation._PASS_ROWS", 2)
+    monkeypatch.setattr("discreet.workspace.preparation._COUNTED_ROWS", 2)
     for odd in range(10):
         rows = [(pid, 24 if pid == odd and part else 10) for pid in range(10) for part in range(2)]
         with pytest.raises(FileRefused, match="differ in 'province'"):
