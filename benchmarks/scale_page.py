@@ -165,11 +165,8 @@ def _plan(measured: Measured) -> list[str]:
     for (engine, way), found in _largest(measured).items():
         rows = found[0].rows
         core_seconds = PLANNED_ROWS / rows * CORES * sum(item.seconds for item in found) / len(found)
-        stored = [
-            item.bytes_written / item.rows
-            for item in measured.added.values()
-            if (item.engine, item.way) == (engine, way)
-        ]
+        added = [item for item in measured.added.values() if (item.engine, item.way) == (engine, way)]
+        stored = max((item.bytes_written / item.rows for item in added), default=0)
         lines.append(
             [
                 f"{ENGINES[engine]}, {way}",
@@ -179,7 +176,7 @@ def _plan(measured: Measured) -> list[str]:
                 f"{core_seconds:,.0f}",
                 f"{core_seconds * BUSIEST:,.0f}",
                 f"{max(item.peak_mb for item in found):,.0f}",
-                f"{max(stored):.0f}" if stored and max(stored) else "none",
+                f"{stored:.0f}" if stored else "none",
             ]
         )
     head = [
