@@ -206,8 +206,9 @@ def _discreet(*words: str) -> str:
 
 
 def _commit() -> str:
-    words = ["git", "rev-parse", "--short=7", "HEAD"]
-    done = subprocess.run(words, cwd=Path(__file__).parent, check=False, capture_output=True, text=True)
+    """The last change of the package itself."""
+    words = ["git", "log", "-1", "--format=%h", "--abbrev=7", "--", "src"]
+    done = subprocess.run(words, cwd=Path(__file__).parents[1], check=False, capture_output=True, text=True)
     return done.stdout.strip()
 
 

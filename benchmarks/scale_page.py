@@ -39,6 +39,10 @@ _LOOKS: Final = {
 }
 _DRAWN: Final = _ORDER[0]
 _HIGH: Final = 260.0
+PLANNED_ROWS: Final = 10**9
+CORES: Final = 2
+BUSIEST: Final = 1_000 * 20 / (8 * 3600) * 3
+"""New questions a second: 1,000 analysts, 20 each in eight hours, three times as many as usual in the busiest one."""
 
 
 def write_pages(states: Mapping[str, Measured], *, page: Path = PAGE, scale_page: Path = SCALE_PAGE) -> None:
@@ -47,6 +51,7 @@ def write_pages(states: Mapping[str, Measured], *, page: Path = PAGE, scale_page
     today = states.get(AFTER) or states.get(BEFORE) or Measured()
     write_block(scale_page, "scale curves", _curves(today))
     write_block(scale_page, "scale adding", _adding(today))
+    write_block(scale_page, "scale plan", _plan(today))
     if any(len(points) > 1 for points in _lines(today).values()):
         pictures = scale_page.parent / "pictures"
         pictures.mkdir(exist_ok=True)
@@ -152,6 +157,53 @@ def _adding(measured: Measured) -> list[str]:
     ]
     head = ["dataset", "rows", "seconds", "million rows a second", "bytes a row"]
     return table(head, lines) if lines else ["Nothing was measured."]
+
+
+def _plan(measured: Measured) -> list[str]:
+    """What 10^9 rows need, in proportion to the most rows that were measured; every question as often as the others."""
+    lines = []
+    for (engine, way), found in _largest(measured).items():
+        rows = found[0].rows
+        core_seconds = PLANNED_ROWS / rows * CORES * sum(item.seconds for item in found) / len(found)
+        added = [item for item in measured.added.values() if (item.engine, item.way) == (engine, way)]
+        stored = max((item.bytes_written / item.rows for item in added), default=0)
+        lines.append(
+            [
+                f"{ENGINES[engine]}, {way}",
+                _millions(rows),
+                str(len(found)),
+                f"{PLANNED_ROWS / core_seconds / 1e6:.2f}",
+                f"{core_seconds:,.0f}",
+                f"{core_seconds * BUSIEST:,.0f}",
+                f"{max(item.peak_mb for item in found):,.0f}",
+                f"{stored:.0f}" if stored else "none",
+            ]
+        )
+    head = [
+        "engine and way",
+        "measured at",
+        "questions",
+        "million rows a second, one core",
+        "core-seconds a question",
+        "cores in the busiest hour",
+        "MB, at most",
+        "GB prepared",
+    ]
+    return table(head, lines) if lines else ["Nothing was measured."]
+
+
+def _largest(measured: Measured) -> dict[tuple[str, str], list[ScaleFigure]]:
+    """The figures at the most rows of every engine and way."""
+    found: dict[tuple[str, str], list[ScaleFigure]] = {}
+    for _, figure in sorted(measured.figures.items(), key=lambda item: _place(item[0])):
+        if figure.missing or figure.way == TUMULT:
+            continue
+        others = found.setdefault((figure.engine, figure.way), [])
+        if others and others[0].rows < figure.rows:
+            others.clear()
+        if not others or others[0].rows == figure.rows:
+            others.append(figure)
+    return found
 
 
 def _shown(figure: ScaleFigure | None, *, bold: bool) -> list[str]:

@@ -9,10 +9,10 @@ import pytest
 from benchmarks.page import PAGE
 from benchmarks.scale import STAGES, Stage, choose_stages, run
 from benchmarks.scale_cases import CASES, IN_PLACE, MATERIALISED, PREPARED, limit_of
-from benchmarks.scale_figures import AFTER, BEFORE, Measured, ScaleFigure, read_figures, write_figures
+from benchmarks.scale_figures import AFTER, BEFORE, AddedRows, Measured, ScaleFigure, read_figures, write_figures
 from benchmarks.scale_page import SCALE_PAGE, TUMULT, write_pages
 
-PLACES = {PAGE: ("scale",), SCALE_PAGE: ("scale curves", "scale adding")}
+PLACES = {PAGE: ("scale",), SCALE_PAGE: ("scale curves", "scale adding", "scale plan")}
 FIRST = CASES[0].title
 
 
@@ -74,6 +74,16 @@ def test_before_and_after_stand_beside_each_other(tmp_path: Path, pages: tuple[P
     assert line in text
     assert "Before is commit aaaaaaa, today bbbbbbb." in text
     assert f"| {FIRST} | 10,000,000 | {TUMULT} |  | not installed |  |  |" in text
+
+
+def test_a_plan_is_in_proportion_to_the_most_rows(pages: tuple[Path, Path]) -> None:
+    figures = [
+        ScaleFigure("duckdb", rows, FIRST, PREPARED, 1.0, rows / 1e7, 90, 3) for rows in (10_000_000, 100_000_000)
+    ]
+    added = [AddedRows("duckdb", 100_000_000, "people", PREPARED, 100.0, 1_500_000_000)]
+    page, scale_page = pages
+    write_pages({AFTER: Measured.of(figures, added)}, page=page, scale_page=scale_page)
+    assert "| DuckDB, prepared | 100M | 1 | 5.00 | 200 | 417 | 90 | 15 |" in scale_page.read_text(encoding="utf-8")
 
 
 def test_limits_are_those_of_engine_and_way() -> None:
