@@ -3,6 +3,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+TUMULT := .venv-tumult
+PYTHON_TUMULT ?= python3.12
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEMO := $(VENV)/.ready-demo
@@ -17,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 FAULTS ?=
 
-.PHONY: help setup demo demo-all test test-all check lint faults replicate bench bench-query bench-peers docs clean
+.PHONY: help setup demo demo-all test test-all check lint faults replicate bench bench-query bench-peers bench-scale docs clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +97,15 @@ $(PEERS)/.ready: benchmarks/peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt
 	@touch $(PEERS)/.ready
 
+bench-scale: $(READY_ALL) $(TUMULT)/.ready ## the same questions on DuckDB, PostgreSQL and Spark, and by Tumult Analytics; half an hour
+	@$(BIN)/python -m compileall -q src benchmarks
+	$(BIN)/python -m benchmarks scale
+
+$(TUMULT)/.ready: benchmarks/tumult.txt
+	@test -x $(TUMULT)/bin/python || $(PYTHON_TUMULT) -m venv $(TUMULT)
+	$(TUMULT)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/tumult.txt
+	@touch $(TUMULT)/.ready
+
 docs: $(READY) ## write the generated pages anew from the code, then the site into site/, strictly
 	$(BIN)/python -m discreet.cli.reference > docs/reference.md
 	$(BIN)/python -m discreet.cli.files_page > docs/files.md
@@ -104,4 +115,4 @@ docs: $(READY) ## write the generated pages anew from the code, then the site in
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean: ## remove .venv, caches and the demo
-	rm -rf $(VENV) $(PEERS) demo replicated site .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(PEERS) $(TUMULT) demo replicated site .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

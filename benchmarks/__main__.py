@@ -1,7 +1,7 @@
 """`make bench`: every measurement, or those named: `python -m benchmarks noise ledger`.
 
-Some compare on data sets of others, in a folder: `python -m benchmarks private_bounds --data DIR`. One has options of its
-own: `python -m benchmarks scale --help`.
+Some compare on data sets of others, in a folder: `python -m benchmarks private_bounds --data DIR`. One has options of
+its own: `python -m benchmarks scale --help`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A worker of another library: COUNT, SUM and AVG of income by a public key. Runs in .venv-peers, without Discreet.
+"""A worker of another library: COUNT, SUM and AVG of income by a public key. Runs in an environment without Discreet.
 
-python -m benchmarks.peer_work opendp|diffprivlib FILE province|place ROWS_PER_UNIT
+python -m benchmarks.peer_work opendp|diffprivlib|tumult FILE province|place ROWS_PER_UNIT
 """
 
 from __future__ import annotations
@@ -84,6 +84,57 @@ def run_diffprivlib(file: str, key: str, rows_per_unit: int) -> Work:
     return work
 
 
+def run_tumult(file: str, key: str, rows_per_unit: int) -> Work:
+    """Two queries in a new session each time; the mean is their quotient.
+
+    Its own average maps every row by a function of Python, which takes many times as long. Income is in whole cents, as
+    in Discreet, so that its noise is discrete too. Spark is its own, on two cores.
+    """
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as spark
+    from tmlt.analytics import (  # type: ignore[import-not-found]
+        AddOneRow,
+        AddRowsWithID,
+        KeySet,
+        MaxRowsPerID,
+        PureDPBudget,
+        QueryBuilder,
+        Session,
+    )
+
+    settings = {
+        "spark.driver.memory": "4g",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    opened = builder.getOrCreate()
+    keys = KeySet.from_dict({key: _keys(key)})
+    unit = AddOneRow() if rows_per_unit == 1 else AddRowsWithID("id")
+    bounds = [int(100 * bound) for bound in BOUNDS]
+
+    def work() -> Mapping[str, float]:
+        start = time.perf_counter()
+        cents = spark.round(spark.col("income") * 100).cast("long").alias("cents")
+        columns = [] if rows_per_unit == 1 else ["id"]
+        rows = opened.read.parquet(file).select(*columns, spark.col(key).cast("long").alias(key), cents)
+        session = Session.from_dataframe(PureDPBudget(EPSILON), "rows", rows, protected_change=unit)
+        asked = QueryBuilder("rows")
+        if rows_per_unit > 1:
+            asked = asked.enforce(MaxRowsPerID(rows_per_unit))
+        grouped = asked.groupby(keys)
+        count = session.evaluate(grouped.count(), PureDPBudget(EPSILON / 2)).collect()
+        total = session.evaluate(grouped.sum("cents", *bounds), session.remaining_privacy_budget).collect()
+        assert len(count) == len(total) == len(_keys(key))
+        return {"whole": time.perf_counter() - start}
+
+    return work
+
+
 def _keys(key: str) -> list[int]:
     return list(PROVINCES) if key == "province" else list(range(PLACES))
 
@@ -91,5 +142,11 @@ def _keys(key: str) -> list[int]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     os.environ["POLARS_MAX_THREADS"] = "2"  # before Polars is imported
-    workers: dict[str, Callable[[str, str, int], Work]] = {"opendp": run_opendp, "diffprivlib": run_diffprivlib}
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # for the functions of Python that Tumult's noise is drawn in
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    workers: dict[str, Callable[[str, str, int], Work]] = {
+        "opendp": run_opendp,
+        "diffprivlib": run_diffprivlib,
+        "tumult": run_tumult,
+    }
     serve(workers[sys.argv[1]](sys.argv[2], sys.argv[3], int(sys.argv[4])))

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.page import PAGE
-from benchmarks.peers import PYTHON
-from benchmarks.scale_cases import CASES, IN_PLACE, MATERIALISED, ScaleCase
+from benchmarks.scale_cases import CASES, IN_PLACE, MATERIALISED, PREPARED, ScaleCase
 from benchmarks.scale_figures import (
     AFTER,
     BEFORE,
@@ -44,6 +43,7 @@ from benchmarks.turns import Figures, WorkerFailed, take_turns
 __all__ = ["Stage", "main", "run"]
 
 ENGINES: Final = ("duckdb", "postgres", "spark", "tumult")
+TUMULT_PYTHON: Final = Path(__file__).parents[1] / ".venv-tumult" / "bin" / "python"
 _PEER_CASES: Final = {"13 keys": 1, "13 keys, five rows a unit, three count": 3}  # rows per unit that count
 
 
@@ -95,7 +95,9 @@ def run(
         os.environ["DISCREET_ANALYST"] = "bench"
         done = read_figures(place / "found.json").get(state, Measured())
         for stage in stages:
-            for figure in _measure(stage, place, cases, done, lambda: write_figures(place / "found.json", {state: done})):
+            for figure in _measure(
+                stage, place, cases, done, lambda: write_figures(place / "found.json", {state: done})
+            ):
                 text |= _told(figure)
             states = read_figures(file)
             states.setdefault(state, Measured()).update(done)
@@ -138,7 +140,7 @@ def _ways(stage: Stage) -> Callable[[ScaleCase], list[str]]:
     if stage.engine == "tumult":
         return lambda _: [TUMULT]
     if stage.engine == "duckdb":
-        return lambda _: ["prepared"]
+        return lambda _: [PREPARED]
     materialised = [MATERIALISED] if "--materialise" in _discreet("add", "--help") else []
     return lambda case: [*([IN_PLACE] if case.timed_in_place else []), *materialised]
 
@@ -169,7 +171,7 @@ def _compare(stage: Stage, engine: Place, folder: Path, case: ScaleCase, ways: S
     for way in ways:
         if way == TUMULT:
             words = [str(folder / case.datasets[0]), "province", str(_PEER_CASES[case.title])]
-            commands[way] = [str(PYTHON), "-m", "benchmarks.peer_work", "tumult", *words]
+            commands[way] = [str(TUMULT_PYTHON), "-m", "benchmarks.peer_work", "tumult", *words]
         else:
             commands[way] = worker("discreet", str(_workspace(folder, engine, way)), case.question(), case.delta)
     found, missing = _turns(commands, stage.rounds)
@@ -197,9 +199,7 @@ def _turns(commands: dict[str, list[str]], rounds: int) -> tuple[Mapping[str, Fi
 
 
 def _discreet(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "discreet", *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", "discreet", *words], check=False, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"discreet {words[0]} failed: {done.stderr.strip()}")
     return done.stdout
@@ -241,13 +241,14 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--folder", type=Path, help="where rows are made; a run that failed is taken up from there")
     parser.add_argument("--keep", action="store_true", help="leave the folder for the next run")
     parser.add_argument("--state", choices=(BEFORE, AFTER), default=AFTER, help="which column the figures go to")
-    parser.add_argument("--question", nargs="+", help="only questions whose name has one of these words in it")
+    titles = [case.title for case in CASES]
+    parser.add_argument("--question", nargs="+", choices=titles, default=titles, help="only these", metavar="TITLE")
     parser.add_argument("--write", action="store_true", help="measure nothing; write the pages from what was kept")
     asked = parser.parse_args(words)
     if asked.write:
         write_pages(read_figures(FIGURES))
         return
-    chosen = [case for case in CASES if not asked.question or any(word in case.title for word in asked.question)]
+    chosen = [case for case in CASES if case.title in asked.question]
     stages = list(choose_stages(asked.engine, asked.rows, asked.rounds))
     run(stages, folder=asked.folder, keep=asked.keep, state=asked.state, cases=chosen)
 

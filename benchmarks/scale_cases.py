@@ -26,7 +26,9 @@ _MEDIANS: Final = MappingProxyType(
 _ENGINE_LIMITS: Final = MappingProxyType(
     {("duckdb", PREPARED): 1.2, ("postgres", MATERIALISED): 1.3, ("spark", MATERIALISED): 1.5, ("spark", IN_PLACE): 5.0}
 )
-_GROUPED: Final = "SELECT {keys}, COUNT(*) AS n, SUM(income) AS total, AVG(income) AS mean FROM {{{rows}}} GROUP BY {keys}"
+_GROUPED: Final = (
+    "SELECT {keys}, COUNT(*) AS n, SUM(income) AS total, AVG(income) AS mean FROM {{{rows}}} GROUP BY {keys}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +98,7 @@ CASES: Final = (
         ("people",),
         delta="0.000001",
     ),
-    ScaleCase(
-        "median", "SELECT MEDIAN(place) AS middle FROM {people}", ("people",), "SELECT {median} FROM {people}"
-    ),
+    ScaleCase("median", "SELECT MEDIAN(place) AS middle FROM {people}", ("people",), "SELECT {median} FROM {people}"),
     ScaleCase("distinct units", "SELECT COUNT(DISTINCT id) AS units FROM {visits}", ("visits",)),
     ScaleCase(
         "mean of totals per unit",

@@ -15,6 +15,7 @@ from discreet.present import (
     KeySample,
     LineMark,
     Look,
+    PanelMark,
     PanelRow,
     PlotPanel,
     PointMarks,
@@ -74,7 +75,18 @@ def _ratios(states: Mapping[str, Measured]) -> list[str]:
                 "" if limit is None else f"{limit:.1f}×",
             ]
         )
-    head = ["question", "rows", "way", "plain then (s)", "before (s)", "ratio", "plain (s)", "today (s)", "ratio", "at most"]
+    head = [
+        "question",
+        "rows",
+        "way",
+        "plain then (s)",
+        "before (s)",
+        "ratio",
+        "plain (s)",
+        "today (s)",
+        "ratio",
+        "at most",
+    ]
     return [
         "Medians of rounds taken in turn, after one that is not counted; noise, charge and stored answer are included.",
         f"Before is commit {_commits(before.values())}, today {_commits(after.values())}.",
@@ -113,7 +125,8 @@ def _curves(measured: Measured) -> list[str]:
                 if not found:
                     continue
                 cells = "; ".join(
-                    f"{_millions(item.rows)}: {item.plain:.2f} → {item.seconds:.2f} s, {item.ratio:.2f}×" for item in found
+                    f"{_millions(item.rows)}: {item.plain:.2f} → {item.seconds:.2f} s, {item.ratio:.2f}×"
+                    for item in found
                 )
                 lines.append([f"{ENGINES[engine]}, {way}: {title}", cells, _growth(found)])
     head = ["question", "rows: plain → Discreet, ratio", "growth, plain and Discreet"]
@@ -189,7 +202,9 @@ def _chart(measured: Measured) -> Chart:
     across = log_axis(sizes, at=[(size, _millions(size)) for size in sizes], label="Rows")
     seconds = [value for points in lines.values() for item in points for value in (item.plain, item.seconds)]
     top = max(item.ratio for points in lines.values() for item in points)
-    times, ratios, keys = [], [], []
+    times: list[PanelMark] = []
+    ratios: list[PanelMark] = []
+    keys: list[ChartKey] = []
     for engine, points in lines.items():
         look = _LOOKS[engine]
         plain = Look(look.colour, look.shape, filled=False, dashes="9 5")

@@ -92,8 +92,14 @@ def test_a_table_that_postgresql_prepares_is_refreshed(house: Path, run: Run, cl
     assert abs(counts(answer)["S"] - 3000) < 80
     assert "--changed-by goes with --materialise" in run("add", "-w", "w", *TABLE, "--changed-by", "at", code=2).err
     assert "go with --engine" in run("add", "-w", "w", "x.csv", "--materialise", "s", code=2).err
+    healthy = run("doctor", "-w", "w", "--format", "json", code=None).json()
     with psycopg.connect(clinic_dsn) as connection:
         connection.execute("DROP SCHEMA clinic_made CASCADE")
+    ill = run("doctor", "-w", "w", "--format", "json", code=None).json()
+    found = [
+        next(check["status"] for check in report["checks"] if check["code"] == "dataset") for report in (healthy, ill)
+    ]
+    assert found == ["ok", "failed"]
 
 
 def test_rows_that_break_a_complete_column_are_left_out_where_they_are(

@@ -81,6 +81,7 @@ class Card(Listed):
     columns: tuple[Column, ...]
     description: Labels | None = None
     size: SizeRule = SizeRule.PRIVATE
+    rows_at_most: int | None = None
     membership: Membership = Membership.CONFIDENTIAL
     weight: WeightRule | None = None
     totals: tuple[PublicTotals, ...] = ()

@@ -18,6 +18,7 @@ def describe_card(card: Card, language: str) -> dict[str, object]:
         "unit": {"column": card.unit.column, "rows": card.unit.rows},
         "neighbours": str(card.neighbours),
         "size": card.size,
+        **({"rows_at_most": card.rows_at_most} if card.rows_at_most is not None else {}),
         "weight": _describe_weight(card),
         **({"totals": [_describe_totals(item, language) for item in card.totals]} if card.totals else {}),
         "columns": [_describe_column(column, language) for column in card.columns],

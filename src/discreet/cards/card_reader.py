@@ -79,6 +79,7 @@ def _build_card(reader: SchemaReader, found: Record, *, file: str, text: str) ->
         unit=unit,
         neighbours=found["neighbours"],
         size=size,
+        rows_at_most=found["rows_at_most"],
         membership=found["membership"],
         weight=weight,
         totals=tuple(total for _, total in known),

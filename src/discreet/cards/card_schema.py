@@ -249,6 +249,12 @@ CARD: Final = FileSchema(
         SchemaKey("size", ChoiceType(tuple(SizeRule)), default=SizeRule.PRIVATE, example="private",
             en="Whether the number of units is public. Only with `neighbours: replace-one` can it be.",
             fr="Si le nombre d'unités est public. Il ne peut l'être qu'avec `neighbours: replace-one`."),
+        SchemaKey("rows_at_most", WholeType(1, 2 * 10**9), example="50000000",
+            en="A public bound on the number of rows, never read from the data. By it, questions that may need more "
+               "memory and disk than there is are refused before a charge; a file with more rows is refused.",
+            fr="Une borne publique du nombre de lignes, jamais lue dans les données. D'après elle, les questions qui "
+               "pourraient demander plus de mémoire et de disque qu'il n'y en a sont refusées avant tout débit ; un "
+               "fichier qui a plus de lignes est refusé."),
         SchemaKey("membership", ChoiceType(tuple(Membership)), default=Membership.CONFIDENTIAL, example="confidential",
             en="Whether it is public who has rows here. It matters where datasets are joined: who is in both is "
                "protected unless all of them say `public`. Needs `size: public`.",

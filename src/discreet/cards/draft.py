@@ -89,6 +89,7 @@ def _head(file: Path, skipped: Sequence[str], *, identified: bool) -> Iterator[s
     yield _line("neighbours", "add-remove")
     yield "budget:"
     yield _line("budget.epsilon", UNDECIDED)
+    yield with_comment("# rows_at_most: ...", brief(CARD.key("rows_at_most")))
     yield with_comment("# weight: {column: ..., cap: ...}", brief(CARD.key("weight")))
     yield "# `complete: true` at a column says that every row should have a value; no draft says it from the rows."
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.cli.hints import repeat
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, EngineUnavailable
 from discreet.guarantees import text
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> It
     yield Check(
         "writable", _judge(writable), "yes" if writable else "no", "" if writable else "check its owner", "workspace"
     )
+    yield _spill(workspace)
     yield from _disks(workspace)
     yield _key(workspace)
     yield _anchor(workspace)
@@ -165,6 +166,27 @@ def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> It
 
 def _store(workspace: Workspace) -> str:
     return "PostgreSQL" if workspace.ledger.store == "postgres" else "SQLite"
+
+
+def _spill(workspace: Workspace) -> Check:
+    """Whether what does not fit into an engine's memory has a place, by making a private folder and removing it."""
+    from discreet.engines import read_resources, size_words
+    from discreet.workspace import PrivateFolder
+
+    try:
+        resources = read_resources()
+        if resources.spill:
+            PrivateFolder(workspace.staging).remove()
+        free = shutil.disk_usage(workspace.path).free
+    except DiscreetError as error:
+        return Check("spill", CheckStatus.FAILED, error.message, "set the variable anew, or unset it")
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        return Check("spill", CheckStatus.FAILED, reason, "see that 'staging' in the workspace can be written")
+    enough = free >= resources.spill or "DISCREET_SPILL" not in os.environ
+    message = f"{size_words(resources.memory)} of memory, {size_words(resources.spill)} of disk"
+    advice = "" if enough else f"only {size_words(free)} are free: make room, or lower DISCREET_SPILL"
+    return Check("spill", _judge(enough, CheckStatus.WARNING), message, advice)
 
 
 def _disks(workspace: Workspace) -> Iterator[Check]:
@@ -235,7 +257,13 @@ def _reach(dataset: Dataset) -> None:
     elif dataset.source.engine == "postgres":
         from discreet.engines import open_rows
 
-        open_rows(dataset.source).close()
+        source = dataset.source
+        reader = open_rows(source)
+        name = source.table if source.stored is None else source.stored.name
+        there = reader.columns(name or "")
+        reader.close()
+        if not there:
+            raise EngineUnavailable(f"PostgreSQL has no table '{name}', or this user may not see it.", table=name)
 
 
 def _budget(session: Session, name: str, least: Decimal) -> Iterator[Check]:

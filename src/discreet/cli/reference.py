@@ -82,6 +82,8 @@ ENVIRONMENT = {
     "DISCREET_LANG": "Language of labels, en or fr.",
     "DISCREET_KEYS": "Folder for ledger keys and anchors of new workspaces.",
     "DISCREET_ROOTS": "Folders from which files may be added, separated as in PATH. Unset: anywhere.",
+    "DISCREET_MEMORY": "Memory of an open engine on files of the workspace, such as 4GB. Unset: half of the machine's.",
+    "DISCREET_SPILL": "Disk for what does not fit into it, such as 200GB; 0 writes nothing. Unset: 100GB.",
     "DISCREET_DEBUG": "1 shows the traceback of an unforeseen fault. It may contain values: custodians only.",
 }
 

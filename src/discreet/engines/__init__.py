@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.engines.engine_choice import engine_for
     from discreet.engines.in_place.incomplete_rows import count_incomplete
     from discreet.engines.in_place.tables_in_place import add_table, open_rows
+    from discreet.engines.resources import read_resources, size_words
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -32,5 +33,7 @@ __all__ = [
     "count_incomplete",
     "engine_for",
     "open_rows",
+    "read_resources",
+    "size_words",
     "take_margin",
 ]

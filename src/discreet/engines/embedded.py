@@ -1,21 +1,27 @@
 """DuckDB inside the process: the prepared Parquet files of a plan's datasets, read-only, nothing else reachable.
 
 Opening DuckDB takes longer than most questions, so an engine stays open and answers many. Each question runs on a
-cursor of its own, so threads may share an engine; a process that forked opens its own.
+cursor of its own, so threads may share an engine; a process that forked opens its own. What does not fit into its
+memory goes to a private folder in the workspace's staging, which ends with the engine.
 """
 
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.engine import Measured
+from discreet.engines.footprint import most_bytes
 from discreet.engines.rendering import RenderedTable, render
+from discreet.engines.resources import EngineResources, read_resources, size_words
+from discreet.errors import EngineUnavailable, QueryRefused
 from discreet.paths import AnyPath, as_path
 from discreet.sql import Extreme, Measure, Plan, Quantile
+from discreet.workspace import PrivateFolder
 
 if TYPE_CHECKING:
     import duckdb
@@ -32,15 +38,25 @@ _MANY_CANDIDATES: Final = 20_000
 class EmbeddedEngine:
     """Answers plans over prepared files, by dataset."""
 
-    def __init__(self, files: Mapping[str, tuple[AnyPath, Card]], *, dialect: Dialect = DUCKDB) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, tuple[AnyPath, Card]],
+        *,
+        dialect: Dialect = DUCKDB,
+        staging: AnyPath | None = None,
+    ) -> None:
+        """Without `staging` nothing is written to disk."""
         self._paths = tuple(str(as_path(path, "file")) for path, _ in files.values())
         self._dialect = dialect
         self._tables = {
             name: RenderedTable(rows=f"read_parquet({dialect.text(path)})", unit=card.unit.column)
             for path, (name, (_, card)) in zip(self._paths, files.items(), strict=True)
         }
+        self._cards = {name: card for name, (_, card) in files.items()}
+        self._staging = None if staging is None else as_path(staging, "staging")
         self._owner = 0
         self._database: duckdb.DuckDBPyConnection | None = None
+        self._end: weakref.finalize[..., EmbeddedEngine] | None = None
 
     def prepare(self, plan: Plan) -> None:
         """Open the engine, load what reading its answer takes, and refuse what cannot be written in SQL.
@@ -48,12 +64,30 @@ class EmbeddedEngine:
         All that can be known before a charge.
         """
         render(plan, self._dialect, self._tables)
+        self._refuse_large(plan)
         load_arranging(plan)
         with self._open().cursor() as cursor:
             if _takes_arrays(plan):
                 from discreet.engines.cell_arrays import load_arrays
 
                 load_arrays(_fetch(cursor, "SELECT 1::HUGEINT AS one"))
+
+    def _refuse_large(self, plan: Plan) -> None:
+        """Refuse what may need more than there is, by the rows that cards state and never by those there are."""
+        needed, resources = most_bytes(plan, self._cards), read_resources()
+        if needed is None:
+            return
+        spill = 0 if self._staging is None else resources.spill
+        if needed > resources.memory + spill:
+            raise QueryRefused(
+                f"this may take up to {size_words(needed)} at a time, by the rows that the card states; there are "
+                f"{size_words(resources.memory)} of memory (DISCREET_MEMORY) and {size_words(spill)} of disk "
+                "(DISCREET_SPILL). Nothing was charged. Ask the custodian for more, or "
+                "join, group and rank less at a time.",
+                part="resources",
+                needed=needed,
+                allowed=resources.memory + spill,
+            )
 
     def measure(self, plan: Plan) -> Measured:
         rendering = render(plan, self._dialect, self._tables)
@@ -67,16 +101,39 @@ class EmbeddedEngine:
         return arrange(plan, rendering, numbers, histograms)
 
     def close(self) -> None:
-        if self._database is not None and self._owner == os.getpid():
-            self._database.close()
+        if self._end is not None:
+            self._end()
         self._database = None
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         # DuckDB's threads do not survive a fork: the child would wait for them for ever.
         if self._database is None or self._owner != os.getpid():
-            self._database = open_database(self._paths)
+            resources = read_resources()
+            spill = self._make_spill(resources)
+            self._database = open_database(self._paths, resources, spill=None if spill is None else spill.path)
             self._owner = os.getpid()
+            self._end = weakref.finalize(self, _end, self._owner, self._database, spill)
         return self._database
+
+    def _make_spill(self, resources: EngineResources) -> PrivateFolder | None:
+        if self._staging is None or resources.spill == 0:
+            return None
+        try:
+            return PrivateFolder(self._staging)
+        except OSError as error:
+            raise EngineUnavailable(
+                f"the folder for what does not fit into memory cannot be made: {error.strerror or 'no reason given'}. "
+                "Ask the custodian to make the workspace's folder 'staging' writable, or to set DISCREET_SPILL=0."
+            ) from None
+
+
+def _end(owner: int, database: duckdb.DuckDBPyConnection, spill: PrivateFolder | None) -> None:
+    """Close what this process opened; what belongs to the one it forked from is left to that."""
+    if owner != os.getpid():
+        return
+    database.close()
+    if spill is not None:
+        spill.remove()
 
 
 def _fetch(cursor: duckdb.DuckDBPyConnection, text: str) -> Any:
@@ -95,10 +152,13 @@ def _is_long(measure: Measure) -> bool:
     return last - first >= _MANY_CANDIDATES
 
 
-def open_database(paths: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
-    """A fresh in-memory DuckDB that can read these files and nothing else, and writes nothing to disk."""
+def open_database(
+    paths: tuple[str, ...], resources: EngineResources | None = None, *, spill: AnyPath | None = None
+) -> duckdb.DuckDBPyConnection:
+    """A fresh in-memory DuckDB that can read these files and nothing else, and writes only to the folder `spill`."""
     import duckdb
 
+    resources = resources or read_resources()
     database = duckdb.connect(
         ":memory:",
         config={
@@ -106,7 +166,9 @@ def open_database(paths: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
-            "temp_directory": "",
+            "memory_limit": f"{resources.memory // 1000}KB",
+            "temp_directory": "" if spill is None else str(spill),
+            "max_temp_directory_size": f"{resources.spill // 1000}KB",
         },
     )
     database.execute("SET enable_progress_bar = false")

@@ -25,7 +25,8 @@ def engine_for(datasets: Mapping[str, Dataset], *, salt: str) -> EmbeddedEngine 
     if source.engine == "duckdb":
         from discreet.engines.embedded import EmbeddedEngine
 
-        return EmbeddedEngine({name: (dataset.data, dataset.card) for name, dataset in datasets.items()})
+        files = {name: (dataset.data, dataset.card) for name, dataset in datasets.items()}
+        return EmbeddedEngine(files, staging=next(iter(datasets.values())).staging)
     from discreet.engines.in_place.tables_in_place import dialect_of, find_rows, open_rows
     from discreet.engines.in_place.tabular_engine import TabularEngine
 

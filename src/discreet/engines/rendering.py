@@ -54,7 +54,7 @@ from discreet.sql import (
     walk,
 )
 
-__all__ = ["ROWS", "LateKey", "RenderedTable", "Rendering", "render"]
+__all__ = ["ROWS", "LateKey", "RenderedTable", "Rendering", "one_row_each", "render"]
 
 # Labels of columns are c and their number, so these differ from all of them.
 _UNIT: Final = "unit"
@@ -239,7 +239,7 @@ class _Writer:
         raise AssertionError("quantiles and extremes are chosen from histograms")
 
     def _counts_units(self, measure: Measure, source: Relation) -> bool:
-        return isinstance(measure, Units) and not _one_row_each(source)
+        return isinstance(measure, Units) and not one_row_each(source)
 
     # --- relations ----------------------------------------------------------------------------------------------------
 
@@ -400,7 +400,7 @@ def _has_arithmetic(nodes: object) -> bool:
     return any(isinstance(node, Plus | Times | Absolute) for node in walk(nodes))
 
 
-def _one_row_each(relation: Relation) -> bool:
+def one_row_each(relation: Relation) -> bool:
     """Whether the plan alone says that no unit has two rows, so that counting rows counts units."""
     match relation:
         case Scan(_, rows):
@@ -408,8 +408,8 @@ def _one_row_each(relation: Relation) -> bool:
         case PerUnit():
             return True
         case Filter(source) | Derive(source) | Lookup(source):
-            return _one_row_each(source)
+            return one_row_each(source)
         case Join(left, right):
-            return _one_row_each(left) and _one_row_each(right)
+            return one_row_each(left) and one_row_each(right)
         case KeyJoin():
             return False

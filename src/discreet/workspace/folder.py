@@ -7,7 +7,7 @@
     datasets/.NAME.tables.json       what was made for it in other engines, so that it can be removed
     public/NAME/vN.json              a public table to join with; the highest version holds
     models/DATASET/NAME/             a trained generator: current.json and vN/, where only the current one is kept
-    staging/                         what is being added; swept when the next file is added
+    staging/                         what is being added, and what engines cannot hold in memory; swept by the next one
 
 Whoever can read the folder is the custodian, so it is closed to everyone else.
 """
@@ -41,6 +41,7 @@ __all__ = [
     "Dataset",
     "GiveVersion",
     "LedgerSettings",
+    "PrivateFolder",
     "Workspace",
     "WorkspaceSettings",
     "count_on",
@@ -97,6 +98,36 @@ class Dataset:
     report: Path
     source: RowSource
 
+    @property
+    def staging(self) -> Path:
+        """The folder of its workspace in which private folders are made."""
+        return self.data.parent.parent.parent.parent / "staging"
+
+
+class PrivateFolder:
+    """A folder for work in progress, closed to everyone else. What a crash leaves behind is swept by the next one."""
+
+    def __init__(self, staging: Path) -> None:
+        staging.mkdir(mode=0o700, exist_ok=True)
+        _sweep(staging)
+        self.path = staging / secrets.token_hex(8)
+        self._lock = ExitStack()
+        self._lock.enter_context(_locked(self.path.with_suffix(".lock")))
+        self.path.mkdir(mode=0o700)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.path.with_suffix(".lock").unlink(missing_ok=True)
+        self._lock.close()
+
+
+def _sweep(staging: Path) -> None:
+    """Remove what a crash left behind: folders whose lock nobody holds."""
+    for folder in [found for found in staging.iterdir() if found.is_dir()]:
+        with suppress(BlockingIOError), _locked(folder.with_suffix(".lock"), wait=False):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.with_suffix(".lock").unlink(missing_ok=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
@@ -133,7 +164,7 @@ class Workspace:
         try:
             path.mkdir(parents=True, exist_ok=True)
             path.chmod(0o700)
-            for folder in (workspace._datasets, workspace._staging):
+            for folder in (workspace._datasets, workspace.staging):
                 folder.mkdir(mode=0o700)
             write_whole(workspace.path / _SETTINGS, workspace._to_json())
         except OSError as error:
@@ -187,24 +218,11 @@ class Workspace:
     @contextmanager
     def stage(self) -> Iterator[Path]:
         """A private folder for work in progress, gone at the end unless it was published."""
-        self._staging.mkdir(mode=0o700, exist_ok=True)
-        self._sweep()
-        folder = self._staging / secrets.token_hex(8)
-        mark = folder.with_suffix(".lock")
-        with _locked(mark):
-            folder.mkdir(mode=0o700)
-            try:
-                yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-                mark.unlink(missing_ok=True)
-
-    def _sweep(self) -> None:
-        """Remove what a crash left behind: folders whose lock nobody holds."""
-        for folder in [found for found in self._staging.iterdir() if found.is_dir()]:
-            with suppress(BlockingIOError), _locked(folder.with_suffix(".lock"), wait=False):
-                shutil.rmtree(folder, ignore_errors=True)
-                folder.with_suffix(".lock").unlink(missing_ok=True)
+        folder = PrivateFolder(self.staging)
+        try:
+            yield folder.path
+        finally:
+            folder.remove()
 
     def publish(self, name: str, staged: AnyPath, *, give: GiveVersion) -> Dataset:
         """Make a staged folder the next version, whose number `give` says. Until the last step the old one stays."""
@@ -296,7 +314,8 @@ class Workspace:
         return self.path / "public"
 
     @property
-    def _staging(self) -> Path:
+    def staging(self) -> Path:
+        """The folder in which private folders are made."""
         return self.path / "staging"
 
     def _to_json(self) -> str:

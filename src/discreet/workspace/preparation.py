@@ -1,8 +1,9 @@
 """From a source to the prepared Parquet file: canonical ids, whole steps, category positions, capped weights.
 
 DuckDB works over a stream, in three moves: every row is cleaned into a table on disk; units are counted and
-checked; the file is written with `ord`, the rank of each row within its unit by md5(salt ‖ row). Memory stays
-bounded, whatever the number of rows. docs/prepared.md specifies the bytes.
+checked; the file is written with `ord`, the rank of each row within its unit by md5(salt ‖ row). Units are counted and
+ranked share by share, a share being the units whose hash falls in a range, so that memory stays bounded and little is
+sorted on disk, whatever the number of rows. docs/prepared.md specifies the bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,10 +39,14 @@ __all__ = ["ORDER_COLUMN", "prepare"]
 
 ORDER_COLUMN: Final = "ord"
 ROW_NUMBER: Final = "row_number"
-_MEMORY_MB: Final = 600
+_MEMORY_MB: Final = 400
 _COLUMN_MB: Final = 16  # blocks of every column stay open in each thread
 _THREADS: Final = 2
 _ROW_GROUP: Final = 122_880
+_SHARES: Final = 256
+_COUNTED_ROWS: Final = 4_000_000
+_ORDERED_ROWS: Final = 4_000_000
+_RANKED_ROWS: Final = 2_000_000
 _SQL_TYPES: Final = {
     "int8": "TINYINT",
     "int16": "SMALLINT",
@@ -61,14 +66,14 @@ def prepare(
 
     names = tuple(column.source for column in card.columns if column.type != "row")
     unused = choose_columns(source, names)
-    stream = _Stream(source, names, progress)
+    stream = _Stream(source, names, progress, stated=card.rows_at_most)
     connection = _connect(as_path(work, "work"), card)
     try:
         _stage(connection, card, stream)
-        counts = _count_units(connection, card)
+        counts = _count_units(connection, card, stream.rows)
         _refuse_unfit(source, counts, stream.rows)
         report = _report(connection, card, counts, unused)
-        _write(connection, card, counts, salt=salt, data=as_path(data, "data"))
+        _write(connection, card, counts, stream.rows, salt=salt, data=as_path(data, "data"))
     except duckdb.OutOfMemoryException:
         raise source.refusal(
             f"takes more than {_memory_mb(card):,} MB of memory to prepare. Describe fewer columns in the card"
@@ -85,13 +90,16 @@ def _memory_mb(card: Card) -> int:
 class _Stream:
     """The source as one Arrow stream that keeps the refusal which ended it; DuckDB would wrap it."""
 
-    def __init__(self, source: DataSource, names: tuple[str, ...], progress: Progress | None) -> None:
+    def __init__(
+        self, source: DataSource, names: tuple[str, ...], progress: Progress | None, *, stated: int | None
+    ) -> None:
         import pyarrow as pa
 
         self.fault: Exception | None = None
         self._progress = progress
         self.rows = 0
         self._limit = source.limits.rows
+        self._stated = stated
         self._source = source
         self._names = list(dict.fromkeys(names))
         batches = iter(source.batches(self._names))
@@ -128,6 +136,10 @@ class _Stream:
                 self.rows += batch.num_rows
                 if self.rows > self._limit:
                     raise self._source.refusal(f"has more than {self._limit:,} rows")
+                if self._stated is not None and self.rows > self._stated:
+                    raise self._source.refusal(
+                        f"has more than {self._stated:,} rows, which the card states as rows_at_most"
+                    )
                 yield batch.rename_columns(self._places).append_column(ROW_NUMBER, numbers)
                 if self._progress is not None:
                     self._progress(self.rows)
@@ -207,13 +219,24 @@ def _staging_query(card: Card, parts: list[ColumnExpressions], positions: list[s
     clean = ", ".join(f"{part.clean} AS t{i}" for i, part in enumerate(parts))
     parsed = ", ".join(f"t{i}, {part.parsed} AS p{i}" for i, part in enumerate(parts))
     final = ", ".join(
-        f"CAST({part.value} AS {_SQL_TYPES[column.storage]}) AS v{i}, {part.status} AS s{i}"
+        f"CAST({part.value} AS {_SQL_TYPES[column.storage]}) AS v{i}, CAST({part.status} AS TINYINT) AS s{i}"
         for i, (column, part) in enumerate(zip(card.columns, parts, strict=True))
     )
     return f"SELECT {final} FROM (SELECT {parsed} FROM (SELECT {clean} FROM (SELECT {raw} FROM incoming)))"
 
 
-def _count_units(connection: duckdb.DuckDBPyConnection, card: Card) -> _Units:
+def _passes(share: str, rows: int, *, most: int) -> tuple[str, ...]:
+    """Conditions on the share that part the units, each for `most` rows where rows are spread evenly."""
+    count = max(1, min(_SHARES, -(-rows // most)))
+    edges = [_SHARES * index // count for index in range(count + 1)]
+    return tuple(f"{share} BETWEEN {low} AND {high - 1}" for low, high in pairwise(edges)) if count > 1 else ("true",)
+
+
+def _share(card: Card) -> str:
+    return f"hash({_value(card, card.unit.column)}) % {_SHARES}"
+
+
+def _count_units(connection: duckdb.DuckDBPyConnection, card: Card, rows: int) -> _Units:
     unit = _value(card, card.unit.column)
     public = [column.name for column in card.columns if column.public]
     checks = "".join(
@@ -221,15 +244,17 @@ def _count_units(connection: duckdb.DuckDBPyConnection, card: Card) -> _Units:
         for i, v in enumerate(_value(card, name) for name in public)
     )
     varies = "".join(f", coalesce(bool_or(varies_{i}), false)" for i in range(len(public)))
-    row = connection.execute(
-        f"SELECT count(*), coalesce(sum(n), 0), coalesce(max(n), 0), "
-        f"coalesce(sum(greatest(n - {card.unit.rows}, 0)), 0){varies} "
-        f"FROM (SELECT count(*) AS n{checks} FROM staged WHERE {unit} IS NOT NULL GROUP BY {unit})"
-    ).fetchone()
-    assert row is not None
-    units, rows, most, beyond = (int(count) for count in row[:4])
-    varying = tuple(name for name, varies in zip(public, row[4:], strict=True) if varies)
-    return _Units(units, rows, most, beyond, varying)
+    found = [
+        connection.execute(
+            f"SELECT count(*), coalesce(sum(n), 0), coalesce(max(n), 0), "
+            f"coalesce(sum(greatest(n - {card.unit.rows}, 0)), 0){varies} "
+            f"FROM (SELECT count(*) AS n{checks} FROM staged WHERE {share} AND {unit} IS NOT NULL GROUP BY {unit})"
+        ).fetchall()[0]
+        for share in _passes(_share(card), rows, most=_COUNTED_ROWS)
+    ]
+    units, kept, most, beyond, *differ = zip(*found, strict=True)
+    varying = tuple(name for name, shares in zip(public, differ, strict=True) if any(shares))
+    return _Units(sum(map(int, units)), sum(map(int, kept)), max(map(int, most)), sum(map(int, beyond)), varying)
 
 
 def _refuse_unfit(source: DataSource, counts: _Units, rows: int) -> None:
@@ -315,11 +340,15 @@ def _cut(before: int, after: int, rows: int, *, step: Decimal) -> tuple[str, str
     return plain_text(before * step), plain_text(after * step), rows, share
 
 
-def _write(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, *, salt: str, data: Path) -> None:
+def _write(
+    connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, staged: int, *, salt: str, data: Path
+) -> None:
     """Write the file. Where units have rows beyond their bound, those that count go first: questions skip the rest."""
-    rows = _ranked(card, salt, single=counts.most_rows <= 1)
+    rows = _prepared_rows(card, "staged", rank="1")
+    if counts.most_rows > 1:
+        _rank(connection, card, staged, salt=salt)
+        rows = "FROM ranked"
     if counts.rows_beyond:
-        connection.execute(f"CREATE TABLE ranked AS {rows}")
         connection.execute("SET preserve_insertion_order = true")
         counted = f"{ORDER_COLUMN} <= {card.unit.rows}"
         rows = f"FROM ranked WHERE {counted} UNION ALL FROM ranked WHERE NOT {counted}"
@@ -328,16 +357,45 @@ def _write(connection: duckdb.DuckDBPyConnection, card: Card, counts: _Units, *,
     )
 
 
-def _ranked(card: Card, salt: str, *, single: bool) -> str:
-    """The rows of the file, each with its rank within its unit."""
+def _rank(connection: duckdb.DuckDBPyConnection, card: Card, staged: int, *, salt: str) -> None:
+    """The rows of the file as the table `ranked`, share by share; what is done with is dropped."""
     values = [(column, _prepared(card, column)) for column in card.columns]
-    unit = _value(card, card.unit.column)
+    rank = f"row_number() OVER (PARTITION BY {_value(card, card.unit.column)} ORDER BY md5({_canonical(values, salt)}))"
+    passes = _passes("share", staged, most=_RANKED_ROWS)
+    table = "staged"
+    if len(passes) > 1:
+        _order_by_share(connection, card, staged)
+        connection.execute("DROP TABLE staged")
+        table = "shared"
+    rows = _prepared_rows(card, table, rank=rank)
+    for index, share in enumerate(passes):
+        into = "INSERT INTO ranked" if index else "CREATE TABLE ranked AS"
+        connection.execute(f"{into} {rows} AND {share}")
+    connection.execute(f"DROP TABLE {table}")
+
+
+def _order_by_share(connection: duckdb.DuckDBPyConnection, card: Card, staged: int) -> None:
+    """The values as the table `shared`, of which each few million rows are ordered by the share of their units.
+
+    A pass over some shares then finds most blocks of the table to be of others, and does not read them.
+    """
+    values = ", ".join(f"v{index}" for index in range(len(card.columns)))
+    for start in range(0, staged, _ORDERED_ROWS):
+        into = "INSERT INTO shared" if start else "CREATE TABLE shared AS"
+        connection.execute(
+            f"{into} SELECT {values}, CAST({_share(card)} AS UTINYINT) AS share FROM staged "
+            f"WHERE rowid BETWEEN {start} AND {start + _ORDERED_ROWS - 1} ORDER BY share"
+        )
+
+
+def _prepared_rows(card: Card, table: str, *, rank: str) -> str:
+    """The rows of the file, each with its rank within its unit."""
     named = ", ".join(
-        f"CAST({value} AS {_SQL_TYPES[column.storage]}) AS {quote_name(column.name)}" for column, value in values
+        f"CAST({_prepared(card, column)} AS {_SQL_TYPES[column.storage]}) AS {quote_name(column.name)}"
+        for column in card.columns
     )
-    digest = f"md5({_canonical(values, salt)})"
-    rank = "1" if single else f"row_number() OVER (PARTITION BY {unit} ORDER BY {digest})"
-    return f"SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} FROM staged WHERE {unit} IS NOT NULL"
+    unit = _value(card, card.unit.column)
+    return f"SELECT {named}, CAST({rank} AS INTEGER) AS {ORDER_COLUMN} FROM {table} WHERE {unit} IS NOT NULL"
 
 
 def _canonical(values: list[tuple[Column, str]], salt: str) -> str:

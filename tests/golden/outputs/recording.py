@@ -77,6 +77,8 @@ def still() -> Iterator[None]:
         patch.setenv("DISCREET_KEYS", keys)
         patch.setenv("DISCREET_ANALYST", "ana")
         patch.setenv("COLUMNS", "120")
+        patch.setenv("DISCREET_MEMORY", "4GB")
+        patch.delenv("DISCREET_SPILL", raising=False)
         for name in ("DISCREET_WORKSPACE", "DISCREET_LANG", "DISCREET_ROOTS", "DISCREET_DEBUG"):
             patch.delenv(name, raising=False)
         patch.setattr(AdditiveMechanism, "release", _drift)

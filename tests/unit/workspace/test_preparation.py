@@ -263,6 +263,32 @@ def test_names_that_look_like_sql(add: Added, card_text: str) -> None:
     assert rows[0]["select"] == "x'; DROP TABLE staged; --"
 
 
+def test_many_passes_give_what_one_gives(add: Added, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = HEADER + "".join(f"{pid % 40},10,{12 + pid % 60},5,1.7,flu\n" for pid in range(200))
+    once, counted = add(lines)
+    for name in ("_COUNTED_ROWS", "_ORDERED_ROWS", "_RANKED_ROWS"):
+        monkeypatch.setattr(f"discreet.workspace.preparation.{name}", 7)
+    again, recounted = add(lines)
+    assert (again, recounted) == (once, counted)
+    assert (counted.units, counted.most_rows, counted.rows_beyond) == (40, 5, 120)
+
+
+def test_a_public_value_that_differs_is_found_in_any_pass(add: Added, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.workspace.preparation._COUNTED_ROWS", 2)
+    for odd in range(10):
+        rows = [(pid, 24 if pid == odd and part else 10) for pid in range(10) for part in range(2)]
+        with pytest.raises(FileRefused, match="differ in 'province'"):
+            add(HEADER + "".join(f"{pid},{province},40,5,1.7,flu\n" for pid, province in rows))
+
+
+def test_more_rows_than_the_card_states_are_refused(add: Added, card_text: str) -> None:
+    stated = parse_card(card_text + "rows_at_most: 2\n", file="survey.yaml")
+    line = "1,10,40,5,1.7,flu\n"
+    assert len(add(HEADER + 2 * line, card=stated)[0]) == 2
+    with pytest.raises(FileRefused, match="more than 2 rows, which the card states as rows_at_most"):
+        add(HEADER + 3 * line, card=stated)
+
+
 @pytest.mark.long
 def test_a_million_rows_in_bounded_memory() -> None:
     from benchmarks.ingest import run

@@ -244,8 +244,13 @@ def check_fit(source: RowSource, card: Card, reader: RowReader, relation: str) -
     dialect = dialect_of(source.engine)
     check = unit_check(dialect, card, relation=relation, types=source.type_of)
     [(units, *varies)] = reader.run(check)
-    if units == 0 and reader.run(f"SELECT count(*) FROM {relation}") != [(0,)]:
-        raise _refusal(source, "has no row with an id; check the unit's column and its type in the card")
+    if units == 0 or card.rows_at_most is not None:
+        [(rows,)] = reader.run(f"SELECT count(*) FROM {relation}")
+        assert isinstance(rows, int)
+        if rows and units == 0:
+            raise _refusal(source, "has no row with an id; check the unit's column and its type in the card")
+        if rows > (card.rows_at_most or rows):
+            raise _refusal(source, f"has more than {card.rows_at_most:,} rows, which the card states as rows_at_most")
     public = [column.name for column in card.columns if column.public]
     if varying := [name for name, differs in zip(public, varies, strict=True) if differs]:
         shown = ", ".join(f"'{name}'" for name in varying)
