@@ -15,7 +15,7 @@ from discreet.engines.in_place.tables_in_place import RowReader
 from discreet.engines.in_place.tabular_engine import _in_place
 from tests.sql_text.populations import Datum, Population
 
-__all__ = ["FORMS", "kept_rows", "raw_rows", "require_bounded", "with_kept"]
+__all__ = ["FORMS", "every_row", "kept_rows", "raw_rows", "require_bounded", "with_kept"]
 
 FORMS = ("double", "decimal", "integer", "text")
 """What numbers may be held as; each column of a population has one of them, by its place."""
@@ -70,6 +70,12 @@ def require_bounded(card: Card, every: Sequence[tuple[Any, ...]], kept: Sequence
     assert not counted - held, "a row counts that is not there"
     has, counts = (Counter(row[unit] for row in rows) for rows in (every, kept))
     assert {name: min(number, card.unit.rows) for name, number in has.items()} == dict(counts)
+
+
+def every_row(people: Population, name: str) -> list[tuple[Any, ...]]:
+    """The prepared rows of a dataset, in the card's columns."""
+    names = [column.name for column in people.cards[name].columns]
+    return [tuple(row[column] for column in names) for row in people.table(name)]
 
 
 def with_kept(people: Population, kept: Mapping[str, Sequence[tuple[Any, ...]]]) -> Population:

@@ -41,6 +41,13 @@ class ClusterUnavailable(Exception):
 @contextmanager
 def spark_cluster() -> Iterator[tuple[str, Path]]:
     """Start a cluster, yield its address and the folder of its settings, and stop it by its process ids."""
+    with watched_cluster() as (address, folder, _):
+        yield address, folder / "conf"
+
+
+@contextmanager
+def watched_cluster() -> Iterator[tuple[str, Path, list[int]]]:
+    """A cluster with its folder and the process ids of its workers; worker N works in the folder's `workN`."""
     home = installed()
     folder = make_folder()
     address = f"127.0.0.1:{free_port()}"
@@ -49,13 +56,14 @@ def spark_cluster() -> Iterator[tuple[str, Path]]:
             host, port = address.split(":")
             words = ["master.Master", "--host", host, "--port", port, "--webui-port", "0"]
             stack.enter_context(daemon(home, folder, "master", words, ready="elected leader"))
+            workers = []
             for number in range(WORKERS):
                 work = ["--work-dir", str(folder / f"work{number}")]
                 words = ["worker.Worker", "--host", host, "--cores", "2", "--memory", "1200m", "--webui-port", "0"]
                 words += [*work, f"spark://{address}"]
                 ready = "Successfully registered"
-                stack.enter_context(daemon(home, folder, f"worker{number}", words, ready=ready))
-            yield f"spark://{address}", folder / "conf"
+                workers.append(stack.enter_context(daemon(home, folder, f"worker{number}", words, ready=ready)))
+            yield f"spark://{address}", folder, workers
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -107,9 +115,8 @@ def make_folder() -> Path:
 
 
 @contextmanager
-def daemon(
-    home: Path, folder: Path, name: str, words: list[str], *, ready: str, memory: str = "256m"
-) -> Iterator[None]:
+def daemon(home: Path, folder: Path, name: str, words: list[str], *, ready: str, memory: str = "256m") -> Iterator[int]:
+    """Start a process of Spark's, yield its id when it is ready, and stop it."""
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),
@@ -131,7 +138,7 @@ def daemon(
         )
     try:
         wait_for(process, log, ready)
-        yield
+        yield process.pid
     finally:
         stop(process)
 

@@ -23,7 +23,7 @@ from discreet.engines.in_place.tables_in_place import find_rows
 from discreet.engines.in_place.tabular_engine import TabularEngine
 from discreet.sql.reader.questions import read_statement
 from discreet.workspace.row_source import RowSource
-from tests.conformance.engines.raw_tables import kept_rows, raw_rows, require_bounded, with_kept
+from tests.conformance.engines.raw_tables import every_row, kept_rows, raw_rows, require_bounded, with_kept
 from tests.sql_text import fuzz
 from tests.sql_text.populations import Population, population, populations
 from tests.unit.sql.catalogue import Shelf
@@ -84,11 +84,6 @@ def read(rows: RawTable, source: RowSource) -> list[tuple[Any, ...]]:
         return kept_rows(rows, reader)
     finally:
         reader.close()
-
-
-def every_row(people: Population, name: str) -> list[tuple[Any, ...]]:
-    names = [column.name for column in people.cards[name].columns]
-    return [tuple(row[column] for column in names) for row in people.table(name)]
 
 
 def test_a_unit_counts_with_at_most_k_of_its_own_rows(postgres_dsn: str, schema: str) -> None:
