@@ -35,7 +35,7 @@ _GROUPED: Final = (
 class ScaleCase:
     """A question; names of datasets stand in braces. `plain` is the same text unless it is given.
 
-    `limits` are ratios in place on PostgreSQL, where the issue sets them by question; `timed_in_place` says whether the
+    `in_place_limit` is the ratio that is asked for in place on PostgreSQL; `timed_in_place` says whether the
     question is timed there at all, for it takes long.
     """
 

@@ -107,7 +107,8 @@ class Dataset:
 class PrivateFolder:
     """A folder for work in progress, closed to everyone else. What a crash leaves behind is swept by the next one."""
 
-    def __init__(self, staging: Path) -> None:
+    def __init__(self, staging: AnyPath) -> None:
+        staging = as_path(staging, "staging")
         staging.mkdir(mode=0o700, exist_ok=True)
         _sweep(staging)
         self.path = staging / secrets.token_hex(8)

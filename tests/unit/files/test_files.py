@@ -20,7 +20,7 @@ OTHERS = {
     "cli/program.py": "the null device in place of a closed pipe",
     "workspace/folder.py": "locks are held, not read; a staged folder becomes a version",
     "cli/help_screens.py": "text on a help screen",
-    "engines/in_place/spark_tables.py": "the null device while a driver speaks",
+    "engines/in_place/spark_sessions.py": "the null device while a driver speaks",
     "ledger/trust/anchor.py": "heads are appended",
     "ledger/stores/sqlite_store.py": "SQLite writes its own file; what is set aside keeps its bytes; locks are held",
     "release/journals/journal.py": "answers are appended",

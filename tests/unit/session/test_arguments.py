@@ -86,6 +86,7 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
         {"dataset": "people", "custodian": True},
         {"dataset": [*NOT_TEXT, "", "x"], "custodian": NOT_A_TRUTH},
     ),
+    "refresh": ({"dataset": "people", "whole": False}, {"dataset": [*NOT_TEXT, "", "x"], "whole": NOT_A_TRUTH}),
     "report": ({"dataset": "people", "custodian": True}, {"dataset": [*NOT_TEXT, "", "x"], "custodian": NOT_A_TRUTH}),
     "verify": ({}, {"anchor": [*NOT_TEXT, "", "x"]}),
     "query": (

@@ -132,7 +132,7 @@ class Postgres(InPlaceDialect):
 
     def listed_units(self, units: Sequence[int | str]) -> str:
         if units and isinstance(units[0], int):
-            return f"SELECT unnest('{{{','.join(map(str, units))}}}'::bigint[]) AS u"
+            return f"SELECT unnest('{{{', '.join(map(str, units))}}}'::bigint[]) AS u"
         return f'SELECT unnest(ARRAY[{", ".join(self.text(str(unit)) for unit in units)}]::text[]) COLLATE "C" AS u'
 
 
