@@ -2,7 +2,7 @@
 
 Grouping, joining and counting different units hold their rows until the last has come. Every row that they can meet is
 counted as held, by the rows that cards state, as wide as `_ROW` and `_COLUMN` say. Rows of up to ten million units took
-between a third and two thirds of that (docs/operations.md). What streams is not counted.
+between a quarter and two thirds of that (docs/operations.md). What streams is not counted.
 """
 
 from __future__ import annotations

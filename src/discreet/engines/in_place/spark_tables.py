@@ -27,7 +27,7 @@ from discreet.engines.in_place.tables_in_place import PinnedTable
 from discreet.errors import EngineUnavailable
 from discreet.workspace import Form, RowSource, StoredRows
 
-__all__ = ["SparkRows", "TableState", "file_path", "written_table"]
+__all__ = ["SparkRows", "TableState", "file_path", "literal_path", "written_table"]
 
 # What such a file holds, it says itself; text formats need options that only the catalogue knows.
 _FILE_FORMATS: Final = ("parquet", "orc")
@@ -38,6 +38,7 @@ _NEWEST: Final = {
     "delta": ("DESCRIBE HISTORY {} LIMIT 1", "version"),
     "iceberg": ("SELECT snapshot_id FROM {}.refs WHERE name = 'main'", "snapshot_id"),
 }
+_PATTERN_SIGNS: Final = re.compile(r"[\\*?\[\]{}]")
 _DETAILS: Final = "# Detailed Table Information"
 _PARTITIONS: Final = "# Partition Information"
 
@@ -178,8 +179,8 @@ class SparkRows:
         """What tells two states of a table apart; no file is opened."""
         if not state.files:
             return "no files"
-        reader = self._session.read.format("binaryFile").option("__globPaths__", "false")
-        seen = reader.load(list(state.files)).selectExpr("path", "length", "CAST(modificationTime AS string) AS time")
+        files = self._session.read.format("binaryFile").load([literal_path(file) for file in state.files])
+        seen = files.selectExpr("path", "length", "CAST(modificationTime AS string) AS time")
         rows = sorted(zip(*(column.to_pylist() for column in seen.toArrow().columns), strict=True))
         return hashlib.sha256(repr((state.format, state.base, schema.simpleString(), rows)).encode()).hexdigest()
 
@@ -215,12 +216,12 @@ class SparkRows:
         """Exactly these files; where their columns are known, no file is asked for them again."""
         if not state.files:
             return self._session.createDataFrame([], schema)
-        reader = self._session.read.option("__globPaths__", "false")
+        reader = self._session.read
         if schema is not None:
             reader = reader.schema(schema)
         if state.base is not None:
             reader = reader.option("basePath", state.base)
-        return getattr(reader, state.format)(*state.files)
+        return getattr(reader, state.format)(*map(literal_path, state.files))
 
     def _frame(self, table: str) -> Any:
         return self._session.sql(f"SELECT * FROM {SPARK.table(table)}")
@@ -242,6 +243,14 @@ def _as_of(table: str, version: str) -> str:
 def written_table(name: str) -> str:
     """What prepared rows are written to, as a FROM item: a table, or a folder of Delta Lake."""
     return f"delta.{SPARK.name(name.removeprefix('delta:'))}" if name.startswith("delta:") else SPARK.table(name)
+
+
+def literal_path(path: str) -> str:
+    """A path that means itself: Spark takes some signs for patterns.
+
+    Its own option for that (`__globPaths__`) reads each of several such files several times over.
+    """
+    return _PATTERN_SIGNS.sub(r"\\\g<0>", path)
 
 
 def _partitioned(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from discreet.engines.in_place.spark_dialect import SPARK
-from discreet.engines.in_place.spark_tables import SparkRows, file_path, written_table
+from discreet.engines.in_place.spark_tables import SparkRows, file_path, literal_path, written_table
 from discreet.errors import EngineUnavailable
 from discreet.workspace import StoredRows
 
@@ -36,7 +36,7 @@ class SparkWriter(SparkRows):
     def write(self, name: str, select: str) -> StoredRows:
         self._save(name, self._session.sql(select))
         if "/" in name and not name.startswith(_DELTA):
-            written = self._session.read.option("__globPaths__", "false").parquet(name)
+            written = self._session.read.parquet(literal_path(name))
             return StoredRows(name, files=tuple(map(file_path, written.inputFiles())))
         state = self._newest("delta", written_table(name)) if "/" in name else self._state(name)[0]
         if state is None:
@@ -85,9 +85,9 @@ class SparkWriter(SparkRows):
     def _has_folder(self, path: str) -> bool:
         from pyspark.errors import AnalysisException
 
-        reader = self._session.read.option("recursiveFileLookup", "true").option("__globPaths__", "false")
+        reader = self._session.read.option("recursiveFileLookup", "true")
         try:
-            _ = reader.format("binaryFile").load(path).schema
+            _ = reader.format("binaryFile").load(literal_path(path)).schema
         except AnalysisException:
             return False
         return True
