@@ -57,7 +57,8 @@ def ask_while_workers_die(place: str, remote: str, cluster: str, *workers: str) 
         answered = ask(session, remote, Path(cluster), list(map(int, workers)))
         left = session.budget("visits").population.epsilon_remaining
         assert left == 995, "charged once"
-        assert all(abs(int(str(row["n"])) - ROWS / 2) < ROWS / 100 for row in answered)
+        counts = {row["town"]: int(str(row["n"])) for row in answered}
+        assert all(abs(counts[town] - ROWS / 2) < ROWS / 100 for town in "NS"), counts
 
 
 def ask(session: Session, remote: str, cluster: Path, workers: list[int]) -> list[dict[str, Any]]:

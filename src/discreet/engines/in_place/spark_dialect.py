@@ -89,7 +89,9 @@ class Spark(InPlaceDialect):
     def sum(self, value: str) -> str:
         # A sum of decimals makes objects of all rows. Thirds of 64-bit integers fit 64 bits for 2^42 rows.
         whole, mask = f"CAST({value} AS BIGINT)", (1 << _THIRD) - 1
-        thirds = (f"{whole} >> {2 * _THIRD}", f"{whole} >> {_THIRD} & {mask}", f"{whole} & {mask}")
+        # Not the sign for shifting: behind array(…) and a comparison Spark reads it as two signs.
+        shifted = [f"shiftright({whole}, {places})" for places in (2 * _THIRD, _THIRD)]
+        thirds = (shifted[0], f"{shifted[1]} & {mask}", f"{whole} & {mask}")
         high, middle, low = (f"CAST(sum({third}) AS DECIMAL(20, 0))" for third in thirds)
         return self.wide(f"{high} * {1 << 2 * _THIRD}BD + {middle} * {1 << _THIRD}BD + {low}")
 

@@ -1,4 +1,4 @@
-SELECT coalesce(CAST(CAST(sum(CAST(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)) AS BIGINT) >> 42) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(CAST(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)) AS BIGINT) >> 21 & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)) AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0), count(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)))
+SELECT coalesce(CAST(CAST(sum(shiftright(CAST(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)) AS BIGINT), 42)) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(shiftright(CAST(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)) AS BIGINT), 21) & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)) AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0), count(greatest(CAST(a.`c1` AS BIGINT), CAST(a.`c2` AS BIGINT)))
 FROM (
   SELECT `prepared rows`.`age` AS `c1`, `prepared rows`.`gain` AS `c2`
   FROM prepared_people AS `prepared rows`

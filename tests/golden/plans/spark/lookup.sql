@@ -1,4 +1,4 @@
-SELECT count(*), coalesce(CAST(CAST(sum(CAST(a.`c18` AS BIGINT) >> 42) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(CAST(a.`c18` AS BIGINT) >> 21 & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST(a.`c18` AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0), count(a.`c19`)
+SELECT count(*), coalesce(CAST(CAST(sum(shiftright(CAST(a.`c18` AS BIGINT), 42)) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(shiftright(CAST(a.`c18` AS BIGINT), 21) & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST(a.`c18` AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0), count(a.`c19`)
 FROM (
   SELECT b.`c18` AS `c18`, b.`c19` AS `c19`
   FROM (

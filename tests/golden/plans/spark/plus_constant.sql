@@ -1,4 +1,4 @@
-SELECT coalesce(CAST(CAST(sum(CAST(a.`c1` AS BIGINT) >> 42) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(CAST(a.`c1` AS BIGINT) >> 21 & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST(a.`c1` AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0) + -60 * CAST(count(a.`c1`) AS DECIMAL(38, 0)), count((CAST(a.`c1` AS BIGINT) + CAST(-60 AS BIGINT)))
+SELECT coalesce(CAST(CAST(sum(shiftright(CAST(a.`c1` AS BIGINT), 42)) AS DECIMAL(20, 0)) * 4398046511104BD + CAST(sum(shiftright(CAST(a.`c1` AS BIGINT), 21) & 2097151) AS DECIMAL(20, 0)) * 2097152BD + CAST(sum(CAST(a.`c1` AS BIGINT) & 2097151) AS DECIMAL(20, 0)) AS DECIMAL(38, 0)), 0) + -60 * CAST(count(a.`c1`) AS DECIMAL(38, 0)), count((CAST(a.`c1` AS BIGINT) + CAST(-60 AS BIGINT)))
 FROM (
   SELECT `prepared rows`.`age` AS `c1`
   FROM prepared_people AS `prepared rows`
