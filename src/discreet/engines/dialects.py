@@ -153,8 +153,8 @@ class InPlaceDialect(Dialect, ABC):
         """The md5 of a text as 32 hexadecimal digits that compare byte by byte: the order of prepared rows."""
 
     @abstractmethod
-    def own_digest(self, text: str) -> str:
-        """The engine's own hash of a text, quicker and always the same: the order of rows in place."""
+    def own_digest(self, held: Sequence[tuple[str, Form]], salt: str) -> str:
+        """The engine's own hash of values in these forms, quick and always the same: the order of rows in place."""
 
     @abstractmethod
     def listed_units(self, units: Sequence[int | str]) -> str:

@@ -24,7 +24,12 @@ def laplace_half_width(*, scale: Fraction, level: Fraction) -> int:
 
     P(|Z| > t) = 2*exp(-(t+1)/scale) / (1 + exp(-1/scale)), compared with 1 - level by enclosures.
     """
-    return _smallest(lambda t: _laplace_covers(t, scale, 1 - level), near=_laplace_guess(scale, 1 - level))
+    return _laplace_reach(scale, 1 - level)
+
+
+def _laplace_reach(scale: Fraction, missing: Fraction) -> int:
+    """The smallest t >= 0 with P(|Z| > t) <= missing."""
+    return _smallest(lambda t: _laplace_covers(t, scale, missing), near=_laplace_guess(scale, missing))
 
 
 def _laplace_guess(scale: Fraction, missing: Fraction) -> int:
@@ -44,10 +49,8 @@ def laplace_threshold(*, scale: Fraction, probability: Fraction) -> int:
     """
     if scale <= 0 or not 0 < probability < 1:
         raise ValueError("a threshold needs a positive scale and a probability strictly between 0 and 1")
-    above = _smallest(lambda u: _laplace_covers(u, scale, 2 * probability))
-    if above:
-        return 1 + above
-    return 1 - _smallest(lambda u: _laplace_covers(u, scale, 2 * (1 - probability)))
+    above = _laplace_reach(scale, 2 * probability)
+    return 1 + above if above else 1 - _laplace_reach(scale, 2 * (1 - probability))
 
 
 def _laplace_covers(t: int, scale: Fraction, missing: Fraction) -> bool:

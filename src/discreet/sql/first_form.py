@@ -216,7 +216,7 @@ def _node(node: object, names: Names) -> object:
         case Fraction():
             return str(node)
         case tuple():
-            return [_node(part, names) for part in node]
+            return [part if type(part) is int else _node(part, names) for part in node]
         case Field(column):
             return ["Field", names[column]]
     name, parts = _WRITTEN[type(node)]

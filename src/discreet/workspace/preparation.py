@@ -42,7 +42,8 @@ ROW_NUMBER: Final = "row_number"
 _MEMORY_MB: Final = 400
 _COLUMN_MB: Final = 16  # blocks of every column stay open in each thread
 _THREADS: Final = 2
-_ROW_GROUP: Final = 122_880
+_FILE_FORMAT: Final = "FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE 122880"
+"""Pages of the second version pack whole numbers in as few bits as they need: smaller, and read in half the time."""
 _SHARES: Final = 256
 _COUNTED_ROWS: Final = 4_000_000
 _ORDERED_ROWS: Final = 4_000_000
@@ -352,9 +353,7 @@ def _write(
         connection.execute("SET preserve_insertion_order = true")
         counted = f"{ORDER_COLUMN} <= {card.unit.rows}"
         rows = f"FROM ranked WHERE {counted} UNION ALL FROM ranked WHERE NOT {counted}"
-    connection.execute(
-        f"COPY ({rows}) TO {quote(str(data))} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
-    )
+    connection.execute(f"COPY ({rows}) TO {quote(str(data))} ({_FILE_FORMAT})")
 
 
 def _rank(connection: duckdb.DuckDBPyConnection, card: Card, staged: int, *, salt: str) -> None:

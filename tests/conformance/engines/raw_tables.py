@@ -31,14 +31,19 @@ def form_of(column: Column, index: int) -> str:
 
 
 def raw_rows(people: Population, name: str, *, seed: int = 0) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """The forms of a dataset's raw columns, and its rows in any order: codes with blanks around them."""
-    card, random = people.cards[name], Random(f"raw {people.number} {name} {seed}")
+    """The forms of a dataset's raw columns, and its rows in any order: codes with blanks around them.
+
+    How a row is spelled depends on the row, so that it is spelled alike in every order.
+    """
+    card = people.cards[name]
     forms = {column.source: form_of(column, index) for index, column in enumerate(card.columns)}
-    rows = [
-        {column.source: _raw(column, row[column.name], forms[column.source], random) for column in card.columns}
-        for row in people.table(name)
-    ]
-    random.shuffle(rows)
+    rows = []
+    for row in people.table(name):
+        spelled = Random(str([row[column.name] for column in card.columns]))
+        rows.append(
+            {column.source: _raw(column, row[column.name], forms[column.source], spelled) for column in card.columns}
+        )
+    Random(f"raw {people.number} {name} {seed}").shuffle(rows)
     return forms, rows
 
 

@@ -122,6 +122,19 @@ def test_which_rows_count_depends_on_the_unit_alone(postgres_dsn: str, schema: s
         assert rest == {unit: rows for unit, rows in whole.items() if unit[1] not in gone}
 
 
+def test_rows_of_one_hash_are_told_apart_by_what_they_hold(postgres_dsn: str, schema: str) -> None:
+    class HashesAlike(Postgres):
+        def own_digest(self, held: Any, salt: str) -> str:
+            return "0"
+
+    people, name = population(0), "b"  # three rows count, and some units have more
+    kept = []
+    for seed in range(4):
+        source = load(postgres_dsn, schema, people, seed=seed)[name]
+        kept.append(sorted(map(str, read(rows_of(source, people.cards[name], HashesAlike()), source))))
+    assert all(rows == kept[0] for rows in kept)
+
+
 def test_statements_over_raw_rows_are_answered_as_they_read(
     postgres_dsn: str, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +177,7 @@ def test_a_unit_counts_once_under_every_spelling_of_a_code(postgres_dsn: str, sc
 
 def test_wrong_bounding_is_found(postgres_dsn: str, schema: str) -> None:
     class HashesThePlace(Postgres):
-        def own_digest(self, text: str) -> str:
+        def own_digest(self, held: Any, salt: str) -> str:
             return "random()"
 
     class ListsHalf(Postgres):

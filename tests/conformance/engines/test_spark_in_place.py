@@ -72,7 +72,7 @@ def test_at_most_k_rows_of_a_unit_count_and_which_depends_on_the_unit_alone(spar
 
 def test_wrong_bounding_is_found(spark_master: str, tmp_path: Path) -> None:
     class HashesThePlace(ListsNone):
-        def own_digest(self, text: str) -> str:
+        def own_digest(self, held: Any, salt: str) -> str:
             return "hash(spark_partition_id(), monotonically_increasing_id())"
 
     class FindsTooLate(Spark):

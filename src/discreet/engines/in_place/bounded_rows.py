@@ -14,7 +14,7 @@ from typing import Final
 
 from discreet.cards import Card, Column
 from discreet.engines.dialects import Dialect, InPlaceDialect
-from discreet.engines.in_place.prepared_rows import canonical_row, public_varies, ranked_rows, unit_value
+from discreet.engines.in_place.prepared_rows import public_varies, unit_value
 from discreet.engines.in_place.raw_columns import category_position, raw_key, valued_rows
 from discreet.engines.rendering import LateKey, RenderedTable
 from discreet.workspace import Form
@@ -53,10 +53,8 @@ class RawTable:
         """
         if self.one_each or not self.still:
             return None
-        card, dialect, unit = self.card, self.dialect, unit_value(self.card)
-        several = card.unit.rows > 1
-        public = [(f"v{i}", column.name) for i, column in enumerate(card.columns) if column.public and several]
-        long = " OR ".join([f"count(*) > {card.unit.rows}", *(f"({public_varies(v)})" for v, _ in public)])
+        card, dialect, unit, public = self.card, self.dialect, unit_value(self.card), self._public
+        long = " OR ".join([f"count(*) > {card.unit.rows}", *(f"({public_varies(v)})" for v in public)])
         if self._ids_differ and not public:
             # Counted as they are: an index on them serves, and what is no id is no unit.
             id_ = dialect.name(self._unit.source)
@@ -64,18 +62,63 @@ class RawTable:
             units = valued_rows(dialect, card, relation=f"({query}) AS q", types=self.types, columns=[card.unit.column])
             found = f"SELECT {unit} AS u\nFROM ({units}) AS q\nWHERE {unit} IS NOT NULL"
         else:
-            columns = [card.unit.column, *(name for _, name in public)]
-            query = valued_rows(dialect, card, relation=self.relation, types=self.types, columns=columns)
+            query = self._valued_units()
             counted = f"WHERE {unit} IS NOT NULL\nGROUP BY {unit}\nHAVING {long}"
             found = f"SELECT {unit} AS u\nFROM ({query}) AS q\n{counted}"
         return f"{found}\nLIMIT {dialect.most_listed + 1}"
 
-    def valued(self, columns: Sequence[str], beside: Mapping[str, str], *, among: str | None = None) -> str:
-        """Raw rows with their prepared values; of few units, where their ids can be compared as they are."""
-        relation = self.relation
-        if among is not None and self._ids_differ and self._unit.type == "integer":
-            relation = f"(SELECT * FROM {relation} WHERE {self.dialect.name(self._unit.source)} IN ({among})) AS q"
-        return valued_rows(self.dialect, self.card, relation=relation, types=self.types, columns=columns, beside=beside)
+    def counted(self, among: str | None) -> str:
+        """A SELECT of the raw rows that count, of all units or of those that `among` selects.
+
+        Ranked by the engine's own hash of what the table holds, and where hashes are equal by what it holds: only equal
+        rows are equal. What a question does not need is never prepared.
+        """
+        dialect, card, public = self.dialect, self.card, list(self._public)
+        raws = {f"c{i}": source for i, source in enumerate(dict.fromkeys(column.source for column in card.columns))}
+        if self._ids_differ and not public and (among is None or self._unit.type == "integer"):
+            [unit] = [alias for alias, source in raws.items() if source == self._unit.source]
+            items = [f"{dialect.name(source)} AS {alias}" for alias, source in raws.items()]
+            query = f"SELECT {', '.join(items)}\nFROM {self.relation}"
+        else:
+            unit = unit_value(card)
+            query = self._valued_units({alias: dialect.name(source) for alias, source in raws.items()}) + dialect.fence
+        held = [self._held(alias, source) for alias, source in raws.items()]
+        chosen = f"{unit} IS NOT NULL" + (f" AND {unit} IN ({among})" if among is not None else "")
+        carried = list(dict.fromkeys([unit, *public, *raws]))
+        hashed = [*carried, f"{dialect.own_digest(held, self.salt)} AS g"]
+        query = f"SELECT {', '.join(hashed)}\nFROM ({query}) AS q\nWHERE {chosen}"
+        order = ", ".join(["g", *(text for text, _ in held)])
+        firsts = [f"first_value({v}) OVER w AS f{v}" for v in public]
+        ranked = [*carried, "row_number() OVER w AS ord", *firsts]
+        query = f"SELECT {', '.join(ranked)}\nFROM ({query}) AS q\nWINDOW w AS (PARTITION BY {unit} ORDER BY {order})"
+        agree = [f"{v} IS NOT DISTINCT FROM f{v}" for v in public]
+        named = [f"{alias} AS {dialect.name(source)}" for alias, source in raws.items()]
+        kept = " AND ".join([f"ord <= {card.unit.rows}", *agree])
+        return f"SELECT {', '.join(named)}\nFROM ({query}) AS q\nWHERE {kept}"
+
+    def _held(self, alias: str, source: str) -> tuple[str, Form]:
+        """What a raw column holds, to be hashed and compared: texts byte by byte, and as texts what is read as one."""
+        kind = self.types[source]
+        form = self.dialect.form(kind)
+        assert form is not None
+        if form is Form.TEXT:
+            return self.dialect.raw(alias, kind), form
+        if any(column.storage == "text" for column in self.card.columns if column.source == source):
+            return f"CAST({alias} AS {self.dialect.text_type})", Form.TEXT
+        return alias, form
+
+    def _valued_units(self, beside: Mapping[str, str] | None = None) -> str:
+        """The rows with the values that decide which of them count."""
+        columns = [self.card.unit.column, *self._public.values()]
+        return valued_rows(
+            self.dialect, self.card, relation=self.relation, types=self.types, columns=columns, beside=beside
+        )
+
+    @property
+    def _public(self) -> dict[str, str]:
+        """The columns of which a unit that may have several rows has one value, by what that is called."""
+        several = self.card.unit.rows > 1
+        return {f"v{i}": column.name for i, column in enumerate(self.card.columns) if column.public and several}
 
     @property
     def _unit(self) -> Column:
@@ -109,7 +152,7 @@ class TableInPlace(RenderedTable):
         if self.long is None:
             return f"(\n{self._ranked(wanted, None)}\n)"
         if not self.long:
-            return f"(\n{self._plain(wanted, '')}\n)"
+            return f"(\n{self._plain(wanted)}\n)"
         listed = self.raw.dialect.listed_units(self.long)
         rest = f" AND NOT EXISTS (SELECT 1 FROM ({listed}) AS l WHERE l.u = q.{unit_value(self.raw.card)})"
         return f"(\n{self._plain(wanted, rest)}\nUNION ALL\n{self._ranked(wanted, listed)}\n)"
@@ -128,11 +171,18 @@ class TableInPlace(RenderedTable):
         assert form is not None
         return LateKey(_late_name(column), lambda text: category_position(raw.dialect, described, text, form))
 
-    def _plain(self, columns: Sequence[str], also: str) -> str:
-        """The rows of the units that have no more than count."""
+    def _plain(self, columns: Sequence[str], also: str = "", *, relation: str | None = None) -> str:
+        """The prepared rows of the table, or of another relation with its columns."""
         raw, late = self.raw, self._late_values(columns)
         named = [name for name in columns if name not in late]
-        query = raw.valued([raw.card.unit.column, *named], dict(late.values()))
+        query = valued_rows(
+            raw.dialect,
+            raw.card,
+            relation=relation or raw.relation,
+            types=raw.types,
+            columns=[raw.card.unit.column, *named],
+            beside=dict(late.values()),
+        )
         numbers = {column.name: f"v{index}" for index, column in enumerate(raw.card.columns)}
         values = {name: late[name][0] if name in late else numbers[name] for name in columns}
         items = [f"{value} AS {raw.dialect.name(name)}" for name, value in values.items()]
@@ -141,17 +191,7 @@ class TableInPlace(RenderedTable):
 
     def _ranked(self, columns: Sequence[str], among: str | None) -> str:
         """The rows that count of all units, or of those that `among` selects."""
-        raw, late = self.raw, self._late_values(columns)
-        dialect, card = raw.dialect, raw.card
-        names = [column.name for column in card.columns]
-        query = raw.valued(names, dict(late.values()), among=among)
-        # Rows with one hash are told apart by their values: then only equal rows are equal.
-        order = [dialect.own_digest(canonical_row(dialect, card, raw.salt)), *(f"v{i}" for i in range(len(names)))]
-        beside = [value for value, _ in late.values()]
-        ranked = ranked_rows(dialect, card, query, order=order, among=among, beside=beside)
-        named = {name: late[name][0] if name in late else dialect.name(name) for name in columns}
-        items = [f"{value} AS {dialect.name(name)}" for name, value in named.items()]
-        return f"SELECT {', '.join(items) or '1 AS one'}\nFROM ({ranked}) AS q\nWHERE ord <= {card.unit.rows}"
+        return self._plain(columns, relation=f"({self.raw.counted(among)}) AS q")
 
     def _late_values(self, columns: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Of the columns that are raw ones: what their values are called on the way, and what they are."""

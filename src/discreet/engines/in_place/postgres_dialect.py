@@ -24,6 +24,14 @@ _FORMS: Final = {
     "real": Form.SINGLE,
     "boolean": Form.BOOLEAN,
 }
+_HASHES: Final = {
+    Form.INTEGER: ("hashint8extended", "bigint", "0"),
+    Form.BOOLEAN: ("hashint4extended", "integer", "2"),
+    Form.DOUBLE: ("hashfloat8extended", "float8", "0"),
+    Form.SINGLE: ("hashfloat8extended", "float8", "0"),
+    Form.TEXT: ("hashtextextended", "text", "''"),
+}
+"""For each form PostgreSQL's hash with a start value, the type that it takes, and what stands for NULL."""
 _LARGEST: Final = "1.7976931348623157e308"
 # Brackets hold a length or a precision; whatever follows them makes another type, such as an array.
 _KIND: Final = re.compile(r"([a-z ]+)(?:\([0-9, ]+\))?")
@@ -127,8 +135,12 @@ class Postgres(InPlaceDialect):
     def digest(self, text: str) -> str:
         return f'md5({text}) COLLATE "C"'
 
-    def own_digest(self, text: str) -> str:
-        return f"hashtextextended({text}, 0)"
+    def own_digest(self, held: Sequence[tuple[str, Form]], salt: str) -> str:
+        digest = f"hashtextextended({self.card_text(salt)}, 0)"
+        for value, form in held:
+            name, kind, none = _HASHES[form]
+            digest = f"{name}(coalesce(CAST({value} AS {kind}), {none}), {digest})"
+        return digest
 
     def listed_units(self, units: Sequence[int | str]) -> str:
         if units and isinstance(units[0], int):

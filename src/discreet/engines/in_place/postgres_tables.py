@@ -17,7 +17,7 @@ from discreet.workspace import RowSource, StoredRows
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["ORDERING_MEMORY", "PostgresRows", "fetch_columns"]
+__all__ = ["ORDERING", "PostgresRows", "fetch_columns"]
 
 _OLDEST: Final = 130000
 _COLUMNS: Final = """
@@ -55,7 +55,10 @@ WHERE i.indrelid = %s AND i.indisunique AND i.indisvalid AND i.indisready AND i.
   AND i.indnkeyatts = 1 AND i.indpred IS NULL AND i.indexprs IS NULL
   AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid))
 """
-ORDERING_MEMORY: Final = "256MB"
+# What a server gives by itself is too little to order many rows. A role that is given more keeps it.
+ORDERING: Final = """
+SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, 262144) || 'kB', true)
+"""
 _BATCH: Final = 50_000
 
 
@@ -115,10 +118,12 @@ class PostgresRows:
 
     def search(self, sql: str) -> list[Row]:
         # Sorting ids takes half the time that a hash table of very many does.
-        self._connection.execute(f"SET LOCAL work_mem = '{ORDERING_MEMORY}'")
+        self._connection.execute(ORDERING)
         self._connection.execute("SET LOCAL enable_hashagg = off")
         rows = self.run(sql)
         self._connection.execute("SET LOCAL enable_hashagg TO DEFAULT")
+        # Processes that each sort a part of the rows wait for each other while they are merged.
+        self._connection.execute("SET LOCAL enable_gathermerge = off")
         return rows
 
     def run(self, sql: str) -> list[Row]:
@@ -180,6 +185,8 @@ class PostgresRows:
             "DateStyle = 'ISO, YMD'",
             # Compiling these long expressions takes longer than running them.
             "jit = off",
+            # Rows that are ranked are read and hashed by several processes, then sorted by one.
+            "parallel_tuple_cost = 0.01",
         ):
             connection.execute(f"SET {setting}".encode())
         connection.autocommit = False

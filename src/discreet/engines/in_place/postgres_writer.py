@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from discreet.engines.in_place.postgres_dialect import POSTGRES, schema_and_table
-from discreet.engines.in_place.postgres_tables import ORDERING_MEMORY, PostgresRows
+from discreet.engines.in_place.postgres_tables import ORDERING, PostgresRows
 from discreet.errors import EngineUnavailable
 from discreet.workspace import StoredRows
 
@@ -37,7 +37,7 @@ class PostgresWriter(PostgresRows):
 
     def write(self, name: str, select: str) -> StoredRows:
         table = POSTGRES.table(name)
-        self._connection.execute(f"SET LOCAL work_mem = '{ORDERING_MEMORY}'".encode())
+        self._connection.execute(ORDERING)
         self._connection.execute(f"CREATE TABLE {table} AS\n{select}".encode())
         self._connection.execute(f"REVOKE ALL ON TABLE {table} FROM PUBLIC".encode())
         self._connection.execute(f"COMMENT ON TABLE {table} IS {POSTGRES.text(_COMMENT)}".encode())

@@ -9,7 +9,7 @@ from discreet.cards import Card
 from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.in_place.raw_columns import over, valued_rows
 
-__all__ = ["canonical_row", "prepared_rows", "public_varies", "ranked_rows", "unit_check", "unit_value"]
+__all__ = ["prepared_rows", "public_varies", "unit_check", "unit_value"]
 
 _MOST_ARGUMENTS: Final = 50
 
@@ -30,34 +30,17 @@ def prepared_rows(
     """
     names = [column.name for column in card.columns]
     query = valued_rows(dialect, card, relation=relation, types=types, columns=names)
-    return ranked_rows(dialect, card, query, order=[dialect.digest(canonical_row(dialect, card, salt))], among=among)
-
-
-def ranked_rows(
-    dialect: InPlaceDialect,
-    card: Card,
-    query: str,
-    *,
-    order: Sequence[str],
-    among: str | None = None,
-    beside: Sequence[str] = (),
-) -> str:
-    """Valued rows under their card names, with their rank within their unit by `order`, which only equal rows share.
-
-    What is `beside` the values stays beside them.
-    """
     values = [f"v{index}" for index in range(len(card.columns))]
     unit = unit_value(card)
     public = [v for v, column in zip(values, card.columns, strict=True) if column.public and card.unit.rows > 1]
     chosen = f"\nWHERE {unit} IS NOT NULL" + (f" AND {unit} IN ({among})" if among is not None else "")
-    query = over(dialect, query, [*values, *beside, f"{order[0]} AS g"], chosen)
+    query = over(dialect, query, [*values, f"{dialect.digest(_canonical_row(dialect, card, salt))} AS g"], chosen)
     firsts = [f"first_value({v}) OVER w AS f{v}" for v in public]
-    ranked = [*values, *beside, "CAST(row_number() OVER w AS bigint) AS ord", *firsts]
-    window = f"PARTITION BY {unit} ORDER BY {', '.join(['g', *order[1:]])}"
-    query = f"SELECT {', '.join(ranked)}\nFROM ({query}) AS q\nWINDOW w AS ({window})"
+    ranked = [*values, "CAST(row_number() OVER w AS bigint) AS ord", *firsts]
+    query = f"SELECT {', '.join(ranked)}\nFROM ({query}) AS q\nWINDOW w AS (PARTITION BY {unit} ORDER BY g)"
     named = [f"{v} AS {dialect.name(column.name)}" for v, column in zip(values, card.columns, strict=True)]
     agree = " AND ".join(f"{v} IS NOT DISTINCT FROM f{v}" for v in public)
-    return f"SELECT {', '.join([*named, 'ord', *beside])}\nFROM ({query}) AS q" + (f"\nWHERE {agree}" if agree else "")
+    return f"SELECT {', '.join([*named, 'ord'])}\nFROM ({query}) AS q" + (f"\nWHERE {agree}" if agree else "")
 
 
 def unit_value(card: Card) -> str:
@@ -84,7 +67,7 @@ def public_varies(value: str) -> str:
     return f"min({value}) <> max({value}) OR count({value}) NOT IN (0, count(*))"
 
 
-def canonical_row(dialect: InPlaceDialect, card: Card, salt: str) -> str:
+def _canonical_row(dialect: InPlaceDialect, card: Card, salt: str) -> str:
     """A valued row as one text, no two rows alike: '|' between columns, ~ for NULL, its length before a text."""
     parts = []
     for index, column in enumerate(card.columns):

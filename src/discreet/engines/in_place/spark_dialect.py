@@ -149,8 +149,8 @@ class Spark(InPlaceDialect):
     def digest(self, text: str) -> str:
         return f"md5({text})"
 
-    def own_digest(self, text: str) -> str:
-        return f"xxhash64({text})"
+    def own_digest(self, held: Sequence[tuple[str, Form]], salt: str) -> str:
+        return f"xxhash64({', '.join([self.card_text(salt), *(text for text, _ in held)])})"
 
     def listed_units(self, units: Sequence[int | str]) -> str:
         listed = (f"{unit}L" if isinstance(unit, int) else self.text(unit) for unit in units)
