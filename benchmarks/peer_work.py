@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -102,10 +103,12 @@ def run_tumult(file: str, key: str, rows_per_unit: int) -> Work:
         Session,
     )
 
+    warehouse = tempfile.TemporaryDirectory()
     settings = {
         "spark.driver.memory": "4g",
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "8",
+        "spark.sql.warehouse.dir": warehouse.name,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
         PointMarks,
         SpanMarks,
     )
-    from discreet.present.charts.densities import draw_densities
+    from discreet.present.charts.curves import Curve, CurvePanel, MarkedPlace, draw_curves
+    from discreet.present.charts.densities import draw_densities, laplace_density
     from discreet.present.charts.drawing import diverge
     from discreet.present.charts.heat_map import draw_heat_map
     from discreet.present.charts.lettering import borne_decimals, screen_width, tell_number
@@ -89,12 +90,15 @@ __all__ = [
     "Chart",
     "ChartAxis",
     "ChartKey",
+    "Curve",
+    "CurvePanel",
     "Drawn",
     "EndLabel",
     "KeySample",
     "LineMark",
     "Listed",
     "Look",
+    "MarkedPlace",
     "Markup",
     "MatrixMark",
     "PanelMark",
@@ -116,6 +120,7 @@ __all__ = [
     "diverge",
     "draw_bars",
     "draw_chart",
+    "draw_curves",
     "draw_densities",
     "draw_heat_map",
     "draw_png",
@@ -125,6 +130,7 @@ __all__ = [
     "fragment",
     "infer_format",
     "join",
+    "laplace_density",
     "list_messages",
     "log_axis",
     "name_axis",

@@ -200,6 +200,18 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     "belief": [
         Scene("belief", [*plain("belief --scale 30 --belief 0.8"), "belief --epsilon 1 --queries 10"]),
     ],
+    "linked tradeoff": [
+        Scene(
+            "linked-tradeoff",
+            [
+                *plain("linked tradeoff --scale 30 --belief 0.8 --people 100000 --out pictures"),
+                "linked tradeoff --queries 100 --scale 50",
+                "linked tradeoff --scale 30 --belief 0.4",
+                "linked tradeoff --scale 30 --belief 0.8 --sample 0",
+                "linked tradeoff",
+            ],
+        ),
+    ],
     "doctor": [
         Scene("doctor", plain("doctor -w w --verify"), before=[ASKED], blurred=True),
         Scene(
