@@ -5,7 +5,9 @@ python -m benchmarks.peer_work opendp|diffprivlib|tumult FILE province|place ROW
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -103,12 +105,13 @@ def run_tumult(file: str, key: str, rows_per_unit: int) -> Work:
         Session,
     )
 
-    warehouse = tempfile.TemporaryDirectory()
+    warehouse = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, warehouse, ignore_errors=True)
     settings = {
         "spark.driver.memory": "4g",
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "8",
-        "spark.sql.warehouse.dir": warehouse.name,
+        "spark.sql.warehouse.dir": warehouse,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
