@@ -161,9 +161,9 @@ def _add(engine: Place, folder: Path, way: str, datasets: tuple[str, ...], rows:
             continue
         words = ["add", "-w", str(workspace), "--yes", "--card", str(folder / f"{name}.yaml"), *engine.source(name)]
         before, start = engine.stored(workspace), time.perf_counter()
-        _discreet(*words, *(["--materialise", engine.target] if way == MATERIALISED else []))
+        _, peak = _run(*words, *(["--materialise", engine.target] if way == MATERIALISED else []))
         seconds = time.perf_counter() - start
-        yield AddedRows(engine.engine, rows, name, way, seconds, engine.stored(workspace) - before, _commit())
+        yield AddedRows(engine.engine, rows, name, way, seconds, engine.stored(workspace) - before, _commit(), peak)
 
 
 def _compare(stage: Stage, engine: Place, folder: Path, case: ScaleCase, ways: Sequence[str]) -> Iterator[ScaleFigure]:
@@ -199,10 +199,22 @@ def _turns(commands: dict[str, list[str]], rounds: int) -> tuple[Mapping[str, Fi
 
 
 def _discreet(*words: str) -> str:
-    done = subprocess.run([sys.executable, "-m", "discreet", *words], check=False, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"discreet {words[0]} failed: {done.stderr.strip()}")
-    return done.stdout
+    return _run(*words)[0]
+
+
+def _run(*words: str) -> tuple[str, float]:
+    """What a command says, and the most megabytes that its process held."""
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
+        process = subprocess.Popen([sys.executable, "-m", "discreet", *words], stdout=said, stderr=complained)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for stream in (said, complained):
+            stream.seek(0)
+            texts.append(stream.read().decode())
+    if process.returncode:
+        sys.exit(f"discreet {words[0]} failed: {texts[1].strip()}")
+    return texts[0], usage.ru_maxrss / 1024
 
 
 def _commit() -> str:

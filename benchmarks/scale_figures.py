@@ -44,7 +44,7 @@ class ScaleFigure:
 
 @dataclass(frozen=True, slots=True)
 class AddedRows:
-    """What `discreet add` took for a dataset, and the bytes that it wrote."""
+    """What `discreet add` took for a dataset, the bytes that it wrote, and the memory of its process at most."""
 
     engine: str
     rows: int
@@ -53,6 +53,7 @@ class AddedRows:
     seconds: float
     bytes_written: int
     commit: str = ""
+    peak_mb: float = 0.0
 
     @property
     def key(self) -> tuple[str, int, str, str]:

@@ -152,10 +152,11 @@ def _adding(measured: Measured) -> list[str]:
             f"{item.seconds:.0f}",
             f"{item.rows / item.seconds / 1e6:.2f}",
             f"{item.bytes_written / item.rows:.1f}" if item.bytes_written else "none",
+            f"{item.peak_mb:,.0f}" if item.peak_mb else "",
         ]
         for _, item in sorted(measured.added.items())
     ]
-    head = ["dataset", "rows", "seconds", "million rows a second", "bytes a row"]
+    head = ["dataset", "rows", "seconds", "million rows a second", "bytes a row", "MB, at most"]
     return table(head, lines) if lines else ["Nothing was measured."]
 
 

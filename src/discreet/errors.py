@@ -193,7 +193,7 @@ class ManifestInvalid(CardInvalid):
 
 
 class SignatureInvalid(Refused):
-    """A signed manifest was altered, or is signed by somebody else than the key that is trusted."""
+    """A signed manifest or envelope was altered, or comes from somebody else than the one whose key is trusted."""
 
 
 class FileRefused(Refused):

@@ -13,6 +13,7 @@ from discreet.doors import open_door
 if TYPE_CHECKING:
     from discreet.linkage.accounts import Accounts
     from discreet.linkage.differencing import DifferencingAttack, attack_once_more
+    from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
     from discreet.linkage.tariff import LinkedKind, Tariff
     from discreet.linkage.tradeoff import Tradeoff, weigh
@@ -23,12 +24,17 @@ else:
 __all__ = [
     "Accounts",
     "DifferencingAttack",
+    "EnvelopeHeader",
+    "EnvelopeKind",
     "Exhaustion",
     "LinkedKind",
+    "Role",
     "Tariff",
     "Tradeoff",
     "attack_once_more",
     "draw_tradeoff",
     "forecast_exhaustion",
+    "open_envelope",
+    "seal_envelope",
     "weigh",
 ]
