@@ -8,7 +8,7 @@ twice, nothing is counted at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -67,45 +67,55 @@ class RawTable:
             found = f"SELECT {unit} AS u\nFROM ({query}) AS q\n{counted}"
         return f"{found}\nLIMIT {dialect.most_listed + 1}"
 
-    def counted(self, among: str | None) -> str:
-        """A SELECT of the raw rows that count, of all units or of those that `among` selects.
+    def counted(self, columns: Collection[str], among: str | None) -> str:
+        """A SELECT of the raw rows that count, of all units or of those that `among` selects: what these columns read.
 
-        Ranked by the engine's own hash of what the table holds, and where hashes are equal by what it holds: only equal
-        rows are equal. What a question does not need is never prepared.
+        Ranked by the engine's own hash of what the table holds, and where hashes are equal by what is read of it. So
+        whatever the engine does with the rest, what is read is the same.
         """
         dialect, card, public = self.dialect, self.card, list(self._public)
-        raws = {f"c{i}": source for i, source in enumerate(dict.fromkeys(column.source for column in card.columns))}
+        read = [card.column(name).source for name in dict.fromkeys([card.unit.column, *self._with_weight(columns)])]
+        raws = {f"c{i}": source for i, source in enumerate(dict.fromkeys(read))}
+        every = dict.fromkeys(column.source for column in card.columns)
+        digest = dialect.own_digest([self._held(source, source) for source in every], self.salt)
+        taken = {**{alias: dialect.name(source) for alias, source in raws.items()}, "g": digest}
+        listed = f" IN ({among})" if among is not None else ""
         if self._ids_differ and not public and (among is None or self._unit.type == "integer"):
-            [unit] = [alias for alias, source in raws.items() if source == self._unit.source]
-            items = [f"{dialect.name(source)} AS {alias}" for alias, source in raws.items()]
-            query = f"SELECT {', '.join(items)}\nFROM {self.relation}"
+            unit, items = "c0", [f"{text} AS {alias}" for alias, text in taken.items()]
+            id_ = taken[unit]
+            chosen = f"{id_} IS NOT NULL" + (f" AND {id_}{listed}" if listed else "")
+            query = f"SELECT {', '.join(items)}\nFROM {self.relation}\nWHERE {chosen}"
         else:
             unit = unit_value(card)
-            query = self._valued_units({alias: dialect.name(source) for alias, source in raws.items()}) + dialect.fence
-        held = [self._held(alias, source) for alias, source in raws.items()]
-        chosen = f"{unit} IS NOT NULL" + (f" AND {unit} IN ({among})" if among is not None else "")
-        carried = list(dict.fromkeys([unit, *public, *raws]))
-        hashed = [*carried, f"{dialect.own_digest(held, self.salt)} AS g"]
-        query = f"SELECT {', '.join(hashed)}\nFROM ({query}) AS q\nWHERE {chosen}"
-        order = ", ".join(["g", *(text for text, _ in held)])
+            chosen = f"{unit} IS NOT NULL" + (f" AND {unit}{listed}" if listed else "")
+            items = list(dict.fromkeys([unit, *public, *taken]))
+            valued = self._valued_units(taken) + dialect.fence
+            query = f"SELECT {', '.join(items)}\nFROM ({valued}) AS q\nWHERE {chosen}"
+        order = ", ".join(["g", *public, *(self._held(alias, source)[0] for alias, source in raws.items())])
         firsts = [f"first_value({v}) OVER w AS f{v}" for v in public]
-        ranked = [*carried, "row_number() OVER w AS ord", *firsts]
+        ranked = [*public, *raws, "row_number() OVER w AS ord", *firsts]
         query = f"SELECT {', '.join(ranked)}\nFROM ({query}) AS q\nWINDOW w AS (PARTITION BY {unit} ORDER BY {order})"
         agree = [f"{v} IS NOT DISTINCT FROM f{v}" for v in public]
         named = [f"{alias} AS {dialect.name(source)}" for alias, source in raws.items()]
         kept = " AND ".join([f"ord <= {card.unit.rows}", *agree])
         return f"SELECT {', '.join(named)}\nFROM ({query}) AS q\nWHERE {kept}"
 
-    def _held(self, alias: str, source: str) -> tuple[str, Form]:
-        """What a raw column holds, to be hashed and compared: texts byte by byte, and as texts what is read as one."""
+    def _with_weight(self, columns: Collection[str]) -> list[str]:
+        """The columns, and the one by which the caps of a weight among them differ."""
+        rule = self.card.weight
+        beside = [rule.by] if rule is not None and rule.by is not None and rule.column in columns else []
+        return [*columns, *beside]
+
+    def _held(self, name: str, source: str) -> tuple[str, Form]:
+        """What a raw column holds, by its name or an alias: texts byte by byte, and as texts what is read as one."""
         kind = self.types[source]
         form = self.dialect.form(kind)
         assert form is not None
         if form is Form.TEXT:
-            return self.dialect.raw(alias, kind), form
+            return self.dialect.raw(name, kind), form
         if any(column.storage == "text" for column in self.card.columns if column.source == source):
-            return f"CAST({alias} AS {self.dialect.text_type})", Form.TEXT
-        return alias, form
+            return f"CAST({self.dialect.name(name)} AS {self.dialect.text_type})", Form.TEXT
+        return self.dialect.name(name), form
 
     def _valued_units(self, beside: Mapping[str, str] | None = None) -> str:
         """The rows with the values that decide which of them count."""
@@ -191,7 +201,9 @@ class TableInPlace(RenderedTable):
 
     def _ranked(self, columns: Sequence[str], among: str | None) -> str:
         """The rows that count of all units, or of those that `among` selects."""
-        return self._plain(columns, relation=f"({self.raw.counted(among)}) AS q")
+        late = {_late_name(column.name): column.name for column in self.raw.card.columns}
+        counted = self.raw.counted([late.get(name, name) for name in columns], among)
+        return self._plain(columns, relation=f"({counted}) AS q")
 
     def _late_values(self, columns: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Of the columns that are raw ones: what their values are called on the way, and what they are."""

@@ -122,8 +122,6 @@ class PostgresRows:
         self._connection.execute("SET LOCAL enable_hashagg = off")
         rows = self.run(sql)
         self._connection.execute("SET LOCAL enable_hashagg TO DEFAULT")
-        # Processes that each sort a part of the rows wait for each other while they are merged.
-        self._connection.execute("SET LOCAL enable_gathermerge = off")
         return rows
 
     def run(self, sql: str) -> list[Row]:
@@ -185,8 +183,6 @@ class PostgresRows:
             "DateStyle = 'ISO, YMD'",
             # Compiling these long expressions takes longer than running them.
             "jit = off",
-            # Rows that are ranked are read and hashed by several processes, then sorted by one.
-            "parallel_tuple_cost = 0.01",
         ):
             connection.execute(f"SET {setting}".encode())
         connection.autocommit = False
