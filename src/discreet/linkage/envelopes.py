@@ -237,5 +237,5 @@ def _suite() -> Any:
     try:
         from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
     except ImportError:
-        raise ExtraMissing(needed_for="Linked counts", extra="linked") from None
+        raise ExtraMissing(needed_for="Linked counts", extra="collect") from None
     return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
