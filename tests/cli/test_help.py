@@ -55,7 +55,7 @@ def test_the_core_does_without_a_wing(monkeypatch: pytest.MonkeyPatch, run: Run)
     monkeypatch.setattr("discreet.cli.app._wings", lambda: iter(()))
     root.cache_clear()
     try:
-        assert whole - set(root().commands) == {"local", "study", "sensitivity", "lab", "gan"}
+        assert whole - set(root().commands) == {"local", "linked", "study", "sensitivity", "lab", "gan"}
         assert "Laboratory:\n  reproduce" in run("--help").out
         assert "No such command 'study'" in run("study", "--help", code=2).err
     finally:

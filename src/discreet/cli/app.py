@@ -64,7 +64,7 @@ def _core() -> Any:
 
 def _start() -> CommandGroup:
     app = group(
-        about="Differential privacy for official statistics: describe a survey once, answer within a budget.",
+        about="Differential privacy for official statistics: answers within a budget.",
         example="discreet init office · discreet sample survey data · discreet add -w office data/survey.parquet",
     )
     app.info.name = "discreet"

@@ -12,9 +12,9 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.linkage.accounts import Accounts
-    from discreet.linkage.differencing import DifferencingAttack, attack_once_more
     from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
+    from discreet.linkage.repeated_requests import DifferencingAttack, attack_once_more
     from discreet.linkage.tariff import LinkedKind, Tariff
     from discreet.linkage.tradeoff import Tradeoff, weigh
     from discreet.linkage.tradeoff_figures import draw_tradeoff

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from discreet.guarantees import BeliefSolution, ExactLike, solve
-from discreet.linkage.differencing import DifferencingAttack, attack_once_more
 from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
+from discreet.linkage.repeated_requests import DifferencingAttack, attack_once_more
 
 __all__ = ["ATTACKS", "HOUSEHOLDS", "Tradeoff", "weigh"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
-from discreet.linkage.differencing import attack_once_more
 from discreet.linkage.exhaustion import share_exhausted
+from discreet.linkage.repeated_requests import attack_once_more
 from discreet.linkage.tradeoff import Tradeoff
 from discreet.present import Curve, CurvePanel, Drawn, MarkedPlace, draw_curves, laplace_density
 

@@ -205,7 +205,7 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
             "linked-tradeoff",
             [
                 *plain("linked tradeoff --scale 30 --belief 0.8 --people 100000 --out pictures"),
-                "linked tradeoff --queries 100 --scale 50",
+                "linked tradeoff --queries 100 --scale 50 --out images --lang fr",
                 "linked tradeoff --scale 30 --belief 0.4",
                 "linked tradeoff --scale 30 --belief 0.8 --sample 0",
                 "linked tradeoff",

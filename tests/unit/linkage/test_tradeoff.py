@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.linkage.differencing import attack_once_more
 from discreet.linkage.exhaustion import forecast_exhaustion, share_exhausted
+from discreet.linkage.repeated_requests import attack_once_more
 from discreet.linkage.tradeoff import weigh
 from discreet.linkage.tradeoff_figures import draw_tradeoff
 

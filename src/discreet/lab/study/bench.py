@@ -15,7 +15,7 @@ from discreet.errors import Refused
 from discreet.lab.study.execution.outcomes import Outcome, Streams, StudyModel
 from discreet.lab.study.execution.parts import StudyTask, read_part, write_part
 from discreet.lab.study.findings.averages import write_averages
-from discreet.lab.study.findings.linkage import linkage_attack
+from discreet.lab.study.findings.linking_attack import linkage_attack
 from discreet.lab.study.findings.metrics import CORRELATION_SIMILARITY, KS_COMPLEMENT, measure
 from discreet.lab.study.findings.study_findings import mechanism_of
 from discreet.lab.study.findings.tidy_tables import SIZES, TaskHeading, join_parts, results, rows_of, sized, theory

@@ -31,7 +31,7 @@ linked = group(
 
 
 def register(app: CommandGroup) -> None:
-    app.add_typer(linked, name="linked", short_help="Counts between agencies", rich_help_panel="Between agencies")
+    app.add_typer(linked, name="linked", short_help="Counts between agencies", rich_help_panel="Collection")
 
 
 @linked.command("tradeoff", epilog="Example: discreet linked tradeoff --scale 30 --belief 0.8 --out pictures")

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.lab.study.execution.outcomes import Outcome, Protected
-from discreet.lab.study.findings import linkage
-from discreet.lab.study.findings.linkage import count_cells, linkage_attack
+from discreet.lab.study.findings import linking_attack
+from discreet.lab.study.findings.linking_attack import count_cells, linkage_attack
 from discreet.lab.study.frame import StudyFrame
 
 MakeFrame = Callable[..., StudyFrame]
@@ -104,5 +104,5 @@ def test_where_nobody_is_alone_there_is_no_chance_to_tell(frame: StudyFrame) -> 
 @pytest.mark.parametrize("values", [np.array([3, -1, 3, 7, 0]), np.array([10**9, 5, 5]), np.array([0.5, 0.25, 0.5])])
 def test_reports_are_numbered_in_rising_order(values: NDArray[Any]) -> None:
     distinct, places = np.unique(values, return_inverse=True)
-    found, number = linkage._number(values)
+    found, number = linking_attack._number(values)
     assert (found.tolist(), number) == (places.tolist(), distinct.size)
