@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from benchmarks.memory import peak_mb
 from benchmarks.page import PAGE
 from benchmarks.scale_cases import CASES, IN_PLACE, MATERIALISED, PREPARED, ScaleCase
 from benchmarks.scale_figures import (
@@ -206,15 +207,17 @@ def _run(*words: str) -> tuple[str, float]:
     """What a command says, and the most megabytes that its process held."""
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
         process = subprocess.Popen([sys.executable, "-m", "discreet", *words], stdout=said, stderr=complained)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, peak_mb(process.pid))
+            time.sleep(0.1)
         texts = []
         for stream in (said, complained):
             stream.seek(0)
             texts.append(stream.read().decode())
     if process.returncode:
         sys.exit(f"discreet {words[0]} failed: {texts[1].strip()}")
-    return texts[0], usage.ru_maxrss / 1024
+    return texts[0], peak
 
 
 def _commit() -> str:
