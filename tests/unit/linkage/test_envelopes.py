@@ -73,6 +73,7 @@ def test_every_kind_goes_its_own_way_and_no_other(kind: EnvelopeKind) -> None:
             assert opened(data, **mine).header.kind is kind
         else:
             assert refused(data, **mine)
+            assert refused(data, role=role, key=SEALING[receiver])
         if role is not sender:
             assert refused(seal(header=header, signer=role), role=receiver, key=SEALING[receiver])
 
