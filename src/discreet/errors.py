@@ -192,8 +192,12 @@ class ManifestInvalid(CardInvalid):
     """The manifest of a survey breaks a rule of its own language."""
 
 
+class AgreementInvalid(CardInvalid):
+    """The file of an agreement on linked counts breaks a rule of its own language."""
+
+
 class SignatureInvalid(Refused):
-    """A signed manifest or envelope was altered, or comes from somebody else than the one whose key is trusted."""
+    """A signed file or envelope was altered, or comes from somebody else than the one whose key is trusted."""
 
 
 class FileRefused(Refused):

@@ -16,7 +16,7 @@ from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.engine import Measured
 from discreet.engines.footprint import most_bytes
-from discreet.engines.rendering import RenderedTable, render
+from discreet.engines.rendering import RenderedTable, placed, render
 from discreet.engines.resources import EngineResources, read_resources, size_words
 from discreet.errors import EngineUnavailable, QueryRefused
 from discreet.paths import AnyPath, as_path
@@ -99,6 +99,12 @@ class EmbeddedEngine:
             numbers = cursor.execute(rendering.numbers).fetchall() if rendering.numbers is not None else []
             histograms = [cursor.execute(text).fetchall() for text in rendering.histograms]
         return arrange(plan, rendering, numbers, histograms)
+
+    def tabulate(self, plan: Plan) -> Any:
+        rendering = render(plan, self._dialect, self._tables)
+        assert rendering.numbers is not None, "it counts or sums"
+        with self._open().cursor() as cursor:
+            return placed(_fetch(cursor, rendering.numbers), plan, rendering)
 
     def close(self) -> None:
         if self._end is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from discreet.sql import Plan
 
@@ -67,5 +67,8 @@ class Engine(Protocol):
     """Runs plans over the datasets it was opened for. Whatever it raises is never shown to an analyst."""
 
     def measure(self, plan: Plan) -> Measured: ...
+
+    def tabulate(self, plan: Plan) -> Any:
+        """The keys that the rows have and the counts and sums of each, as an Arrow table in no order."""
 
     def close(self) -> None: ...

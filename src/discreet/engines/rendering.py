@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from discreet.engines.dialects import Dialect
 from discreet.engines.expressions import ExpressionWriter
@@ -54,7 +54,7 @@ from discreet.sql import (
     walk,
 )
 
-__all__ = ["ROWS", "LateKey", "RenderedTable", "Rendering", "one_row_each", "render"]
+__all__ = ["ROWS", "LateKey", "RenderedTable", "Rendering", "one_row_each", "placed", "render"]
 
 # Labels of columns are c and their number, so these differ from all of them.
 _UNIT: Final = "unit"
@@ -126,6 +126,12 @@ def render(plan: Plan, dialect: Dialect, tables: Mapping[str, RenderedTable]) ->
         histograms=tuple(writer.histogram(plan, value) for value in values),
         places=tuple(indices),
     )
+
+
+def placed(table: Any, plan: Plan, rendering: Rendering) -> Any:
+    """The Arrow table of `numbers` with one column for each key and each measure, in the plan's order."""
+    keys = len(plan.keys)
+    return table.select([*range(keys), *(keys + place for place in rendering.places)])
 
 
 def _ranked(measure: Quantile | Extreme) -> Value:

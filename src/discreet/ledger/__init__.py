@@ -13,8 +13,8 @@ from discreet.doors import open_door
 if TYPE_CHECKING:
     from discreet.ledger.accounting import RHO_UNIT, Balance, caps, cost_of, require_priceable, rho_cap, weigh
     from discreet.ledger.event_log import LogEntry, LogFilter, TermsChange, describe_event, read_moment
-    from discreet.ledger.events import EventKind, now
-    from discreet.ledger.holds import Hold
+    from discreet.ledger.events import EventKind, canonical_json, now, sha256_hex
+    from discreet.ledger.holds import Hold, Reservation
     from discreet.ledger.ledger_config import LedgerConfig
     from discreet.ledger.records import (
         BudgetState,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         check_name,
         name_request,
     )
+    from discreet.ledger.reservations import LinkedUse, stale_accounts
     from discreet.ledger.standing import PopulationStanding
     from discreet.ledger.trust.anchor import Anchor
     from discreet.ledger.trust.recovery import (
@@ -48,16 +49,19 @@ __all__ = [
     "Hold",
     "Ledger",
     "LedgerConfig",
+    "LinkedUse",
     "LogEntry",
     "LogFilter",
     "PopulationStanding",
     "Receipt",
+    "Reservation",
     "Seal",
     "SpendRequest",
     "StoredAnswer",
     "TermsChange",
     "Verification",
     "backup_ledger",
+    "canonical_json",
     "caps",
     "check_name",
     "cost_of",
@@ -73,5 +77,7 @@ __all__ = [
     "require_priceable",
     "restore_ledger",
     "rho_cap",
+    "sha256_hex",
+    "stale_accounts",
     "weigh",
 ]

@@ -20,13 +20,13 @@ from discreet.errors import (
     PopulationConflict,
     QueryRefused,
 )
-from discreet.guarantees import BootstrapDP, CentralGuarantee, PopulationTerms, Unproven
+from discreet.guarantees import BootstrapDP, CentralGuarantee, PopulationTerms, PureDP, Unproven
 from discreet.ledger.admission import admit, drop_hold, end_hold, place_hold, refuse_leased, require_room, usable_hold
 from discreet.ledger.book import Book, first_page
 from discreet.ledger.committed_answers import Wanted, best_answer, is_free, leased_charge, stored_answer
 from discreet.ledger.event_log import LogFilter, TermsChange, read_history, read_log
 from discreet.ledger.events import Event, EventKind, encode_guarantee, encode_terms, require_name, sha256_hex
-from discreet.ledger.holds import Hold
+from discreet.ledger.holds import Hold, Reservation
 from discreet.ledger.ledger_config import LedgerConfig, choose_store
 from discreet.ledger.receipts import (
     charge_payload,
@@ -48,6 +48,7 @@ from discreet.ledger.records import (
     require_version,
     warn_of_markers,
 )
+from discreet.ledger.reservations import LinkedUse, close_reservation, read_use, record_use, reserve
 from discreet.ledger.standing import PopulationStanding, Standing
 from discreet.ledger.stores.store import FORMAT, AnswerRow, Head, Store, Transaction, damaged
 from discreet.ledger.trust.anchor import Anchor, AnchorLine
@@ -269,15 +270,49 @@ class Ledger:
             charge = book.transaction.event(receipt.sequence)
             if charge is None or charge.hash != receipt.event_hash or charge.kind is not EventKind.CHARGE:
                 raise damaged("a receipt's charge is not in the chain", sequence=receipt.sequence)
-            committed = book.transaction.answer(receipt.sequence)
-            if committed is not None:
-                return committed.answer
-            book.transaction.require_unanswered(receipt.sequence)
-            digest = sha256_hex(answer)
-            book.transaction.insert_answer(AnswerRow(receipt.sequence, digest, answer))
-            payload = {"charge": receipt.sequence, "sha256": digest}
-            book.append(EventKind.ANSWER, who=charge.who, population=charge.population, payload=payload)
-            return answer
+            return _commit(book, charge, answer)
+
+    # Services that keep accounts of their own
+
+    def reserve(
+        self, population: str, name: str, *, agreement: str, guarantee: PureDP, property: str, who: str
+    ) -> bool:
+        """Spend the whole of a service of linked counts at once; False where the same was reserved before."""
+        with self._writing() as book:
+            return reserve(book, population, name, agreement=agreement, guarantee=guarantee, property=property, who=who)
+
+    def reservation(self, population: str, name: str) -> Reservation | None:
+        """What was reserved under a name."""
+        return self.standing(population).reservations.get(name)
+
+    def record_use(self, population: str, name: str, use: LinkedUse, *, after: int, who: str) -> LinkedUse:
+        """Record one use of a reservation, durably, before anything is drawn; `after` is the use before it."""
+        with self._writing() as book:
+            return record_use(book, population, name, use, after=after, who=who)
+
+    def find_use(self, name: str, *, request: str = "", question: str = "") -> LinkedUse | None:
+        """The use of a reservation by a request, the first that answered a question, or the newest of all."""
+        with self._reading() as book:
+            if request:
+                event = book.transaction.find_request(analyst=name, request_id=request)
+            elif question:
+                event = book.transaction.find_linked(reservation=name, question=question)
+            else:
+                event = book.transaction.last_linked(reservation=name)
+            return None if event is None else read_use(book, event)
+
+    def commit_use(self, use: LinkedUse, answer: bytes) -> bytes:
+        """Commit the answer of a use. The first one wins and is the only one there will be."""
+        with self._writing() as book:
+            event = book.transaction.event(use.sequence)
+            if event is None or event.kind is not EventKind.LINKED or event.payload["request"] != use.request:
+                raise damaged("a use of a reservation is not in the chain", sequence=use.sequence)
+            return _commit(book, event, answer)
+
+    def close_reservation(self, population: str, name: str, *, reason: str, who: str) -> bool:
+        """End a service; what it reserved stays spent. False where it was closed before."""
+        with self._writing() as book:
+            return close_reservation(book, population, name, reason=reason, who=who)
 
     def find_answer(
         self,
@@ -557,3 +592,16 @@ class Ledger:
     @staticmethod
     def _append_terms(book: Book, kind: EventKind, terms: PopulationTerms, *, who: str) -> None:
         book.append(kind, who=who, population=terms.population, payload={"terms": encode_terms(terms)})
+
+
+def _commit(book: Book, charge: Event, answer: bytes) -> bytes:
+    """The committed answer of an event that has a price: the one there is, else this one."""
+    committed = book.transaction.answer(charge.sequence)
+    if committed is not None:
+        return committed.answer
+    book.transaction.require_unanswered(charge.sequence)
+    digest = sha256_hex(answer)
+    book.transaction.insert_answer(AnswerRow(charge.sequence, digest, answer))
+    payload = {"charge": charge.sequence, "sha256": digest}
+    book.append(EventKind.ANSWER, who=charge.who, population=charge.population, payload=payload)
+    return answer

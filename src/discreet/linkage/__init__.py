@@ -1,7 +1,7 @@
-"""Linked counts between agencies: what a request costs each person, and what becomes of a service that keeps to it.
+"""Linked counts between agencies: a holder draws a sample, a registry counts a property, a researcher gets the answer.
 
-A holder draws a sample, a registry counts a property in it, a researcher gets the noisy count. The core imports nothing
-of it.
+`agreements` is what the three sign, `offices` what each of them does; an account for every person bounds what all
+answers together tell. The core imports nothing of it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,40 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.linkage.accounts import Accounts
+    from discreet.linkage.agreements.agreement import (
+        Agreement,
+        AgreementTerms,
+        IdType,
+        LinkedProperty,
+        LinkedSide,
+        LinkedWeight,
+        PropertyValue,
+    )
+    from discreet.linkage.agreements.agreement_reader import parse_terms, read_terms
+    from discreet.linkage.agreements.agreement_schema import AGREEMENT
+    from discreet.linkage.agreements.office_keys import (
+        Office,
+        PublicOffice,
+        create_office,
+        open_office,
+        read_public_office,
+    )
+    from discreet.linkage.agreements.signed_agreement import SignedAgreement, read_agreement, write_agreement
     from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
+    from discreet.linkage.offices.account_book import AccountBook
+    from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw, open_holder
+    from discreet.linkage.offices.messages import (
+        AskedGroup,
+        CountRequest,
+        DrawnSample,
+        GroupLabels,
+        NoisyAnswer,
+        Ticket,
+    )
+    from discreet.linkage.offices.registry_desk import CountOutcome, RegistryDesk, open_registry
+    from discreet.linkage.offices.researcher_desk import AskedCount, ReadAnswer, ResearcherDesk, open_researcher
+    from discreet.linkage.offices.study_folder import Study, find_study, list_studies
     from discreet.linkage.repeated_requests import DifferencingAttack, attack_once_more
     from discreet.linkage.tariff import LinkedKind, Tariff
     from discreet.linkage.tradeoff import Tradeoff, weigh
@@ -22,19 +54,58 @@ else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
+    "AGREEMENT",
+    "AccountBook",
     "Accounts",
+    "Agreement",
+    "AgreementTerms",
+    "AskedCount",
+    "AskedGroup",
+    "CountOutcome",
+    "CountRequest",
     "DifferencingAttack",
+    "DrawOutcome",
+    "DrawnSample",
     "EnvelopeHeader",
     "EnvelopeKind",
     "Exhaustion",
+    "GroupLabels",
+    "HolderDesk",
+    "IdType",
     "LinkedKind",
+    "LinkedProperty",
+    "LinkedSide",
+    "LinkedWeight",
+    "NoisyAnswer",
+    "Office",
+    "PendingDraw",
+    "PropertyValue",
+    "PublicOffice",
+    "ReadAnswer",
+    "RegistryDesk",
+    "ResearcherDesk",
     "Role",
+    "SignedAgreement",
+    "Study",
     "Tariff",
+    "Ticket",
     "Tradeoff",
     "attack_once_more",
+    "create_office",
     "draw_tradeoff",
+    "find_study",
     "forecast_exhaustion",
+    "list_studies",
     "open_envelope",
+    "open_holder",
+    "open_office",
+    "open_registry",
+    "open_researcher",
+    "parse_terms",
+    "read_agreement",
+    "read_public_office",
+    "read_terms",
     "seal_envelope",
     "weigh",
+    "write_agreement",
 ]

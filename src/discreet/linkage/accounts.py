@@ -26,11 +26,15 @@ class Accounts:
 
     __slots__ = ("_counters", "cap")
 
-    def __init__(self, units: int, *, cap: int) -> None:
+    def __init__(self, counters: int | NDArray[np.uint16], *, cap: int) -> None:
+        """So many new accounts, or those with these counters."""
         if not 0 < cap <= MOST_PARTS:
             raise ValueError("an account holds 1 to 65,535 parts")
         self.cap = cap
-        self._counters: NDArray[np.uint16] = np.zeros(units, dtype=np.uint16)
+        self._counters = np.zeros(counters, dtype=np.uint16) if isinstance(counters, int) else counters.copy()
+
+    def __len__(self) -> int:
+        return len(self._counters)
 
     @property
     def counters(self) -> NDArray[np.uint16]:
@@ -42,6 +46,14 @@ class Accounts:
 
         `units` names each unit once. `members` are the ids of each in the sample; one each where it is left out.
         """
+        counted, after = self.price(units, charge, members=members)
+        self.settle(units[counted], after)
+        return counted
+
+    def price(
+        self, units: NDArray[Any], charge: int, *, members: NDArray[Any] | None = None
+    ) -> tuple[NDArray[np.bool_], NDArray[np.uint16]]:
+        """Which units have room, and what the counters of those would be. Nothing is charged yet."""
         if len(np.unique(units)) != len(units):
             raise ValueError("a unit stands in a sample once, with all its members")
         if charge < 1 or (members is not None and (members.shape != units.shape or members.min(initial=1) < 1)):
@@ -49,5 +61,16 @@ class Accounts:
         due = np.int64(charge) * (np.ones(len(units), dtype=np.int64) if members is None else members.astype(np.int64))
         after = self._counters[units].astype(np.int64) + due
         counted: NDArray[np.bool_] = after <= self.cap
-        self._counters[units[counted]] = after[counted].astype(np.uint16)
-        return counted
+        return counted, after[counted].astype(np.uint16)
+
+    def settle(self, units: NDArray[Any], after: NDArray[np.uint16]) -> None:
+        """Give units the counters that a price has told. Done twice it is the same."""
+        self._counters[units] = after
+
+    def write_off(self, charge: int) -> None:
+        """Charge every unit alike, up to its cap: for uses whose samples are no longer known."""
+        self._counters = np.minimum(self._counters.astype(np.int64) + charge, self.cap).astype(np.uint16)
+
+    def exhausted(self, least: int) -> int:
+        """How many units have no room for a charge of `least`."""
+        return int(np.count_nonzero(self._counters.astype(np.int32) + least > self.cap))

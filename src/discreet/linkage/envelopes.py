@@ -35,6 +35,7 @@ __all__ = [
     "OpenedEnvelope",
     "Role",
     "open_envelope",
+    "refuse_envelope",
     "seal_envelope",
 ]
 
@@ -147,15 +148,15 @@ def open_envelope(
     """What an envelope holds, if it is one to this office under this agreement, from the sender that its kind has."""
     found = _take_apart(data)
     if found is None:
-        raise _refusal()
+        raise refuse_envelope()
     header, head, size, signature, ciphertext = found
     sender, receiver = ROUTES[header.kind]
     in_time = header.created - _CLOCKS_APART <= now < header.expires
     if receiver is not role or header.agreement != agreement or not in_time or len(ciphertext) != size + _OVERHEAD:
-        raise _refusal()
+        raise refuse_envelope()
     body = _unseal(head, signature, ciphertext, sender=senders[sender], key=key)
     if body is None:
-        raise _refusal()
+        raise refuse_envelope()
     return OpenedEnvelope(header, body, hashlib.sha256(data).hexdigest())
 
 
@@ -226,7 +227,8 @@ def _canonical(content: object) -> bytes:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
-def _refusal() -> SignatureInvalid:
+def refuse_envelope() -> SignatureInvalid:
+    """What is said of every envelope that is not what it should be."""
     return SignatureInvalid(
         "the envelope was refused: it is damaged, out of time, not for this office, or not from the office that may "
         "send it. Ask the sender for it again."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, cast
 
 from discreet.engines.cell_arrays import arrange_arrays, load_arrays
 from discreet.engines.cell_order import load_arranging
@@ -12,7 +12,7 @@ from discreet.engines.dialects import Dialect
 from discreet.engines.engine import Measured
 from discreet.engines.in_place.bounded_rows import RawTable, TableInPlace
 from discreet.engines.in_place.tables_in_place import RowReader
-from discreet.engines.rendering import RenderedTable, Rendering, render
+from discreet.engines.rendering import RenderedTable, Rendering, placed, render
 from discreet.sql import Plan, scans
 
 __all__ = ["FindRows", "TabularEngine"]
@@ -55,6 +55,15 @@ class TabularEngine:
         try:
             rendering = self._render(plan, reader, look=True)
             return arrange_arrays(plan, rendering, reader.fetch)
+        finally:
+            reader.close()
+
+    def tabulate(self, plan: Plan) -> Any:
+        reader = self._connect()
+        try:
+            rendering = self._render(plan, reader, look=True)
+            assert rendering.numbers is not None, "it counts or sums"
+            return placed(reader.fetch(rendering.numbers), plan, rendering)
         finally:
             reader.close()
 

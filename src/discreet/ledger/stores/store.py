@@ -47,18 +47,26 @@ _BATCH: Final = 500
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 _SHAPES: Final[Mapping[str, type]] = {
+    "agreement": str,
     "analyst": str,
     "before": dict,
     "charge": int,
+    "counters": str,
     "dataset": str,
     "guarantee": dict,
     "mechanisms": list,
     "plan_hash": str,
+    "question": str,
+    "request": str,
     "request_id": str,
+    "reservation": str,
+    "sample": str,
     "sha256": str,
     "version": int,
 }
-_SHAPED: Final = frozenset({EventKind.CHARGE, EventKind.ANSWER, EventKind.REPLAY, EventKind.MARKER, EventKind.HOLD})
+_SHAPED: Final = frozenset(
+    {EventKind.CHARGE, EventKind.ANSWER, EventKind.REPLAY, EventKind.MARKER, EventKind.HOLD, EventKind.LINKED}
+)
 Connection = TypeVar("Connection")
 
 
@@ -241,6 +249,15 @@ class Transaction:
         except _UNREADABLE:
             raise damaged("a charge is not one") from None
 
+    def find_linked(self, *, reservation: str, question: str) -> Event | None:
+        """The linked count that answered a question first."""
+        where = "kind = 'linked' AND plan_hash = ? AND analyst = ? ORDER BY sequence LIMIT 1"
+        return self._one(where, (question, reservation))
+
+    def last_linked(self, *, reservation: str) -> Event | None:
+        """The newest linked count under a reservation."""
+        return self._one("kind = 'linked' AND analyst = ? ORDER BY sequence DESC LIMIT 1", (reservation,))
+
     def find_markers(self, *, population: str) -> list[Event]:
         return self._many("kind = 'marker' AND population = ?", (population,))
 
@@ -359,9 +376,12 @@ class ProcessConnection(Generic[Connection]):
 def lookups(event: Event) -> tuple[str | None, str | None, str | None]:
     """The columns by which an event is found again: analyst, request id, plan hash.
 
-    All repeat its payload. A hold leases no request id: the charge that takes its place does.
+    All repeat its payload. A hold leases no request id: the charge that takes its place does. A linked count is found
+    by its reservation, whose name no analyst can have.
     """
     payload = event.payload
+    if event.kind is EventKind.LINKED:
+        return payload["reservation"], payload["request"], payload.get("question")
     if event.kind in {EventKind.HOLD, EventKind.REQUESTED}:
         return payload["analyst"], None, None
     if event.kind not in {EventKind.CHARGE, EventKind.REPLAY, EventKind.MARKER}:

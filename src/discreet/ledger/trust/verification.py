@@ -51,6 +51,7 @@ class _Walk:
     def __init__(self, wanted: frozenset[str]) -> None:
         self.standing, self.previous, self.sequence = Standing(), GENESIS, 0
         self.charges: set[int] = set()
+        self.answerable: set[int] = set()
         self.answered: dict[int, str] = {}
         self.holders: set[tuple[int, str]] = set()
         self.found: dict[str, int] = {}
@@ -67,7 +68,7 @@ class _Walk:
         try:
             self.standing = fold(self.standing, event)
             if event.kind is EventKind.ANSWER:
-                _note_answer(event, self.charges, self.answered)
+                _note_answer(event, self.answerable, self.answered)
             if event.kind in {EventKind.CHARGE, EventKind.REPLAY}:
                 _note_holder(event, self.answered, self.holders)
         except (ValueError, KeyError, TypeError, ParameterInvalid):
@@ -75,6 +76,8 @@ class _Walk:
         self.previous = event.hash
         if self.previous in self._wanted:
             self.found[self.previous] = self.sequence
+        if event.kind in {EventKind.CHARGE, EventKind.LINKED}:
+            self.answerable.add(self.sequence)
         if event.kind is EventKind.CHARGE:
             self.charges.add(self.sequence)
         elif event.kind is EventKind.RESTORED:
@@ -102,9 +105,9 @@ def _gives_up(restored: Event, line: AnchorLine) -> bool:
     return bool(restored.payload["anchor"] == {"sequence": line.sequence, "hash": line.hash})
 
 
-def _note_answer(event: Event, charges: set[int], answered: dict[int, str]) -> None:
+def _note_answer(event: Event, answerable: set[int], answered: dict[int, str]) -> None:
     charge = event.payload["charge"]
-    if charge not in charges or charge in answered:
+    if charge not in answerable or charge in answered:
         raise ValueError("it answers no open charge")
     answered[charge] = event.payload["sha256"]
 

@@ -1,0 +1,106 @@
+"""Ids as both offices write them, and the pseudonyms that stand for them under a study's key.
+
+A pseudonym is the first 16 bytes of HMAC-SHA256 under the key of `discreet-linked-1|TYPE|` and the id: an integer in
+decimal digits, a text trimmed and in Unicode's form NFC (docs/prepared.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.errors import FileRefused, PathInvalid
+from discreet.linkage.agreements.agreement import IdType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["PSEUDONYM", "canonical_column", "pseudonyms_of", "read_pairs", "secret_words"]
+
+PSEUDONYM: Final = 16
+_BLOCK: Final = 64
+_INTEGER: Final = r"^[+-]?[0-9]{1,18}(\.0*)?$"
+_WHITE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"  # noqa: E501
+
+
+def pseudonyms_of(ids: Any, *, kind: IdType, key: bytes) -> NDArray[np.uint64]:
+    """Two columns of 64-bit numbers, first and last half of each pseudonym, for an Arrow column of canonical ids."""
+    return _digests(ids, key=key, label=b"discreet-linked-1|" + kind.value.encode() + b"|")
+
+
+def secret_words(ids: Any, *, key: bytes, label: bytes) -> NDArray[np.uint64]:
+    """A secret 64-bit number for each id, as good as drawn at random: the first half of its digest under a key."""
+    return _digests(ids, key=key, label=label)[:, 0]
+
+
+def _digests(ids: Any, *, key: bytes, label: bytes) -> NDArray[np.uint64]:
+    # HMAC with the key's two blocks and the label hashed once, not ten million times.
+    padded = hashlib.sha256(key).digest() if len(key) > _BLOCK else key
+    padded = padded.ljust(_BLOCK, b"\0")
+    inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in padded) + label)
+    outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in padded))
+    found = b"".join(_hash_all(_texts(ids), inner, outer))
+    return np.frombuffer(found, dtype=">u8").reshape(-1, 2).astype(np.uint64)
+
+
+def _hash_all(texts: Iterable[bytes], inner: Any, outer: Any) -> Iterator[bytes]:
+    first, second = inner.copy, outer.copy
+    for text in texts:
+        one = first()
+        one.update(text)
+        other = second()
+        other.update(one.digest())
+        yield other.digest()[:PSEUDONYM]
+
+
+def _texts(ids: Any) -> Iterator[bytes]:
+    """Each id as bytes, a part of the column at a time."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    column = ids if isinstance(ids, pa.ChunkedArray) else pa.chunked_array([ids])
+    for start in range(0, len(column), 1 << 16):
+        part = pc.cast(column.slice(start, 1 << 16), pa.string())
+        yield from pc.cast(part, pa.binary()).to_pylist()
+
+
+def canonical_column(column: Any, kind: IdType) -> Any:
+    """Texts of a file as ids, NULL for what is none: as rows are prepared, so that 007 and 7 are one integer."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    trimmed = pc.utf8_trim(pc.utf8_normalize(column.cast(pa.string()), form="NFC"), characters=_WHITE)
+    if kind is IdType.TEXT:
+        return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    whole = pc.match_substring_regex(trimmed, _INTEGER)
+    digits = pc.replace_substring_regex(pc.replace_substring_regex(trimmed, r"\.0*$", ""), r"^\+", "")
+    return pc.cast(pc.if_else(whole, digits, None), pa.int64())
+
+
+def read_pairs(path: Path, *, columns: tuple[str, str], kinds: tuple[IdType, IdType], sort: str) -> Any:
+    """Two columns of ids from a CSV file, as an Arrow table without NULL, or a refusal of a file that is none."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    try:
+        if not path.is_file():
+            raise PathInvalid(f"the {sort} '{path}' is not there or is no file.", path=str(path))
+        options = csv.ConvertOptions(include_columns=list(columns), column_types=dict.fromkeys(columns, pa.string()))
+        table = csv.read_csv(path, convert_options=options)
+    except (OSError, pa.ArrowInvalid, pa.ArrowKeyError):
+        raise FileRefused(
+            f"the {sort} '{path.name}' is not a CSV file with the columns {columns[0]} and {columns[1]}.",
+            file=path.name,
+        ) from None
+    found = pa.table({name: canonical_column(table[name], kind) for name, kind in zip(columns, kinds, strict=True)})
+    if any(column.null_count for column in found.columns):
+        raise FileRefused(
+            f"the {sort} '{path.name}' has a line whose {columns[0]} or {columns[1]} is empty or not of the agreed "
+            "type. Mend it, and agree on it again.",
+            file=path.name,
+        )
+    return found

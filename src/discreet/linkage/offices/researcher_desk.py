@@ -1,0 +1,193 @@
+"""The researcher: asks the holder for a sample and the registry for a count of it, and reads the noisy answer."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from discreet.errors import ParameterInvalid, Refused
+from discreet.guarantees import text
+from discreet.linkage.agreements.agreement import LinkedProperty
+from discreet.linkage.agreements.agreement_schema import GROUPS, MOST_ANSWERED
+from discreet.linkage.agreements.office_keys import Office
+from discreet.linkage.agreements.signed_agreement import SignedAgreement
+from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
+from discreet.linkage.offices.messages import (
+    MOST_GROUPS,
+    AskedGroup,
+    CountRequest,
+    GroupLabels,
+    NoisyAnswer,
+    Ticket,
+)
+from discreet.linkage.offices.study_folder import Study, create_study, moment
+from discreet.linkage.tariff import LinkedKind
+from discreet.sql import parse_condition
+
+__all__ = ["AskedCount", "ReadAnswer", "ResearcherDesk", "open_researcher"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCount:
+    """A request ready to be sent: its envelope, what it costs each member of a unit, and its noise."""
+
+    request: str
+    envelope: bytes
+    charge: int
+    scale: int
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """An answer with what was asked: cells stand by the groups of the request, in its order."""
+
+    answer: NoisyAnswer
+    asked: LinkedProperty
+    groups: tuple[str, ...]
+    where: str | None
+
+
+def open_researcher(office: Office, signed: SignedAgreement) -> Study:
+    """Take part in a study: nothing is reserved, because a researcher holds no rows."""
+    with create_study(office, signed, None) as study:
+        pass
+    return study.settled
+
+
+class ResearcherDesk:
+    """What a researcher does in one study."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+
+    def ask(
+        self,
+        *,
+        property: str,
+        kind: LinkedKind,
+        scale: int,
+        where: str | None,
+        groups: Sequence[AskedGroup] = (),
+        rate: Decimal = Decimal(1),
+        now: datetime | None = None,
+    ) -> AskedCount:
+        """A request for a count of the people who meet criteria, in groups where some are named."""
+        self.study.require_current(now)
+        terms = self.study.agreement.terms
+        asked = terms.property(property)
+        charge = terms.charge(asked, kind, scale)
+        if groups and GROUPS not in terms.kinds:
+            raise ParameterInvalid(parameter="group", rule="must be among the kinds agreed on", given=groups[0].name)
+        if groups and (len(groups) > MOST_GROUPS or len({group.name for group in groups}) < len(groups)):
+            raise ParameterInvalid(parameter="group", rule=f"are at most {MOST_GROUPS}, of different names", given="")
+        wanted = tuple(groups) or (AskedGroup("all", None, rate),)
+        cells = terms.cells(asked, kind) * len(wanted)
+        if cells > MOST_ANSWERED:
+            raise ParameterInvalid(
+                parameter="group", rule=f"with its cells must be at most {MOST_ANSWERED}", given=str(cells)
+            )
+        for condition in (where, *(group.where for group in wanted)):
+            if condition is not None:
+                parse_condition(condition)
+        for group in wanted:
+            if not 0 < group.rate <= 1 or group.rate != group.rate.quantize(Decimal("1e-9")):
+                raise ParameterInvalid(parameter="rate", rule="must be above 0 and at most 1", given=str(group.rate))
+        self._check_quota(charge)
+        request = secrets.token_hex(16)
+        ticket = Ticket(request, property, kind, scale, len(wanted))
+        sealed = self.study.seal(EnvelopeKind.TICKET, ticket.to_bytes(), request=request, now=now)
+        body = CountRequest(request, where, wanted, scale, charge, sealed)
+        envelope = self.study.seal(EnvelopeKind.REQUEST, body.to_bytes(), request=request, now=now)
+        self.study.note(
+            request,
+            {
+                "asked": (now or moment()).isoformat(timespec="seconds"),
+                "property": property,
+                "kind": kind.value,
+                "scale": scale,
+                "charge": charge,
+                "where": where,
+                "groups": [{"name": item.name, "where": item.where, "rate": text(item.rate)} for item in wanted],
+            },
+        )
+        return AskedCount(request, envelope, charge, scale, cells)
+
+    def read(self, answer: bytes, labels: bytes | None = None, *, now: datetime | None = None) -> ReadAnswer:
+        """The answer to one of this office's requests; with several groups, with the holder's labels."""
+        opened = self.study.unseal(answer, EnvelopeKind.ANSWER, now=now)
+        found = NoisyAnswer.from_bytes(opened.body)
+        noted = self.study.noted(opened.header.request)
+        if noted is None or found.request != opened.header.request or not _fits(found, noted):
+            raise refuse_envelope()
+        terms = self.study.agreement.terms
+        asked = terms.property(found.property)
+        names = tuple(group["name"] for group in noted["groups"])
+        if found.cells is None:
+            raise Refused(
+                "the registry has closed the study, and the request was not counted. Nothing was charged for it."
+            )
+        width = terms.cells(asked, found.kind)
+        if len(found.cells) != len(names) or any(len(group) != width for group in found.cells):
+            raise refuse_envelope()
+        order = self._order(labels, noted, found.request, now)
+        cells = tuple(found.cells[order.index(place)] for place in range(len(names)))
+        kept = {"answer": [list(group) for group in cells], "receipt": found.receipt}
+        self.study.note(found.request, {**noted, **kept})
+        placed = NoisyAnswer(found.request, found.property, found.kind, found.scale, found.charge, cells, found.receipt)
+        return ReadAnswer(placed, asked, names, noted["where"])
+
+    def kept(self, request: str) -> ReadAnswer | None:
+        """An answer that was read before."""
+        noted = self.study.noted(request)
+        if noted is None or "answer" not in noted:
+            return None
+        answer = NoisyAnswer(
+            request,
+            noted["property"],
+            LinkedKind(noted["kind"]),
+            noted["scale"],
+            noted["charge"],
+            tuple(tuple(group) for group in noted["answer"]),
+            noted["receipt"],
+        )
+        names = tuple(group["name"] for group in noted["groups"])
+        return ReadAnswer(answer, self.study.agreement.terms.property(noted["property"]), names, noted["where"])
+
+    def _order(self, labels: bytes | None, noted: dict[str, Any], request: str, now: datetime | None) -> list[int]:
+        """For each group of the registry which of the request's it is."""
+        count = len(noted["groups"])
+        if count == 1:
+            return [0]
+        if labels is None and "order" not in noted:
+            raise Refused(
+                "the answer has groups, and only the holder can say which is which. Give its labels.env with --labels."
+            )
+        if labels is None:
+            return list(noted["order"])
+        opened = self.study.unseal(labels, EnvelopeKind.LABELS, now=now)
+        found = GroupLabels.from_bytes(opened.body)
+        if found.request != request or opened.header.request != request or len(found.order) != count:
+            raise refuse_envelope()
+        noted["order"] = list(found.order)
+        return list(found.order)
+
+    def _check_quota(self, charge: int) -> None:
+        """Before sending: the registry refuses it too."""
+        spent = sum(int((self.study.noted(request) or {}).get("charge", 0)) for request in self.study.requests())
+        quota = self.study.agreement.terms.quota
+        if spent + charge > quota:
+            raise Refused(
+                f"the study's quota is {quota:,} parts; {spent:,} were asked for, and this request costs {charge:,} "
+                "more. Nothing was asked."
+            )
+
+
+def _fits(found: NoisyAnswer, noted: dict[str, Any]) -> bool:
+    """Whether an answer is to what was asked: an altered scale or property is found."""
+    asked = noted["property"], noted["kind"], noted["scale"], noted["charge"]
+    return (found.property, found.kind.value, found.scale, found.charge) == asked
