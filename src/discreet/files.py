@@ -16,7 +16,17 @@ from typing import Final
 
 from discreet.errors import PathInvalid
 
-__all__ = ["Content", "check_path", "is_partial", "put_in_place", "replace_file", "staged_file", "sync", "write_whole"]
+__all__ = [
+    "Content",
+    "check_path",
+    "is_partial",
+    "make_folder",
+    "put_in_place",
+    "replace_file",
+    "staged_file",
+    "sync",
+    "write_whole",
+]
 
 _PARTIAL: Final = ".partial"
 
@@ -35,6 +45,20 @@ def check_path(path: Path) -> None:
         raise PathInvalid(f"there is no folder '{path.parent}'. Create it, or name another file.", file=str(path))
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise PathInvalid(f"'{path.parent}' does not let you write. Name a file in another folder.", file=str(path))
+
+
+def make_folder(path: Path, *, mode: int = 0o777) -> None:
+    """Make a folder that somebody named, and those it lies in, unless it is there; or say why not: PathInvalid."""
+    if "\0" in str(path):
+        raise PathInvalid("a path holds no NUL character.")
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=mode)
+    except (FileExistsError, NotADirectoryError):
+        raise PathInvalid(f"{path} must be a folder; it is a file. Name another folder.", path=str(path)) from None
+    except OSError as fault:
+        raise PathInvalid(
+            f"{path} cannot be created: {fault.strerror}. Name a folder you may write to.", path=str(path)
+        ) from None
 
 
 def replace_file(path: Path, content: Content) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from discreet.errors import PathInvalid, UsageError
+from discreet.files import make_folder
 from discreet.paths import AnyPath, as_path
 
 __all__ = ["FEWEST", "MOST", "check_request", "check_seed", "claim"]
@@ -39,12 +40,7 @@ def check_seed(seed: int) -> None:
 def claim(directory: AnyPath, names: tuple[str, str], *, overwrite: bool) -> tuple[Path, Path]:
     """The paths of the two files, in a directory that exists from now on. PathInvalid if one is taken."""
     directory = as_path(directory, "directory")
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise PathInvalid(f"{directory} must be a folder; it is a file. Name another folder.") from None
-    except OSError as fault:
-        raise PathInvalid(f"{directory} cannot be created: {fault.strerror}. Name a folder you may write to.") from None
+    make_folder(directory)
     paths = directory / names[0], directory / names[1]
     for path in paths:
         if path.exists() and not overwrite:

@@ -309,7 +309,9 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
         ),
     ],
     "schema": [Scene("schema", ways("schema workload", "table"), empty=True)],
-    "noise pictures": [Scene("noise-pictures", ["noise pictures d", "noise pictures d --lang fr"], empty=True)],
+    "noise pictures": [
+        Scene("noise-pictures", ["noise pictures d", "noise pictures d --lang fr", "noise pictures clinic.yaml"]),
+    ],
 }
 
 LEFT_OUT: Final[Mapping[str, str]] = {

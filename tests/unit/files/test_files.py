@@ -13,7 +13,16 @@ import pytest
 
 import discreet
 from discreet.errors import PathInvalid
-from discreet.files import Content, check_path, is_partial, put_in_place, replace_file, staged_file, write_whole
+from discreet.files import (
+    Content,
+    check_path,
+    is_partial,
+    make_folder,
+    put_in_place,
+    replace_file,
+    staged_file,
+    write_whole,
+)
 
 # What opens a file to write, or moves one, and why it is no whole file that takes a place.
 OTHERS = {
@@ -158,6 +167,25 @@ def test_paths_that_cannot_be_written_are_told(tmp_path: Path) -> None:
         replace_file(tmp_path / ("x" * 256), "new")
     assert names(tmp_path) == []
     replace_file(tmp_path / ("x" * 255), "the longest name there is")
+
+
+def test_a_folder_is_made_with_those_it_lies_in_or_told_why_not(tmp_path: Path) -> None:
+    for _ in range(2):
+        make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    make_folder(tmp_path / "mine", mode=0o700)
+    assert stat.S_IMODE((tmp_path / "mine").stat().st_mode) == 0o700
+    file = tmp_path / "file"
+    file.write_text("old")
+    for path, words in [
+        (file, "must be a folder; it is a file. Name another folder."),
+        (file / "within", "must be a folder; it is a file. Name another folder."),
+        (tmp_path / ("x" * 256), "cannot be created: File name too long. Name a folder you may write to."),
+        (tmp_path / "a\0b", "no NUL character"),
+    ]:
+        with pytest.raises(PathInvalid, match=words):
+            make_folder(path)
+    assert file.read_text() == "old"
 
 
 def test_what_a_killed_process_left_is_known(tmp_path: Path) -> None:

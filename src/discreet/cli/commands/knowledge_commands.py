@@ -82,9 +82,10 @@ def noise_pictures(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Draw densities of noise as SVG: four Laplace scales, Laplace and normal, an answer, two neighbours."""
+    from discreet.files import make_folder
     from discreet.present import draw_densities, write_picture
 
-    directory.mkdir(parents=True, exist_ok=True)
+    make_folder(directory)
     for drawn in draw_densities(lang):
         write_picture(drawn, directory / f"{drawn.name}.svg")
         typer.echo(directory / f"{drawn.name}.svg")

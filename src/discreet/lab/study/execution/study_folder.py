@@ -23,7 +23,7 @@ from tempfile import mkdtemp
 from typing import Any, Final
 
 from discreet.errors import PathInvalid, Refused
-from discreet.files import is_partial, write_whole
+from discreet.files import is_partial, make_folder, write_whole
 from discreet.lab.study.findings.tidy_tables import SIZES, TABLES
 from discreet.paths import read_regular
 
@@ -93,14 +93,14 @@ class StudyFolder:
         shutil.rmtree(self.parts, ignore_errors=True)
 
     def _open(self) -> None:
+        make_folder(self.path, mode=0o700)
         try:
-            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.chmod(0o700)
             if not self.complete:
                 self.parts.mkdir(exist_ok=True, mode=0o700)
                 _write(self.parts / _KEY, self.key)
         except OSError as error:
-            raise PathInvalid(f"'{self.path}' cannot be made: {error.strerror}.", path=str(self.path)) from None
+            raise PathInvalid(f"'{self.path}' cannot be written: {error.strerror}.", path=str(self.path)) from None
 
     def _clear(self) -> None:
         """Remove what a study writes, and nothing else."""
@@ -116,13 +116,11 @@ def hold_folder(path: Path) -> Iterator[None]:
 
     Two runs would sweep away each other's rows and mix their tables.
     """
-    if path.exists() and not path.is_dir():
-        raise PathInvalid(f"'{path}' is a file. Name a new folder for the study.", path=str(path))
+    make_folder(path, mode=0o700)
     try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(path, os.O_RDONLY)
     except OSError as error:
-        raise PathInvalid(f"'{path}' cannot be made: {error.strerror}.", path=str(path)) from None
+        raise PathInvalid(f"'{path}' cannot be read: {error.strerror}. Name another folder.", path=str(path)) from None
     try:
         _lock(handle, path)
         yield
