@@ -71,7 +71,9 @@ def share_exhausted(requests: int, *, allowed: int, chance: float) -> float:
 
 
 def binomial_chance(trials: int, hits: int, chance: float) -> float:
-    """P(Bin(trials, chance) = hits), for a chance strictly between 0 and 1."""
+    """P(Bin(trials, chance) = hits), for a chance above 0; one of 1 always hits."""
+    if chance >= 1:
+        return float(hits == trials)
     ways = math.lgamma(trials + 1) - math.lgamma(hits + 1) - math.lgamma(trials - hits + 1)
     return math.exp(ways + hits * math.log(chance) + (trials - hits) * math.log1p(-chance))
 

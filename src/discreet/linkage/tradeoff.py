@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.errors import ParameterInvalid
 from discreet.guarantees import BeliefSolution, ExactLike, solve
 from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
 from discreet.linkage.repeated_requests import DifferencingAttack, attack_once_more
 
-__all__ = ["ATTACKS", "HOUSEHOLDS", "Tradeoff", "weigh"]
+__all__ = ["ATTACKS", "HOUSEHOLDS", "MOST_QUERIES", "Tradeoff", "weigh"]
 
 ATTACKS: Final = (1, 41, 42, 200, 1_000, 3_000)
 HOUSEHOLDS: Final = (1, 2, 3, 4, 5)
+MOST_QUERIES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,17 @@ def weigh(
     """Give two of belief (or epsilon), scale and queries: the third follows, and what it means for the service."""
     found = solve(prior=prior, belief=belief, epsilon=epsilon, scale=scale, queries=queries)
     if found.scale is None or found.queries is None:
-        # A policy alone: the scale that lets one person be counted once.
-        found = solve(prior=prior, belief=belief, epsilon=epsilon, queries=1)
-    assert found.scale is not None
-    assert found.queries is not None
+        raise ParameterInvalid(
+            parameter="two of belief (or epsilon), scale and queries",
+            rule="must be given, and the third left out",
+            given="belief (or epsilon)",
+        )
+    if found.queries > MOST_QUERIES:
+        raise ParameterInvalid(
+            parameter="queries",
+            rule=f"must be at most {MOST_QUERIES:,} for one person (give less noise, or a lower belief)",
+            given=f"{found.queries:,}",
+        )
     noise, allowed = float(found.scale), found.queries
     return Tradeoff(
         found,

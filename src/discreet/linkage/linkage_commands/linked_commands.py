@@ -1,7 +1,7 @@
 """Linked counts between agencies: what noise, requests and belief allow each other."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -28,6 +28,37 @@ linked = group(
     about="Counts between agencies: a holder draws, a registry counts, a researcher gets the noisy answer.",
     example="discreet linked tradeoff --scale 30 --belief 0.8",
 )
+
+_WORDS: Final = {
+    "en": {
+        "one": "One person in every sample",
+        "facts": "scale of the noise|requests|belief at most|belief reached|epsilon",
+        "from": "{} from a prior of {}",
+        "household": "household of {}",
+        "drawn": "Samples of {sample} drawn at random from {people} people, with an account for each",
+        "first": "the first person left out",
+        "share": "{} of the people",
+        "after": "after {}",
+        "percent": "{}%",
+        "asking": "Asking again and again for a sample and for it with one more person",
+        "columns": "requests|right guesses|with accounts|belief, 1 in 1,000|with accounts",
+        "known": "The attackers know everybody else, and held both for equally likely.",
+    },
+    "fr": {
+        "one": "Une personne dans chaque échantillon",
+        "facts": "échelle du bruit|demandes|conviction au plus|conviction atteinte|epsilon",
+        "from": "{} à partir d'une conviction a priori de {}",
+        "household": "ménage de {}",
+        "drawn": "Échantillons de {sample} personnes tirées au hasard parmi {people}, avec un compte pour chacune",
+        "first": "la première personne écartée",
+        "share": "{} des personnes",
+        "after": "après {}",
+        "percent": "{}\u00a0%",
+        "asking": "Demander sans cesse un échantillon, et le même avec une personne de plus",
+        "columns": "demandes|réponses justes|avec comptes|conviction, 1 sur 1\u202f000|avec comptes",
+        "known": "Les attaquants connaissent tous les autres et jugeaient les deux également probables.",
+    },
+}
 
 
 def register(app: CommandGroup) -> None:
@@ -56,48 +87,73 @@ def linked_tradeoff(
     found = weigh(
         prior=prior, belief=belief, epsilon=epsilon, scale=scale, queries=queries, people=people, sample=sample
     )
+    if out is not None:
+        from discreet.files import make_folder
+
+        make_folder(out)
     if output is Format.JSON:
         show_json(found.to_dict())
     else:
-        _show(found)
+        _show(found, lang)
     if out is not None:
         from discreet.linkage.tradeoff_figures import draw_tradeoff
         from discreet.present import write_picture
 
-        out.mkdir(parents=True, exist_ok=True)
         for drawn in draw_tradeoff(found, lang):
             write_picture(drawn, out / f"{drawn.name}.svg")
-            show_note(f"Drawn: {out / f'{drawn.name}.svg'}")
+            show_note(str(out / f"{drawn.name}.svg"))
 
 
-def _show(found: "Tradeoff") -> None:
-    solution, lives, accounts = found.solution, found.exhaustion, ["with accounts"]
+def _show(found: "Tradeoff", lang: str) -> None:
+    from discreet.guarantees import text
+    from discreet.linkage.tradeoff_figures import tell_requests
+    from discreet.present import tell_number
+
+    words, solution, lives = _WORDS[lang], found.solution, found.exhaustion
+
+    def percent(share: float, decimals: int = 0) -> str:
+        return words["percent"].format(tell_number(100 * share, lang, decimals=decimals))
+
+    def after(requests: int) -> str:
+        return words["after"].format(tell_requests(requests, lang))
+
+    assert solution.scale is not None
+    assert solution.queries is not None
+    assert solution.belief_reached is not None
+    scale, belief, prior, reached, epsilon = (
+        tell_number(value, lang, decimals=len(text(value).partition(".")[2]))
+        for value in (solution.scale, solution.belief, solution.prior, solution.belief_reached, solution.epsilon)
+    )
+    facts = (scale, tell_number(solution.queries, lang), words["from"].format(belief, prior), reached, epsilon)
     show_pairs(
-        "One person in every sample",
+        words["one"],
         [
-            ("scale of the noise", f"{solution.scale}"),
-            ("requests", f"{solution.queries:,}"),
-            ("belief at most", f"{solution.belief} from a prior of {solution.prior}"),
-            ("belief reached", f"{solution.belief_reached}"),
-            ("epsilon", f"{solution.epsilon}"),
-            *((f"household of {members}", f"{requests:,} requests") for members, requests in found.households[1:]),
+            *zip(words["facts"].split("|"), facts, strict=True),
+            *(
+                (words["household"].format(members), tell_requests(requests, lang))
+                for members, requests in found.households[1:]
+            ),
         ],
     )
     typer.echo()
     show_pairs(
-        f"Samples of {lives.sample:,} drawn at random from {lives.people:,} people, with an account for each",
+        words["drawn"].format(sample=tell_number(lives.sample, lang), people=tell_number(lives.people, lang)),
         [
-            ("the first person left out", f"after {lives.first:,} requests"),
-            *((f"{share:.0%} of the people", f"after {requests:,} requests") for share, requests in lives.shares),
+            (words["first"], after(lives.first)),
+            *((words["share"].format(percent(share)), after(requests)) for share, requests in lives.shares),
         ],
     )
     typer.echo()
     show_table(
-        "Asking again and again for a sample and for it with one more person",
-        [(name, "right") for name in ("requests", "right guesses", *accounts, "belief, 1 in 1,000", *accounts)],
+        words["asking"],
+        [(name, "right") for name in words["columns"].split("|")],
         [
-            [f"{bare.requests:,}", f"{bare.right:.1%}", f"{held.right:.1%}", f"{bare.rare:.3f}", f"{held.rare:.3f}"]
+            [
+                tell_number(bare.requests, lang),
+                *(percent(attack.right, 1) for attack in (bare, held)),
+                *(tell_number(attack.rare, lang, decimals=3) for attack in (bare, held)),
+            ]
             for bare, held in found.attacks
         ],
-        footer=["The attackers know everybody else, and held both for equally likely."],
+        footer=[words["known"]],
     )

@@ -147,7 +147,7 @@ def borne_decimals(widths: Iterable[float]) -> int:
     return 3 if narrowest is None else min(max(1 - math.floor(math.log10(narrowest)), 0), 9)
 
 
-def tell_number(value: float, language: str, *, decimals: int = 0, toward: int = 0) -> str:
+def tell_number(value: float | Decimal, language: str, *, decimals: int = 0, toward: int = 0) -> str:
     """A number as the language writes it: thousands apart, a true minus.
 
     `toward` -1 rounds down and 1 rounds up, for the ends of intervals; 0 rounds to nearest. Fractions from 10^15 on
