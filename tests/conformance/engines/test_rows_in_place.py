@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections import Counter
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -173,6 +175,67 @@ def test_a_unit_counts_once_under_every_spelling_of_a_code(postgres_dsn: str, sc
     plan = read_statement(sql, Shelf({"people": card}, public={}))[0].plan
     rows_counted, units = (list(column) for column in engine.measure(plan).columns)
     assert (rows_counted, units) == ([4, 1, 2], [2, 1, 2])
+
+
+NAMES = {"who": "c0", "town": "g", "kind": "ord", "age": "v0", "pay": "q", "paid": "u", "note": "k1"}
+"""What raw columns are called, and what statements call their own on the way to an answer."""
+
+CALLED = """
+dataset: people
+unit: {{column: who, rows: 2}}
+neighbours: add-remove
+budget: {{epsilon: 1}}
+columns:
+  who: {{kind: id, type: {ids}, source: {who}}}
+  town: {{kind: category, {public}categories: [N, S], source: {town}}}
+  kind: {{kind: category, categories: [a, b, c], source: {kind}}}
+  age: {{kind: integer, bounds: [0, 120], source: {age}}}
+  pay: {{kind: number, bounds: [0, 900], step: 0.5, source: {pay}}}
+  paid: {{kind: number, bounds: [0, 900], step: 0.01, source: {paid}}}
+  note: {{kind: category, categories: [x, y], source: {note}}}
+"""
+ASKED = (
+    "SELECT COUNT(*), COUNT(DISTINCT who), SUM(age), SUM(pay), SUM(paid) FROM people",
+    "SELECT town, kind, COUNT(*), SUM(age) FROM people GROUP BY town, kind",
+    "SELECT note, SUM(paid) FROM people WHERE age > 30 GROUP BY note",
+    "SELECT kind, COUNT(*) FROM people WHERE note = 'x' GROUP BY kind",
+    "SELECT SUM(n) FROM (SELECT who, MAX(age) AS n FROM people GROUP BY who) AS t",
+)
+
+
+@pytest.mark.parametrize("ids", ["integer", "text"])
+@pytest.mark.parametrize("public", ["", "public: true, "])
+@pytest.mark.parametrize("listed", [POSTGRES.most_listed, 0])
+def test_columns_called_as_the_statement_calls_its_own_are_ranked_all_the_same(
+    postgres_dsn: str, schema: str, monkeypatch: pytest.MonkeyPatch, ids: str, public: str, listed: int
+) -> None:
+    monkeypatch.setattr(Postgres, "most_listed", listed)
+    random, rows = Random(3), []
+    for number in range(400):
+        who = random.randrange(90)
+        town = "NS"[who % 2] if who % 7 else random.choice("NS")
+        paid = Decimal(random.randrange(90_000)) / 100
+        spelled = random.choice(["x", " x", "y", None])
+        rows.append((str(who), town, random.choice("abc"), number % 120, random.random() * 900, str(paid), spelled))
+    kinds = ("bigint" if ids == "integer" else "text", "text", "text", "integer", "float8", "text", "text")
+    found = []
+    for names in ({name: name for name in NAMES}, NAMES):
+        table = f"{schema}.people"
+        fill(postgres_dsn, table, dict(zip(names.values(), kinds, strict=True)), rows)
+        source, card = source_of(table), parse_card(CALLED.format(ids=ids, public=public, **names), file="p.yaml")
+        engine = TabularEngine(
+            {"people": find_rows(source, card, salt="00ff")}, dialect=POSTGRES, connect=partial(PostgresRows, source)
+        )
+        answers: list[Any] = [sorted(read(rows_of(source, card), source), key=str)]
+        for sql in ASKED:
+            plan = read_statement(sql, Shelf({"people": card}, public={}))[0].plan
+            answers.append([list(column) for column in engine.measure(plan).columns])
+        engine.close()
+        found.append(answers)
+    ordinary, hostile = found
+    assert hostile == ordinary
+    assert max(Counter(row[0] for row in ordinary[0]).values()) == 2
+    assert len(ordinary[0]) < len(rows)
 
 
 def test_wrong_bounding_is_found(postgres_dsn: str, schema: str) -> None:
