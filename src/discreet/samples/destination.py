@@ -16,12 +16,13 @@ MOST: Final = 10_000_000
 _SEEDS: Final = 2**63
 
 
-def check_request(*, rows: int, seed: int) -> None:
-    """UsageError unless the size and the seed are within what the sample can be drawn for."""
+def check_request(*, rows: int, seed: int, called: str = "rows", default: int = 113_290) -> None:
+    """UsageError unless the size, which its caller calls so, and the seed are within what can be drawn."""
     if isinstance(rows, bool) or not isinstance(rows, int) or not FEWEST <= rows <= MOST:
         raise UsageError(
-            f"rows must be a whole number from {FEWEST:,} to {MOST:,}; received {rows}. The default is 113,290.",
-            parameter="rows",
+            f"{called} must be a whole number from {FEWEST:,} to {MOST:,}; received {rows}. "
+            f"The default is {default:,}.",
+            parameter=called,
             given=str(rows),
         )
     check_seed(seed)
@@ -37,11 +38,11 @@ def check_seed(seed: int) -> None:
         )
 
 
-def claim(directory: AnyPath, names: tuple[str, str], *, overwrite: bool) -> tuple[Path, Path]:
-    """The paths of the two files, in a directory that exists from now on. PathInvalid if one is taken."""
+def claim(directory: AnyPath, names: tuple[str, ...], *, overwrite: bool) -> tuple[Path, ...]:
+    """The paths of the files, in a directory that exists from now on. PathInvalid if one is taken."""
     directory = as_path(directory, "directory")
     make_folder(directory)
-    paths = directory / names[0], directory / names[1]
+    paths = tuple(directory / name for name in names)
     for path in paths:
         if path.exists() and not overwrite:
             raise PathInvalid(

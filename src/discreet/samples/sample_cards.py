@@ -6,11 +6,9 @@ same for every sample, never read from its rows.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
 from typing import Final
 
+from discreet.samples.card_lines import category_lines, column_lines, label_pair
 from discreet.samples.published_figures import Label, PublishedFigures, Variable, load_figures
 
 __all__ = ["CAPS", "ce_card", "survey_card", "visits_card"]
@@ -34,9 +32,6 @@ CAPS: Final = {
 
 # By design: nobody is drawn without a value, and non-response has codes of its own.
 _COMPLETE: Final = "complete: true"
-
-_PLAIN: Final = re.compile(r"[A-Za-zÀ-ÿ0-9][^,:#\[\]{}\"&*!|>%@`]*")
-_BOOLEAN_LIKE: Final = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 
 _TERMS: Final = """\
 population: cchs-2017
@@ -79,13 +74,13 @@ def survey_card(*, rows: int, seed: int) -> str:
         "# Codes and labels follow the code book of the Canadian Community Health Survey 2017–2018\n"
         "# (Statistics Canada, public use microdata file). See docs/sample.md.\n"
         "dataset: survey\n"
-        f"title: {_pair(Label('Health survey (sample)', 'Enquête sur la santé (échantillon synthétique)'))}\n"
+        f"title: {label_pair(Label('Health survey (sample)', 'Enquête sur la santé (échantillon synthétique)'))}\n"
         + _TERMS.format(rows=1)
         + "weight:\n  column: weight\n  cap:\n    by: province\n    values:\n"
         + "".join(f"      {code}: {cap}\n" for code, cap in CAPS.items())
         + _totals(figures, rows)
         + "columns:\n",
-        _column("person_id", Label("Person", "Personne"), ["kind: id", "type: integer"]),
+        column_lines("person_id", Label("Person", "Personne"), ["kind: id", "type: integer"]),
         *(_category_column(variable) for variable in figures.variables.values()),
         _number("height", figures, bounds="[1.2, 2.1]", step="0.001", missing="[9.996, 9.997, 9.998, 9.999]"),
         _number(
@@ -96,7 +91,7 @@ def survey_card(*, rows: int, seed: int) -> str:
             missing="[999.96, 999.97, 999.98, 999.99]",
         ),
         _number("weight", figures, bounds="[0, 15000]", step="0.01"),
-        _column(
+        column_lines(
             "full_weight",
             Label("Survey weight before its cap", "Poids d’enquête avant plafonnement"),
             ["kind: number", "source: weight", "bounds: [0, 15000]", "step: 0.01"],
@@ -117,7 +112,7 @@ def _totals(figures: PublishedFigures, rows: int) -> str:
         en += f"; in proportion to {rows} of {figures.rows} rows"
         fr += f" ; en proportion de {rows} lignes sur {figures.rows}"
     provinces = figures.variables["province"].categories
-    return f"totals:\n  by: province\n  source: {_pair(Label(en, fr))}\n  values:\n" + "".join(
+    return f"totals:\n  by: province\n  source: {label_pair(Label(en, fr))}\n  values:\n" + "".join(
         f"    {item.code}: {round(item.weighted * share)}\n" for item in provinces
     )
 
@@ -128,26 +123,26 @@ def visits_card(*, people: int, seed: int) -> str:
         f"# The sample visits of {people:,} synthetic people, seed {seed}. No row records a real visit.\n"
         "# The people are those of the sample survey of the same size and seed. See docs/sample.md.\n"
         "dataset: visits\n"
-        f"title: {_pair(Label('Visits (sample)', 'Consultations (échantillon synthétique)'))}\n"
+        f"title: {label_pair(Label('Visits (sample)', 'Consultations (échantillon synthétique)'))}\n"
         + _TERMS.format(rows=20)
         + "columns:\n",
-        _column("person_id", Label("Person", "Personne"), ["kind: id", "type: integer"]),
-        _column(
+        column_lines("person_id", Label("Person", "Personne"), ["kind: id", "type: integer"]),
+        column_lines(
             "visit",
             Label("Number of the visit", "Numéro de la consultation"),
             ["kind: integer", _COMPLETE, "bounds: [1, 40]"],
         ),
-        _column(
+        column_lines(
             "day",
             Label("Day, from the first of two years", "Jour, sur deux ans"),
             ["kind: integer", _COMPLETE, "bounds: [1, 730]"],
         ),
-        _column(
+        column_lines(
             "clinic",
             Label("Kind of clinic", "Type de clinique"),
-            ["kind: category", _COMPLETE, *_categories(enumerate(_CLINICS, start=1))],
+            ["kind: category", _COMPLETE, *category_lines(enumerate(_CLINICS, start=1))],
         ),
-        _column(
+        column_lines(
             "cost",
             Label("Cost in dollars", "Coût en dollars"),
             ["kind: number", _COMPLETE, "bounds: [0, 2000]", "step: 0.01"],
@@ -162,40 +157,44 @@ def ce_card(*, seed: int) -> str:
         f"# The sample of consumer units: 994 synthetic households, seed {seed}. No row is a record of a real one.\n"
         "# 51 are rural and the mean income is 67,593 dollars, as in a textbook's example. See docs/tutorial-ce.md.\n"
         "dataset: ce\n"
-        f"title: {_pair(Label('Consumer units (sample)', 'Ménages consommateurs (échantillon synthétique)'))}\n"
+        f"title: {label_pair(Label('Consumer units (sample)', 'Ménages consommateurs (échantillon synthétique)'))}\n"
         "population: ce-example\n"
         "unit: {column: unit_id, rows: 1}\n"
         "neighbours: add-remove\n"
         "size: private\n"
         "budget: {epsilon: 3}\n"
         "columns:\n",
-        _column("unit_id", Label("Consumer unit", "Ménage consommateur"), ["kind: id", "type: integer"]),
-        _column(
+        column_lines("unit_id", Label("Consumer unit", "Ménage consommateur"), ["kind: id", "type: integer"]),
+        column_lines(
             "urban_rural",
             Label("Urban or rural", "Urbain ou rural"),
-            ["kind: category", _COMPLETE, *_categories([(1, Label("Urban", "Urbain")), (2, Label("Rural", "Rural"))])],
+            [
+                "kind: category",
+                _COMPLETE,
+                *category_lines([(1, Label("Urban", "Urbain")), (2, Label("Rural", "Rural"))]),
+            ],
         ),
-        _column(
+        column_lines(
             "region",
             Label("Region", "Région"),
-            ["kind: category", _COMPLETE, *_categories(enumerate(_REGIONS, start=1))],
+            ["kind: category", _COMPLETE, *category_lines(enumerate(_REGIONS, start=1))],
         ),
-        _column(
+        column_lines(
             "family_size",
             Label("Family size", "Taille de la famille"),
             ["kind: integer", _COMPLETE, "bounds: [1, 20]"],
         ),
-        _column(
+        column_lines(
             "income",
             Label("Income before taxes, past 12 months, dollars", "Revenu avant impôt, 12 derniers mois, dollars"),
             ["kind: integer", _COMPLETE, "bounds: [0, 1000000]"],
         ),
-        _column(
+        column_lines(
             "race",
             Label("Race of the reference person", "Race de la personne de référence"),
-            ["kind: category", _COMPLETE, *_categories(enumerate(_RACES, start=1))],
+            ["kind: category", _COMPLETE, *category_lines(enumerate(_RACES, start=1))],
         ),
-        _column(
+        column_lines(
             "expenditure",
             Label("Expenditure in the last quarter, dollars", "Dépenses du dernier trimestre, dollars"),
             ["kind: integer", _COMPLETE, "bounds: [0, 100000]"],
@@ -207,27 +206,9 @@ def ce_card(*, seed: int) -> str:
 def _category_column(variable: Variable) -> str:
     public = ["public: true"] if variable.name == "province" else []
     pairs = ((category.code, category.label) for category in variable.categories)
-    return _column(variable.name, variable.label, ["kind: category", *public, _COMPLETE, *_categories(pairs)])
+    return column_lines(variable.name, variable.label, ["kind: category", *public, _COMPLETE, *category_lines(pairs)])
 
 
 def _number(name: str, figures: PublishedFigures, *, bounds: str, step: str, missing: str | None = None) -> str:
     lines = ["kind: number", f"bounds: {bounds}", f"step: {step}"]
-    return _column(name, figures.measures[name].label, [*lines, *([f"missing: {missing}"] if missing else [])])
-
-
-def _categories(pairs: Iterable[tuple[int, Label]]) -> list[str]:
-    return ["categories:", *(f"  {code}: {_pair(label)}" for code, label in pairs)]
-
-
-def _column(name: str, label: Label, lines: list[str]) -> str:
-    return "".join(f"{line}\n" for line in (f"  {name}:", *(f"    {x}" for x in (f"label: {_pair(label)}", *lines))))
-
-
-def _pair(label: Label) -> str:
-    return f"{{en: {_scalar(label.en)}, fr: {_scalar(label.fr)}}}"
-
-
-def _scalar(text: str) -> str:
-    """Text that every YAML reader takes for text: quoted where it would else end early or change type."""
-    plain = _PLAIN.fullmatch(text) and text.lower() not in _BOOLEAN_LIKE
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return column_lines(name, figures.measures[name].label, [*lines, *([f"missing: {missing}"] if missing else [])])
