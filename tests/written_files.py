@@ -16,6 +16,7 @@ from discreet.errors import CardInvalid
 from discreet.lab.study.study_file.study_reader import parse_study
 from discreet.lab.study.study_file.template import sample_template
 from discreet.release.workloads.workload import parse_workload
+from discreet.samples.linked_offices.linked_cards import health_card, people_card, registry_card
 from discreet.samples.sample_cards import ce_card, survey_card, visits_card
 from tests.places import ROOT
 
@@ -57,6 +58,9 @@ def _texts() -> tuple[str, ...]:
         survey_card(rows=113_290, seed=1),
         visits_card(people=1_000, seed=1),
         ce_card(seed=1),
+        health_card(people=1_000, seed=1),
+        registry_card(people=1_000, seed=1),
+        people_card(people=1_000, seed=1),
         sample_template("s.yaml"),
     ]
     return (

@@ -232,6 +232,14 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     "sample survey": [Scene("sample-survey", ["sample survey d --rows 1000"], empty=True)],
     "sample visits": [Scene("sample-visits", ["sample visits d --rows 1000"], empty=True)],
     "sample ce": [Scene("sample-ce", ["sample ce d"], empty=True, files=["d/ce.yaml"])],
+    "sample linked": [
+        Scene(
+            "sample-linked",
+            ["sample linked d --people 1000"],
+            empty=True,
+            files=["d/health.yaml", "d/registry.yaml", "d/registry-people.yaml"],
+        )
+    ],
     "card init": [
         Scene("card-init", ["card init visits.csv --out new.yaml", "card init visits.csv --out n.yaml --from-rows"]),
     ],

@@ -20,7 +20,7 @@ from discreet.ledger import Anchor, LedgerConfig, Seal, backup_ledger, replace_a
 from discreet.paths import as_path
 from discreet.present import check_output, check_picture, infer_format, plot, save, write_picture
 from discreet.release import BootstrapLog, UnprovenJournal
-from discreet.samples import write_ce, write_survey, write_visits
+from discreet.samples import write_ce, write_linked, write_survey, write_visits
 from discreet.session import Session, ledger_config
 from discreet.sources import open_source
 from discreet.workspace import (
@@ -111,6 +111,7 @@ CALLS: dict[str, Callable[[Session, Path, Any], object]] = {
     "write_survey": lambda _, folder, named: write_survey(named(folder / "new"), rows=1_000),
     "write_visits": lambda _, folder, named: write_visits(named(folder / "new"), people=1_000),
     "write_ce": lambda _, folder, named: write_ce(named(folder / "new")),
+    "write_linked": lambda _, folder, named: write_linked(named(folder / "new"), people=1_000),
     "read_card": lambda _, folder, named: read_card(named(folder / "data" / "survey.yaml")),
     "read_yaml_text": lambda _, folder, named: read_yaml_text(named(folder / "data" / "survey.yaml"), sort="card"),
     "draft_card": lambda _, folder, named: draft_card(named(folder / "towns.csv"), from_rows=False),

@@ -425,6 +425,21 @@ def sample_ce(
         typer.echo(f"wrote {path}")
 
 
+@sample.command("linked", epilog="Example: discreet sample linked data --people 20000 --seed 7")
+def sample_linked(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write into.")],
+    people: Annotated[int, typer.Option(help="Residents, from 1,000 to 10,000,000.")] = 100_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier sample.")] = False,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Write what two offices hold about one population: health and languages, with cards and tables of keys."""
+    from discreet.samples import write_linked
+
+    for path in write_linked(directory, people=people, seed=seed, overwrite=overwrite):
+        typer.echo(f"wrote {path}")
+
+
 def show_report(session: "Session", dataset: str, output: Format) -> None:
     """The custodian's view of what ingest did; of a table that stays in its engine, of rows that break its card."""
     found = session.workspace.dataset(dataset)

@@ -1,0 +1,1 @@
+"""Files of two offices about one population, to link: people, health, languages, cards and tables of keys."""
