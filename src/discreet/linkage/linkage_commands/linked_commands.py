@@ -18,6 +18,7 @@ from discreet.cli import (
     show_pairs,
     show_table,
 )
+from discreet.linkage.linkage_commands import agreement_commands, desk_commands
 
 if TYPE_CHECKING:
     from discreet.linkage.tradeoff import Tradeoff
@@ -62,6 +63,8 @@ _WORDS: Final = {
 
 
 def register(app: CommandGroup) -> None:
+    agreement_commands.register(linked)
+    desk_commands.register(linked)
     app.add_typer(linked, name="linked", short_help="Counts between agencies", rich_help_panel="Collection")
 
 

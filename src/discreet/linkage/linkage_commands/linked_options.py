@@ -1,0 +1,52 @@
+"""Options and files that the commands of linked counts share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from discreet.errors import PathInvalid
+
+if TYPE_CHECKING:
+    from discreet.linkage.agreements.agreement import Agreement
+
+__all__ = ["OfficeOption", "StudyOption", "read_envelope", "write_envelope"]
+
+OfficeOption = Annotated[
+    Path,
+    typer.Option("--office", metavar="DIR", envvar="DISCREET_OFFICE", show_envvar=False, help="This office's folder."),
+]
+StudyOption = Annotated[
+    str | None, typer.Option("--study", metavar="NAME", help="Which study, where several are open.")
+]
+
+_ENTRY: Final = 17
+_AROUND: Final = 1_000_000
+
+
+def read_envelope(path: Path, agreement: "Agreement") -> bytes:
+    """An envelope from a file, which is not read if it is longer than any of this agreement."""
+    from discreet.paths import open_regular
+
+    most = _AROUND + 2 * _ENTRY * agreement.terms.largest_sample
+    try:
+        with open_regular(path) as stream:
+            data = stream.read(most + 1)
+    except OSError:
+        raise PathInvalid(f"'{path}' is not there or cannot be read.", path=str(path)) from None
+    if len(data) > most:
+        raise PathInvalid(f"'{path}' is too long for an envelope of this agreement.", path=str(path))
+    return data
+
+
+def write_envelope(path: Path, data: bytes) -> None:
+    """A new file. One that is there may be the only copy of something, and stays."""
+    from discreet.files import check_path, write_whole
+
+    check_path(path)
+    try:
+        write_whole(path, data, mode=0o600, fresh=True)
+    except FileExistsError:
+        raise PathInvalid(f"'{path}' exists, and an envelope replaces no file. Name another.", path=str(path)) from None
+    except OSError as error:
+        raise PathInvalid(f"'{path}' could not be written ({error.strerror}).", path=str(path)) from None
