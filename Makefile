@@ -110,7 +110,7 @@ docs: $(READY) ## write the generated pages anew from the code, then the site in
 	$(BIN)/python -m discreet.cli.reference > docs/reference.md
 	$(BIN)/python -m discreet.cli.files_page > docs/files.md
 	@mkdir -p docs/schemas
-	for kind in card workload manifest study; do $(BIN)/python -m discreet schema $$kind --out docs/schemas/$$kind.json; done
+	for kind in card workload manifest study agreement; do $(BIN)/python -m discreet schema $$kind --out docs/schemas/$$kind.json; done
 	$(BIN)/python -m discreet noise pictures docs/pictures
 	$(BIN)/discreet linked tradeoff --scale 30 --belief 0.8 --people 100000 --out docs/pictures > /dev/null
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

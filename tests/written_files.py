@@ -1,4 +1,4 @@
-"""Every card, workload, manifest and study that the project holds and its readers take: in files, pages and tests."""
+"""Every file that people write, of each kind, that the project holds and its readers take: in files, pages, tests."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from discreet.collect.reporting.manifest_reader import parse_manifest
 from discreet.errors import CardInvalid
 from discreet.lab.study.study_file.study_reader import parse_study
 from discreet.lab.study.study_file.template import sample_template
+from discreet.linkage.agreements.agreement_reader import parse_terms
+from discreet.linkage.agreements.agreement_template import agreement_template
 from discreet.release.workloads.workload import parse_workload
 from discreet.samples.linked_offices.linked_cards import health_card, people_card, registry_card
 from discreet.samples.sample_cards import ce_card, survey_card, visits_card
@@ -27,12 +29,14 @@ PARSERS: Final[Mapping[FileKind, Callable[..., Any]]] = {
     FileKind.WORKLOAD: parse_workload,
     FileKind.MANIFEST: parse_manifest,
     FileKind.STUDY: parse_study,
+    FileKind.AGREEMENT: parse_terms,
 }
 _MARKS: Final = {
     FileKind.CARD: ("dataset:", "columns:", "unit:"),
     FileKind.WORKLOAD: ("questions:", "sql:"),
     FileKind.MANIFEST: ("survey:", "questions:", "kind:"),
     FileKind.STUDY: ("study:", "epsilon_is:"),
+    FileKind.AGREEMENT: ("study:", "properties:", "quota:"),
 }
 
 
@@ -62,6 +66,7 @@ def _texts() -> tuple[str, ...]:
         registry_card(people=1_000, seed=1),
         people_card(people=1_000, seed=1),
         sample_template("s.yaml"),
+        agreement_template("a.yaml"),
     ]
     return (
         *made,

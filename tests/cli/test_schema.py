@@ -39,11 +39,13 @@ def test_every_draft_begins_with_its_schema(run: Run, tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text("patient,cost\n1,2.5\n2,3.5\n", encoding="utf-8")
     run("study", "init", "study.yaml")
     run("plan", "init", "tables.yaml")
+    run("linked", "init", "terms.yaml")
     drafts = {
         FileKind.CARD: run("card", "init", "visits.csv", "--out", "new.yaml").out,
         FileKind.MANIFEST: run("local", "init", "clinic.yaml", "--epsilon", "2").out,
         FileKind.WORKLOAD: (tmp_path / "tables.yaml").read_text(encoding="utf-8"),
         FileKind.STUDY: (tmp_path / "study.yaml").read_text(encoding="utf-8"),
+        FileKind.AGREEMENT: (tmp_path / "terms.yaml").read_text(encoding="utf-8"),
     }
     assert drafts.keys() == set(FileKind)
     for kind, text in drafts.items():

@@ -6,7 +6,7 @@
 | `console` | runs what follows `$ `; the rest is output, which noise changes |
 | `python` | runs it, with the names of the page's blocks before it |
 | `sql` | plans each statement over the samples' cards |
-| `yaml` | reads it as a card, workload, manifest or study; a part of a card, within the sample survey's |
+| `yaml` | reads it as a card, workload, manifest, study or agreement; a part of a card, within the sample survey's |
 | `json`, `csv` | parses it |
 | `text` | nothing: a formula, a layout, output by itself |
 

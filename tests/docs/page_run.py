@@ -173,7 +173,7 @@ def _read_file(block: Block) -> None:
         part = yaml.load(block.text, yaml.BaseLoader)
         parse_card(yaml.safe_dump(_merge(whole, part), allow_unicode=True, sort_keys=False), file=block.place)
     elif not any(is_taken(kind, block.text) for kind in PARSERS):
-        raise BlockFailed(f"{block.place}: neither a card nor a workload, a manifest or a study")
+        raise BlockFailed(f"{block.place}: neither a card nor a workload, a manifest, a study or an agreement")
 
 
 def _merge(whole: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:

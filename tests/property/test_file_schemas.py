@@ -21,7 +21,13 @@ from discreet.cards.yaml_text import parse_yaml
 from discreet.cli.file_schemas import FileKind, load_schema
 from tests.written_files import find_written, is_taken
 
-FEWEST: Final = {FileKind.CARD: 40, FileKind.WORKLOAD: 4, FileKind.MANIFEST: 8, FileKind.STUDY: 8}
+FEWEST: Final = {
+    FileKind.CARD: 40,
+    FileKind.WORKLOAD: 4,
+    FileKind.MANIFEST: 8,
+    FileKind.STUDY: 8,
+    FileKind.AGREEMENT: 2,
+}
 OTHER_VALUES: Final[tuple[Any, ...]] = (
     *([], {}, [[]], {"a": []}, "", " ", "unheard-of", "x y", "1,5", "DECIDE", True, False),
     *(-1, 0, 1, 2, 51, 10**7, 10**16, 0.5, 1.5, -0.001, 1e-10),
@@ -148,6 +154,18 @@ SLIPS: Final[dict[str, list[tuple[str, Any]]]] = {
         ("respondent", "id"),
         ("questions", {"q": {"kind": "integer"}}),
         ("questions", {"q": {"kind": "text"}}),
+    ],
+    "agreement": [
+        ("ids", "number"),
+        ("people", 0),
+        ("unit", "family"),
+        ("policy", {"belief": 1}),
+        ("scales", []),
+        ("scales", [30, 30]),
+        ("kinds", ["sum"]),
+        ("quota", 1.5),
+        ("expires", "tomorrow"),
+        ("properties", {}),
     ],
     "study": [
         ("runs", 0),

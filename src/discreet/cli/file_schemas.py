@@ -19,6 +19,7 @@ class FileKind(StrEnum):
     WORKLOAD = "workload"
     MANIFEST = "manifest"
     STUDY = "study"
+    AGREEMENT = "agreement"
 
 
 # By name, because wings stand above the command line.
@@ -27,6 +28,7 @@ _HOMES: Final = {
     FileKind.WORKLOAD: "discreet.release",
     FileKind.MANIFEST: "discreet.collect",
     FileKind.STUDY: "discreet.lab",
+    FileKind.AGREEMENT: "discreet.linkage",
 }
 
 

@@ -18,8 +18,9 @@ _HEAD: Final = """\
 
 Written from the code by `make docs`; a test keeps it complete.
 
-Cards, workloads, manifests and studies are YAML files, read strictly: every problem is told with its line, an unknown
-key with the nearest known one, and scalars are text until a key says what they are ([how](card.md#how-it-is-read)).
+Cards, workloads, manifests, studies and agreements are YAML files, read strictly: every problem is told with its line,
+an unknown key with the nearest known one, and scalars are text until a key says what they are
+([how](card.md#how-it-is-read)).
 Each kind is declared once in the code. Its reader, its table on this page, the comments of its draft and its JSON
 Schema are made from that declaration.
 
@@ -65,6 +66,7 @@ _PAGES: Final = {
     FileKind.WORKLOAD: "[Workloads](workloads.md)",
     FileKind.MANIFEST: "[Collecting protected answers](local.md)",
     FileKind.STUDY: "[Studies](study.md)",
+    FileKind.AGREEMENT: "[Linked counts](linked.md)",
 }
 
 

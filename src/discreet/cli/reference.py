@@ -80,6 +80,7 @@ ENVIRONMENT = {
     "DISCREET_WORKSPACE": "The workspace folder when -w is not given.",
     "DISCREET_ANALYST": "Who asks, when --analyst is not given.",
     "DISCREET_LANG": "Language of labels, en or fr.",
+    "DISCREET_OFFICE": "This office's folder for linked counts when --office is not given.",
     "DISCREET_KEYS": "Folder for ledger keys and anchors of new workspaces.",
     "DISCREET_ROOTS": "Folders from which files may be added, separated as in PATH. Unset: anywhere.",
     "DISCREET_MEMORY": "Memory of an open engine on files of the workspace, such as 4GB. Unset: half of the machine's.",

@@ -22,12 +22,12 @@ def register(app: CommandGroup) -> None:
 
 
 def schema(
-    kind: Annotated[FileKind, typer.Argument(metavar="KIND", help="card, workload, manifest or study.")],
+    kind: Annotated[FileKind, typer.Argument(metavar="KIND", help="card, workload, manifest, study or agreement.")],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
     lang: LanguageOption = Language.EN,
     workspace: UnusedWorkspace = None,
 ) -> None:
-    """Write the JSON Schema of a card, workload, manifest or study, by which editors complete, explain and check."""
+    """Write the JSON Schema of a file that people write, by which editors complete, explain and check it."""
     import json
 
     from discreet.cards import make_json_schema

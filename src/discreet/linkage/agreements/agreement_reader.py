@@ -36,7 +36,7 @@ def read_terms(path: AnyPath) -> AgreementTerms:
     return parse_terms(text, file=path.name, folder=path.parent)
 
 
-def parse_terms(text: str, *, file: str, folder: Path) -> AgreementTerms:
+def parse_terms(text: str, *, file: str, folder: Path = Path()) -> AgreementTerms:
     """The terms in a text, or AgreementInvalid with all problems."""
     root = parse_yaml(text, file=file, invalid=AgreementInvalid)
     reader = SchemaReader()

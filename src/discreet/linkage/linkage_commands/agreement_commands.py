@@ -15,6 +15,7 @@ from discreet.cli import (
     show_json,
     show_note,
     show_pairs,
+    write_draft,
 )
 from discreet.linkage.linkage_commands.linked_options import OfficeOption, read_envelope, write_envelope
 
@@ -28,6 +29,7 @@ AgreementArgument = Annotated[Path, typer.Argument(metavar="AGREEMENT", help="Th
 
 
 def register(linked: CommandGroup) -> None:
+    linked.command("init", epilog="Example: discreet linked init terms.yaml")(linked_init)
     linked.command("keys", epilog='Example: discreet linked keys registry --role registry --name "National registry"')(
         linked_keys
     )
@@ -38,6 +40,18 @@ def register(linked: CommandGroup) -> None:
     linked.command(
         "open", epilog="Example: discreet linked open agreement.json --office registry -w w --out link-key.env"
     )(linked_open)
+
+
+def linked_init(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The terms to write, in YAML.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    workspace: UnusedWorkspace = None,
+) -> None:
+    """Draft the terms of an agreement, every key explained. As drafted they fit the files of `sample linked`."""
+    from discreet.linkage.agreements.agreement_template import agreement_template
+
+    write_draft(file, agreement_template(shlex.quote(str(file))), overwrite=overwrite)
+    show_note(f"Wrote '{file}'. Read it and change it; then the three offices agree on it: discreet linked agree")
 
 
 def linked_keys(

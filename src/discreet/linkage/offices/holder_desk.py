@@ -208,9 +208,11 @@ class HolderDesk:
         ids, group_of = marked.ids.filter(_arrow(kept)), group_of[kept]
         ids, places = self._agreed(ids)
         group_of = group_of[places]
-        coins = secret_words(ids, key=self.study.secret("draw"), label=b"coin\n" + draw)
-        drawn = _drawn(coins, group_of, [Fraction(group.rate) for group in found.groups])
-        ids, group_of = ids.filter(_arrow(drawn)), group_of[drawn]
+        rates = [Fraction(group.rate) for group in found.groups]
+        if any(rate < 1 for rate in rates):
+            coins = secret_words(ids, key=self.study.secret("draw"), label=b"coin\n" + draw)
+            drawn = _drawn(coins, group_of, rates)
+            ids, group_of = ids.filter(_arrow(drawn)), group_of[drawn]
         order = _masks(self.study.secret("draw"), draw, len(found.groups))
         masked = np.argsort(order).astype(np.uint8)[group_of]
         terms = self.study.agreement.terms
