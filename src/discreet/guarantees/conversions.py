@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from discreet.errors import ParameterInvalid
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 _GRID_POINTS: Final = 96
+_LOWEST: Final = -30.0
+_GRID_WIDTH: Final = (60.0 - _LOWEST) / _GRID_POINTS
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
@@ -63,39 +66,56 @@ def zcdp_within(*, epsilon: ExactLike, delta: ExactLike) -> ZCDP:
 def smallest_epsilon(*, rho: Fraction, delta: Fraction) -> Fraction:
     """An ε for which ρ-zCDP is proven to be (ε, δ)-DP: the least, up to the choice of the order."""
     # Every order gives a valid bound, so the order may come from floats; the bound itself is enclosed.
-    order = _best_order(lambda order, added: order * float(rho) + added, delta)
+    rate = float(rho)
+    order = _best_order(lambda order, added: order * rate + added, delta)
     return min(order * rho + penalty(order, delta), _classic(rho, delta))
 
 
 def largest_rho(*, epsilon: Fraction, delta: Fraction) -> Fraction:
     """A ρ that is proven to convert to (ε, δ)-DP: the largest, up to the choice of the order; 0 when none is."""
-    order = _best_order(lambda order, added: (added - float(epsilon)) / order, delta)
+    allowed = float(epsilon)
+    order = _best_order(lambda order, added: (added - allowed) / order, delta)
     return max(Fraction(0), (epsilon - penalty(order, delta)) / order)
 
 
 def penalty(order: Fraction, delta: Fraction) -> Fraction:
     """What an order α adds to αρ, enclosed from above: (ln 1/δ − ln α)/(α − 1) + ln(1 − 1/α)."""
-    return (ln_up(1 / delta) - ln_down(order)) / (order - 1) + ln_up(1 - 1 / order)
+    return (_ln_inverse(delta) - ln_down(order)) / (order - 1) + ln_up(1 - 1 / order)
 
 
 def _classic(rho: Fraction, delta: Fraction) -> Fraction:
-    return rho + 2 * sqrt_up(rho * ln_up(1 / delta))
+    return rho + 2 * sqrt_up(rho * _ln_inverse(delta))
+
+
+@lru_cache(maxsize=256)
+def _ln_inverse(delta: Fraction) -> Fraction:
+    """ln 1/δ from above: a budget has a few deltas, and every charge converts with them."""
+    return ln_up(1 / delta)
 
 
 def _best_order(bound: Callable[[float, float], float], delta: Fraction) -> Fraction:
     """The order that makes a bound about smallest: a coarse grid on ln(α − 1), then golden section."""
     log_inverse_delta = -math.log(float(delta))
-
-    def value(logarithm: float) -> float:
-        excess = math.exp(logarithm)
-        penalty = (log_inverse_delta - math.log1p(excess)) / excess - math.log1p(1 / excess)
-        return bound(1 + excess, penalty)
-
-    lowest, highest = -30.0, 60.0
-    width = (highest - lowest) / _GRID_POINTS
-    centre = min((lowest + width * step for step in range(_GRID_POINTS + 1)), key=value)
-    low, high = centre - width, centre + width
+    centre = min(_coarse_orders(log_inverse_delta), key=lambda item: bound(item[1], item[2]))[0]
+    low, high = centre - _GRID_WIDTH, centre + _GRID_WIDTH
     for _ in range(_GRID_POINTS):
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        low, high = (low, right) if value(left) <= value(right) else (left, high)
+        smaller = bound(*_order_at(left, log_inverse_delta)) <= bound(*_order_at(right, log_inverse_delta))
+        narrowed = (low, right) if smaller else (left, high)
+        if narrowed == (low, high):  # as near as floats come: every further step would stay here
+            break
+        low, high = narrowed
     return 1 + Fraction(math.exp((low + high) / 2))
+
+
+@lru_cache(maxsize=256)
+def _coarse_orders(log_inverse_delta: float) -> tuple[tuple[float, float, float], ...]:
+    """The grid on ln(α − 1), each with α and what it adds."""
+    grid = (_LOWEST + _GRID_WIDTH * step for step in range(_GRID_POINTS + 1))
+    return tuple((logarithm, *_order_at(logarithm, log_inverse_delta)) for logarithm in grid)
+
+
+def _order_at(logarithm: float, log_inverse_delta: float) -> tuple[float, float]:
+    """α, and about what it adds to αρ."""
+    excess = math.exp(logarithm)
+    return 1 + excess, (log_inverse_delta - math.log1p(excess)) / excess - math.log1p(1 / excess)

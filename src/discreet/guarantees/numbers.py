@@ -48,8 +48,8 @@ def exact(
 
     `zero` admits 0; `below` is an exclusive upper limit beside the inclusive `largest`.
     """
-    if type(value) is Decimal and value.is_finite():
-        return _keep_exact(value, parameter, zero, below, largest)  # decimals are passed on, and checked again
+    if type(value) is str or (type(value) is Decimal and value.is_finite()):
+        return _keep_exact(value, parameter, zero, below, largest)  # passed on and stored, and checked again
     return _make_exact(value, parameter, zero, below, largest)
 
 

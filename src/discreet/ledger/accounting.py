@@ -65,6 +65,7 @@ _HALF_SQUARE: Final = 5
 _PLANNED: Final = ("1", "0.5", "0.1", "0.01")
 _LOSS_UNIT: Final = Fraction(1, 10**12)
 _LOSS_PER_GRID: Final = 1000
+_NEAR: Final = 1e-10  # below the grid of 1e-9
 
 # How the half of delta that pays for conversions is shared: the zCDP filter, and the three orders of a cap.
 _RHO_SHARE: Final = Fraction(3, 4)
@@ -194,6 +195,7 @@ def _loss(units: int, order: int) -> int:
     return math.ceil(pure_loss(epsilon=Fraction(units, 10**9), order=order) / _LOSS_UNIT)
 
 
+@lru_cache(maxsize=256)
 def caps(budget: Budget) -> tuple[Cap, Cap]:
     """The population's cap and each analyst's."""
     return (
@@ -381,6 +383,8 @@ def _largest_loss(order: int, room: int) -> int:
         middle = (low + high) / 2
         loss = middle + (math.log1p(math.exp(-(2 * order - 1) * middle)) - math.log1p(math.exp(-middle))) / (order - 1)
         low, high = (middle, high) if loss <= left else (low, middle)
+        if high - low < _NEAR:
+            break
     return _largest(lambda units: _loss(units, order) <= room, near=int(low * 10**9))
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ZCDP, ApproxDP, LocalDP, PureDP
-from discreet.guarantees.conversions import zcdp_to_approx, zcdp_within
+from discreet.guarantees.conversions import _best_order, zcdp_to_approx, zcdp_within
 from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
 
 GRID = Decimal("1e-9")
@@ -78,3 +81,31 @@ def test_pure_to_the_others() -> None:
     assert local_to_pure(LocalDP(epsilon=2)) == PureDP(epsilon=2)
     with pytest.raises(ParameterInvalid, match="rho"):
         pure_to_zcdp(PureDP(epsilon=10**6))
+
+
+def best_order(bound: Callable[[float, float], float], delta: Fraction) -> Fraction:
+    """The same search with every step taken and nothing kept."""
+
+    def value(logarithm: float) -> float:
+        excess = math.exp(logarithm)
+        added = (-math.log(float(delta)) - math.log1p(excess)) / excess - math.log1p(1 / excess)
+        return bound(1 + excess, added)
+
+    centre = min((-30 + 0.9375 * step for step in range(97)), key=value)
+    low, high, golden = centre - 0.9375, centre + 0.9375, (math.sqrt(5) - 1) / 2
+    for _ in range(96):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        low, high = (low, right) if value(left) <= value(right) else (left, high)
+    return 1 + Fraction(math.exp((low + high) / 2))
+
+
+def test_the_order_is_the_one_that_every_step_of_the_search_leads_to() -> None:
+    chance = random.Random(7)
+    for _ in range(100):
+        rho, epsilon = 10 ** chance.uniform(-12, 3), 10 ** chance.uniform(-6, 3)
+        delta = Fraction(chance.randrange(1, 10 ** chance.randrange(1, 10)), 10**9)
+        for bound in (
+            lambda order, added, rho=rho: order * rho + added,
+            lambda order, added, epsilon=epsilon: (added - epsilon) / order,
+        ):
+            assert _best_order(bound, delta) == best_order(bound, delta)

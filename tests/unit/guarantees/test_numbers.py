@@ -159,3 +159,15 @@ def test_what_was_taken_as_a_decimal_is_no_excuse_for_another_type_or_limit() ->
     for given, limits in ((True, {}), (Decimal(1), {"below": 1}), (Decimal("sNaN"), {}), (Decimal("1E-10"), {})):
         with pytest.raises(ParameterInvalid):
             exact(given, parameter="epsilon", **limits)  # type: ignore[arg-type]
+
+
+def test_a_text_is_checked_by_the_rule_of_each_parameter() -> None:
+    assert exact("0", parameter="delta", zero=True) == 0
+    assert exact("2", parameter="epsilon") == 2
+    for _ in range(2):
+        with pytest.raises(ParameterInvalid, match="epsilon must be positive"):
+            exact("0", parameter="epsilon")
+        with pytest.raises(ParameterInvalid, match="delta must be below 1"):
+            exact("2", parameter="delta", below=1)
+        with pytest.raises(ParameterInvalid, match="share must be at most 1"):
+            exact("2", parameter="share", largest=1)
