@@ -166,9 +166,11 @@ class Event:
         if isinstance(kind := fields.get("kind"), str) and kind not in REQUIRED:
             raise KindUnknown("not a kind of this version")
         try:
-            return cls(**{**fields, "kind": EventKind(fields["kind"])})
+            event = cls(**{**fields, "kind": EventKind(fields["kind"])})
         except (KeyError, TypeError) as error:
             raise ValueError("not an event") from error
+        event.__dict__["body"] = body  # the same fields, so the same bytes
+        return event
 
 
 def canonical_json(value: object) -> str:

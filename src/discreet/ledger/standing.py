@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from discreet.guarantees import ORDERS, PopulationTerms
@@ -125,28 +125,23 @@ class PopulationStanding:
         return None if admits(share, self.analyst(analyst) + self.held(analyst)) else "analyst"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standing:
-    """All that the next event is checked against."""
+    """All that the next event is checked against; never changed, so that its texts are written once."""
 
     populations: Mapping[str, PopulationStanding] = field(default_factory=dict)
     analysts: tuple[str, ...] = ()
     datasets: Mapping[str, DatasetEntry] = field(default_factory=dict)
     suspended: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Canonical JSON; whole numbers of units as text."""
-        return canonical_json(
-            {
-                "analysts": list(self.analysts),
-                "datasets": {name: asdict(entry) for name, entry in self.datasets.items()},
-                "populations": {name: _encode(standing) for name, standing in self.populations.items()},
-                "suspended": list(self.suspended),
-            }
-        )
+        analysts, suspended = canonical_json(self.analysts), canonical_json(self.suspended)
+        datasets = canonical_json({name: asdict(entry) for name, entry in self.datasets.items()})
+        return f'{{"analysts":{analysts},"datasets":{datasets},"populations":{self.spent},"suspended":{suspended}}}'
 
-    @property
+    @cached_property
     def spent(self) -> str:
         """What an anchor remembers beside a head: terms, totals and markers of every population, in canonical JSON."""
         return canonical_json({name: _encode(standing) for name, standing in self.populations.items()})

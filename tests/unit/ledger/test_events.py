@@ -120,3 +120,12 @@ def test_terms_survive() -> None:
         unit_type="integer",
     )
     assert decode_terms(encode_terms(terms)) == terms
+
+
+def test_an_event_that_was_read_has_the_bytes_of_its_fields() -> None:
+    read = Event.from_body(EVENT.body)
+    assert read.body == EVENT.body == canonical_json(json.loads(EVENT.body))
+    assert read.hash == EVENT.hash
+    other = replace(read, who="Zoë")
+    assert other.body != read.body
+    assert other.hash == hashlib.sha256(other.body.encode("ascii")).hexdigest()

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.ledger.events import GENESIS, REQUIRED, Event, EventKind
+from discreet.ledger.events import GENESIS, REQUIRED, Event, EventKind, canonical_json
 from discreet.ledger.holds import Hold
 from discreet.ledger.standing import Standing, fold
 from tests.places import TESTS
@@ -66,6 +66,17 @@ def test_a_free_replay_debits_nobody_and_says_so_plainly() -> None:
     charged = {name: value for name, value in event.payload.items() if name != "free"}
     after = fold(standing, replace(event, payload=charged)).populations["cchs"]
     assert after.analyst("ben").epsilon == 2 * standing.populations["cchs"].analyst("ben").epsilon
+
+
+def test_the_texts_of_a_standing_are_canonical_and_its_own() -> None:
+    standing = Standing()
+    for event in EVENTS:
+        before, standing = standing, fold(standing, event)
+        fields = json.loads(standing.text)
+        assert canonical_json(fields) == standing.text
+        assert canonical_json(fields["populations"]) == standing.spent
+        assert Standing.from_text(standing.text) == standing
+        assert (standing.text == before.text) == (standing == before)
 
 
 def test_fields_that_are_not_known_break_nothing() -> None:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable
@@ -422,8 +423,7 @@ def _checked_event(row: Sequence[Any]) -> Event:
     try:
         if sha256_hex(body.encode()) != stored_hash:
             raise damaged("its bytes do not have the hash stored beside them", sequence=text)
-        event = Event.from_body(body)
-        _check_shape(event)
+        event = _read_event(body)
         columns = (event.sequence, event.kind.value, event.population, *lookups(event))
     except KindUnknown:
         raise newer(f"its event {text} is of a kind that this version does not know") from None
@@ -431,6 +431,14 @@ def _checked_event(row: Sequence[Any]) -> Event:
         raise damaged("its bytes are not an event", sequence=text) from None
     if columns != (sequence, kind, population, analyst, request_id, plan_hash):
         raise damaged("its columns disagree with its bytes", sequence=text)
+    return event
+
+
+@lru_cache(maxsize=4)
+def _read_event(body: str) -> Event:
+    """Kept for a few: every transaction of a question reads the end of the chain, and some read it twice."""
+    event = Event.from_body(body)
+    _check_shape(event)
     return event
 
 

@@ -5,7 +5,6 @@ It lives outside the workspace: whoever can write the workspace but not the key 
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import os
 import re
@@ -77,7 +76,7 @@ class Seal:
         return self._trusts or _same(mac, self.vouch(sequence=sequence, hash=hash, spent=spent))
 
     def _mac(self, parts: list[object]) -> str:
-        return hmac.new(self._key, canonical_json(parts).encode("ascii"), hashlib.sha256).hexdigest()
+        return hmac.digest(self._key, canonical_json(parts).encode("ascii"), "sha256").hex()
 
 
 def _same(mac: str, expected: str) -> bool:
