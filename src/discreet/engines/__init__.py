@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.engines.cell_order import take_margin
+    from discreet.engines.cell_order import in_order, take_margin
     from discreet.engines.embedded import EmbeddedEngine
     from discreet.engines.engine import Cell, Engine, Histogram, HistogramArrays, Measured, Prepared
     from discreet.engines.engine_choice import engine_for
@@ -32,6 +32,7 @@ __all__ = [
     "add_table",
     "count_incomplete",
     "engine_for",
+    "in_order",
     "open_rows",
     "read_resources",
     "size_words",

@@ -57,7 +57,7 @@ def _arrange_found(plan: Plan, rendering: Rendering, fetch: Fetch) -> Measured:
     assert rendering.numbers is not None
     table = _whole_table(fetch, rendering.numbers)
     cells = list(zip(*(exact_row(column.to_pylist()) for column in table.columns[:width]), strict=True))
-    order = sorted(range(len(cells)), key=lambda place: in_order(cells[place]))
+    order = in_order(cells)
     keys = tuple(cells[place] for place in order)
     spread = [_found_histograms(_whole_table(fetch, text), width) for text in rendering.histograms]
     everywhere, places = np.ones(len(cells), dtype=np.bool_), np.empty(len(cells), dtype=np.int64)

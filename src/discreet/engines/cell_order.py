@@ -22,13 +22,15 @@ def arrange(plan: Plan, rendering: Rendering, numbers: Iterable[Row], histograms
     width = len(plan.keys)
     counted = {row[:width]: row[width:] for row in numbers}
     spread = [collect(rows, width) for rows in histograms]
-    cells = sorted(counted, key=in_order) if plan.open else listed_cells(plan)
+    found = list(counted)
+    cells = [found[place] for place in in_order(found)] if plan.open else listed_cells(plan)
+    answers = [counted.get(cell) for cell in cells]
     columns: list[Sequence[int] | Sequence[Histogram]] = []
     for measure, index in zip(plan.measures, rendering.places, strict=True):
         if gives_histogram(measure):
             columns.append([spread[index].get(cell, []) for cell in cells])
         else:
-            column = [_whole(counted[cell][index]) if cell in counted else 0 for cell in cells]
+            column = [0 if row is None else _whole(row[index]) for row in answers]
             columns.append(take_margin(plan, measure, column))
     return Measured(tuple(columns), tuple(cells) if plan.open else None)
 
@@ -74,9 +76,14 @@ def collect(rows: Iterable[Row], width: int) -> dict[Cell, list[tuple[int, int]]
     return result
 
 
-def in_order(cell: Cell) -> list[tuple[bool, Value]]:
-    """By this, cells of open keys stand in their order."""
-    return [(part is None, 0 if part is None else part) for part in cell]
+def in_order(cells: Sequence[Cell]) -> list[int]:
+    """The places of cells of open keys, in their order: ascending by code point, NULL last, the first key first."""
+    places = list(range(len(cells)))
+    for parts in reversed(list(zip(*cells, strict=True))):  # the order before it stays among equal parts
+        absent = [place for place in places if parts[place] is None]
+        present = [place for place in places if parts[place] is not None]
+        places = sorted(present, key=parts.__getitem__) + absent
+    return places
 
 
 def _whole(value: Value) -> int:

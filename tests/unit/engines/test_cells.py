@@ -1,16 +1,30 @@
-"""Margins and residuals from the cells of a plan, exact whatever their size."""
+"""The order of cells; margins and residuals from the cells of a plan, exact whatever their size."""
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from discreet.engines.cell_order import take_margin
+from discreet.engines.cell_order import in_order, take_margin
 from discreet.sql.algebra import Key, Marginal, Measure, Plan, Residual, Rows, Total
 from tests.algebra.columns import field, scan
 from tests.conformance.engines.operators import PEOPLE
 
 AGE, GAIN, REGION = field("age"), field("gain"), field("region")
 FAR = 1 << 61
+
+
+def test_cells_of_open_keys_stand_in_one_order_however_they_are_found() -> None:
+    towns, ages = ("", "Z", "a", "ab", "é", "\U0001f600", None), (-3, 0, 7, 10**20, None)
+    cells = [(town, age) for town in towns for age in ages]
+    for seed in range(20):
+        found = random.Random(seed).sample(cells, len(cells))
+        assert [found[place] for place in in_order(found)] == cells
+        alone = [(town,) for town, age in found if age == 7]
+        assert [alone[place] for place in in_order(alone)] == [(town,) for town in towns]
+    assert in_order([]) == []
+    assert in_order([()]) == [0]
 
 
 def test_margins_and_residuals() -> None:

@@ -15,7 +15,7 @@ from math import prod
 from operator import index
 from typing import Any, Final, cast
 
-from discreet.engines import Cell, Histogram, Measured
+from discreet.engines import Cell, Histogram, Measured, in_order
 from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, Guarantee, PureDP, Unproven, text
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, NoisyMax
 from discreet.release.measurement.pricing import MeasurePrice, Pricing, Threshold, UsedMechanism
@@ -158,7 +158,7 @@ class Noisy:
             "charged": _stored_charge(self.charged),
             "unproven": self.unproven,
             "measures": [item.to_dict() for item in sorted(self.measures, key=lambda item: item.id)],
-            "keys": None if self.keys is None else [list(cell) for cell in self.keys],
+            "keys": self.keys,
             "threshold": None if self.threshold is None else _stored_threshold(self.threshold),
             **({"bounds": {name: item.to_list() for name, item in self.bounds.items()}} if self.bounds else {}),
         }
@@ -236,7 +236,7 @@ def _draw_open(plan: Plan, pricing: Pricing, measured: Measured, unproven: str |
     passing = [
         position for position, count in enumerate(counted.values) if threshold is None or count >= threshold.least
     ]
-    passing.sort(key=lambda position: [(part is None, part if part is not None else 0) for part in keys[position]])
+    passing = [passing[place] for place in in_order([keys[position] for position in passing])]
     shown = [keys[position] for position in passing]
     drawn = []
     for number, column in enumerate(measured.columns):
