@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -41,6 +42,7 @@ def _laplace_guess(scale: Fraction, missing: Fraction) -> int:
     return max(0, int(_ROUGH.multiply(size, _ROUGH.subtract(tail, _ROUGH.ln(both)))))
 
 
+@lru_cache(maxsize=256)
 def laplace_threshold(*, scale: Fraction, probability: Fraction) -> int:
     """The smallest t with P(Z >= t) <= probability for the discrete Laplace law, 0 < probability < 1.
 
