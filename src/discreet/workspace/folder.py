@@ -209,7 +209,7 @@ class Workspace:
 
     def current_version(self, name: str) -> int | None:
         """The number of the version that answers questions, or None when there is no such dataset."""
-        if name not in self.names():
+        if not _has_current(self._datasets, name):
             return None
         version = _current_version(self._datasets / name)
         if version is None:
@@ -369,6 +369,11 @@ def _current_names(folder: Path) -> tuple[str, ...]:
     if not folder.is_dir():
         return ()
     return tuple(sorted(f.name for f in folder.iterdir() if (f / "current.json").is_file()))
+
+
+def _has_current(folder: Path, name: str) -> bool:
+    """Whether a name, as it is spelled, is one of `_current_names`, without looking into the others."""
+    return folder.is_dir() and name in os.listdir(folder) and (folder / name / "current.json").is_file()
 
 
 def _current_version(home: Path) -> int | None:

@@ -130,6 +130,15 @@ def test_unknown_dataset_names_the_nearest(workspace: Workspace, card: Card) -> 
         workspace.dataset("../datasets/survey")
 
 
+def test_a_name_is_a_dataset_s_as_it_is_spelled(workspace: Workspace, card: Card) -> None:
+    assert workspace.current_version(card.dataset) is None
+    add(workspace, card)
+    assert workspace.current_version(card.dataset) == 1
+    (workspace.path / "datasets" / "begun").mkdir()
+    for name in ("", ".", "..", f"./{card.dataset}", f"{card.dataset}/", card.dataset.upper(), "begun", "a\0b"):
+        assert workspace.current_version(name) is None
+
+
 @pytest.mark.parametrize("step", ["rename", "write_whole"])
 def test_a_crash_leaves_the_old_version_current(
     workspace: Workspace, card: Card, monkeypatch: pytest.MonkeyPatch, step: str
