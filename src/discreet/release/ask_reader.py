@@ -7,11 +7,11 @@ datasets. That a budget is too small is theirs to tell, not to refuse.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from discreet.errors import UsageError
+from discreet.errors import DiscreetError, UsageError
 from discreet.guarantees import LARGEST, CentralGuarantee, ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer, name_request
 from discreet.release.ask import Ask
@@ -50,8 +50,47 @@ class Shelf:
         return self.datasets[name]
 
     def read(self, sql: str, *, admit: frozenset[str] = frozenset()) -> tuple[Statement, dict[str, Dataset]]:
-        statement, cards = read_statement(sql, self, admit=admit)
-        return statement, {name: self.datasets[name] for name in cards}
+        """A statement and its datasets; one that was read before is planned anew where a name stands for another."""
+        reading = _READINGS.get((sql, admit))
+        if reading is None or not reading.agrees(self):
+            names = _Names(self)
+            statement, cards = read_statement(sql, names, admit=admit)
+            reading = _Reading(statement, tuple(cards), names.found)
+            if len(_READINGS) >= _MOST_READINGS:
+                _READINGS.pop(next(iter(_READINGS)), None)
+            _READINGS[sql, admit] = reading
+        return reading.statement, {name: self.datasets[name] for name in reading.datasets}
+
+
+class _Names:
+    """What the names of one statement stand for, noted as they are looked up."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self.found: dict[str, Dataset | PublicTable] = {}
+
+    def find(self, name: str) -> Dataset | PublicTable:
+        self.found[name] = self._shelf.find(name)
+        return self.found[name]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A statement as planned. It follows from its text and from what its names stood for, and from nothing else."""
+
+    statement: Statement
+    datasets: tuple[str, ...]
+    found: Mapping[str, Dataset | PublicTable]
+
+    def agrees(self, shelf: Shelf) -> bool:
+        try:
+            return all(shelf.find(name) == found for name, found in self.found.items())
+        except DiscreetError:
+            return False  # reading the text says what is wrong
+
+
+_READINGS: Final[dict[tuple[str, frozenset[str]], _Reading]] = {}
+_MOST_READINGS: Final = 32
 
 
 def read_ask(
