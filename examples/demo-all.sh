@@ -66,3 +66,26 @@ run init demo/laboratory
 run add -w demo/laboratory demo/data/survey.parquet --card demo/data/compared.yaml --yes
 run sensitivity -w demo/laboratory "SELECT AVG(height) FROM survey WHERE province = 59" --epsilon 0.1 --assume n=10000
 run sensitivity -w demo/laboratory "SELECT AVG(height) FROM survey WHERE province = 59" --epsilon 0.1 --custodian
+
+say "13. A count between agencies: a health agency draws, a census office counts, a university gets the noisy answer"
+run sample linked demo/linked --people 20000
+run init demo/linked/clinic-rows
+run add -w demo/linked/clinic-rows demo/linked/health.parquet
+run init demo/linked/census-rows
+run add -w demo/linked/census-rows demo/linked/registry.parquet --card demo/linked/registry-people.yaml
+cd demo/linked
+run linked init terms.yaml
+run linked keys university --role researcher --name "University"
+run linked keys clinic --role holder --name "Health agency"
+run linked keys census --role registry --name "Census office"
+run linked agree terms.yaml university clinic census --out agreement.json
+for office in university clinic census; do run linked sign agreement.json --office "$office" > /dev/null; done
+run linked open agreement.json --office census -w census-rows --out link-key.env
+run linked open agreement.json --office clinic -w clinic-rows --link-key link-key.env
+run linked open agreement.json --office university
+run linked ask --office university --property francophone --kind count-and-size --scale 10 \
+  --where "angioplasty = 'yes'" --out request.env
+run linked draw request.env --office clinic --out sample.env --yes
+run linked count sample.env --office census --out answer.env
+run linked read answer.env --office university --population-share 0.04
+run linked verify --office census
