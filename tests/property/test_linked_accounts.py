@@ -8,7 +8,8 @@ the worst transcript is found by trying both. All arithmetic is of fractions.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -180,3 +181,66 @@ def test_refusing_would_tell_a_health_record_for_certain() -> None:
         sample = np.array([person for person, held in enumerate((record, 0, 2)) if held == 1], dtype=np.int64)
         refused.append(not accounts.charge(sample, TARIFF.charge(LinkedKind.COUNT, 3)).all())
     assert refused == [True, False]
+
+
+def closing_chances(worn: Sequence[int], *, threshold: int, draws: float, check: float) -> list[float]:
+    """The chance that the service closes at each step, and at none, for these numbers of exhausted units."""
+    noise = np.arange(-600, 601)
+    law = np.exp(-np.abs(noise) / check)
+    at_least = np.append(np.cumsum((law / law.sum())[::-1])[::-1], 0.0)
+    start = np.exp(-np.abs(noise) / draws)
+    still, chances = start / start.sum(), []
+    for number in worn:
+        above = at_least[np.clip(threshold + noise - number + 600, 0, 1201)]
+        chances.append(float((still * above).sum()))
+        still = still * (1 - above)
+    return [*chances, float(still.sum())]
+
+
+def closing_loss(number: int, *, epsilon: float, check: float) -> float:
+    """Two worlds in which one unit is exhausted at another time, or never."""
+    random = Random(f"closing {number}")
+    worn = sorted(random.randrange(12) for _ in range(6))
+    joins = random.randrange(7)
+    other = [count + (step >= joins) for step, count in enumerate(worn)]
+    pairs = zip(
+        *(closing_chances(item, threshold=8, draws=2 / epsilon, check=check) for item in (worn, other)), strict=True
+    )
+    return max(abs(math.log(one / two)) for one, two in pairs if min(one, two) > 1e-12)
+
+
+def test_when_a_service_closes_costs_no_more_than_was_set_aside_for_it() -> None:
+    assert max(closing_loss(number, epsilon=0.5, check=4 / 0.5) for number in range(200)) <= 0.5 + 1e-9
+    assert max(closing_loss(number, epsilon=0.5, check=0.5 / 0.5) for number in range(200)) > 0.5
+
+
+@dataclass
+class Replaying:
+    """A registry that gives a stored answer again: to the same draw, or, wrongly, to the same people."""
+
+    by_people: bool
+    kept: dict[object, int]
+
+    def answer(self, draw: str, people: frozenset[int], noise: Iterator[int]) -> int:
+        key: object = people if self.by_people else draw
+        if key not in self.kept:
+            self.kept[key] = len(people) + next(noise)
+        return self.kept[key]
+
+
+@pytest.mark.parametrize("by_people", [False, True])
+def test_a_replay_by_people_would_tell_a_record_for_certain(by_people: bool) -> None:
+    """Ask for {y}, then for {y and x if she has it}: by people, other bits are possible in one world alone."""
+    differs = {}
+    for has in (True, False):
+        second = frozenset({1, 2}) if has else frozenset({1})
+        found = set()
+        for first, other in product(range(-2, 3), repeat=2):
+            registry = Replaying(by_people, {})
+            noise = iter((first, other))
+            found.add(registry.answer("a", frozenset({1}), noise) != registry.answer("b", second, noise))
+            again = registry.answer("a", frozenset({1}), noise)
+            assert again == registry.answer("a", frozenset({1}), noise), "the same draw is the same answer"
+        differs[has] = found
+    assert (differs[False] == {False}) is by_people, "equal answers for sure, and so a ratio without bound"
+    assert differs[True] == {True, False}
