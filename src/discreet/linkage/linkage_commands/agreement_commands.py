@@ -163,8 +163,11 @@ def linked_open(
 
         assert link_key is not None
         key = read_envelope(link_key, signed.agreement)
-        open_holder(here, signed, workspace=find_workspace(workspace), link_key=key, crosswalk=crosswalk)
-        facts["reserved"] = {"epsilon": text(holder_loss(signed.agreement.terms).epsilon)}
+        study = open_holder(here, signed, workspace=find_workspace(workspace), link_key=key, crosswalk=crosswalk)
+        terms = study.agreement.terms
+        with study.open_session() as session:
+            loss = holder_loss(terms, session.workspace.dataset(terms.holder.dataset).card)
+        facts["reserved"] = {"epsilon": text(loss.epsilon)}
     else:
         facts |= _open_registry(signed, office, workspace, unit_map, crosswalk, out)
     if output is Format.JSON:

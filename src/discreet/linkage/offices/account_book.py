@@ -15,7 +15,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from discreet.paths import read_regular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AccountBook", "PendingUse"]
+__all__ = ["AccountBook", "PendingUse", "locked"]
 
 _FILE: Final = "accounts.bin"
 _KEY: Final = "digest.key"
@@ -122,6 +122,8 @@ class AccountBook:
             # Whether it was recorded is for the ledger to say, when the book is next opened.
             self.accounts = Accounts(before, cap=self.accounts.cap)
             raise
+        if made.counters != told.counters:
+            raise stale_accounts()  # a copy of this book has recorded the request, with other accounts
         self._store(made.sequence)
         return PendingUse(made, kept)
 
@@ -143,24 +145,27 @@ class AccountBook:
         """Requests that were charged and not answered."""
         return tuple(sorted(path.stem.removeprefix("use-") for path in self._folder.glob("use-*.journal")))
 
-    @classmethod
-    def write_off(
-        cls, folder: Path, ledger: Ledger, *, units: int, uses: list[tuple[int, int]], members: int, cap: int, who: str
-    ) -> None:
+    @staticmethod
+    def write_off(folder: Path, uses: Sequence[LinkedUse], *, units: int, members: int, cap: int) -> None:
         """Counters in place of lost ones: every charge since, for as many members as a unit has, on every unit.
 
-        `uses` are the events since, each with its charge. Who was in them is not known, so everybody was.
+        `uses` are all that the ledger has of the reservation, the oldest first. Who was in them is not known, so
+        everybody was. Counters that are there count as far as a use has their digest, and those that do not as lost.
         """
         with locked(folder / "lock"):
+            event, accounts = 0, Accounts(units, cap=cap)
             try:
-                event, counters = _read_counters(folder / _FILE)
-            except Refused:
-                event, counters = 0, np.zeros(units, dtype=np.uint16)
-            accounts = Accounts(counters, cap=cap)
-            for sequence, charge in uses:
-                if sequence > event:
-                    accounts.write_off(charge * members)
-                    event = sequence
+                key = _read_key(folder)
+                found, counters = _read_counters(folder / _FILE)
+                use = next(use for use in uses if use.sequence == found)
+                if len(counters) == units and hmac.compare_digest(use.counters, _digest(key, use.request, counters)):
+                    event, accounts = found, Accounts(counters, cap=cap)
+            except (Refused, StopIteration):
+                pass
+            for use in uses:
+                if use.sequence > event:
+                    accounts.write_off(use.charge * members)
+                    event = use.sequence
             _write_counters(folder / _FILE, accounts.counters, event=event, written_off=event)
 
     # --- steps ------------------------------------------------------------------------------------------------------
@@ -209,8 +214,7 @@ class AccountBook:
 
     def _digest(self, request: str) -> str:
         """Of all counters, keyed, and salted by the request after which they are so."""
-        content = f"counters\n{request}\n".encode() + self.accounts.counters.astype("<u2").tobytes()
-        return hmac.digest(self._key, content, hashlib.sha256).hex()
+        return _digest(self._key, request, self.accounts.counters)
 
     def _journal(self, request: str) -> Path:
         return self._folder / f"use-{request}.journal"
@@ -227,6 +231,11 @@ def locked(path: Path) -> Iterator[None]:
             return
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
+
+
+def _digest(key: bytes, request: str, counters: NDArray[np.uint16]) -> str:
+    content = f"counters\n{request}\n".encode() + counters.astype("<u2").tobytes()
+    return hmac.digest(key, content, hashlib.sha256).hex()
 
 
 def _read_key(folder: Path) -> bytes:

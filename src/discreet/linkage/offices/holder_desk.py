@@ -37,6 +37,7 @@ from discreet.sql import plan_hash
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.cards import Card
     from discreet.sql import Plan
     from discreet.workspace import Dataset
 
@@ -70,13 +71,15 @@ class DrawOutcome:
     groups: tuple[tuple[str, int], ...]
 
 
-def holder_loss(terms: AgreementTerms) -> PureDP:
+def holder_loss(terms: AgreementTerms, card: Card) -> PureDP:
     """What is reserved for the holder's records: 2E and the closing bit, for every property with accounts of its own.
 
+    That is for one id. Where the holder's unit is not what it links by, each of a unit's rows may have another.
     Proof: docs/proofs/linked.md, Theorem 3.
     """
     each = 2 * Fraction(terms.tariff.epsilon) + Fraction(terms.closing_epsilon)
-    return PureDP(epsilon=ceil_to_grid(len(terms.properties) * each))
+    ids = 1 if terms.holder.id == card.unit.column else card.unit.rows
+    return PureDP(epsilon=ceil_to_grid(len(terms.properties) * ids * each))
 
 
 def open_holder(
@@ -106,7 +109,7 @@ def open_holder(
             card.population,
             f"linked:{agreement.short}",
             agreement=agreement.digest,
-            guarantee=holder_loss(terms),
+            guarantee=holder_loss(terms, card),
             property=", ".join(item.name for item in terms.properties)[:200],
             who=default_analyst(),
         )
@@ -255,12 +258,16 @@ class HolderDesk:
 
 
 def _keep_crosswalk(folder: Path, path: Path, kinds: tuple[IdType, IdType]) -> None:
-    """The agreed ids and this office's own, as one file of the study."""
+    """The agreed ids and this office's own, as one file of the study.
+
+    An own id stands for one agreed id, its least: one record changes one membership.
+    """
     import pyarrow.parquet as pq
 
     from discreet.files import staged_file
 
-    table = read_pairs(path, columns=("id", "key"), kinds=kinds, sort="crosswalk")
+    pairs = read_pairs(path, columns=("id", "key"), kinds=kinds, sort="crosswalk")
+    table = pairs.group_by("key").aggregate([("id", "min")]).rename_columns(["key", "id"])
     with staged_file(folder / _CROSSWALK, mode=0o600) as staged:
         pq.write_table(table, staged)
 

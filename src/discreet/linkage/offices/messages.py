@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "LONGEST_NAME",
     "MOST_GROUPS",
     "AskedGroup",
     "CountRequest",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 MOST_GROUPS: Final = 50
+LONGEST_NAME: Final = 100
 _ENTRY: Final = PSEUDONYM + 1
 _HEX32: Final = re.compile(r"[0-9a-f]{32}")
 _RATE: Final = re.compile(r"0?\.\d{1,9}|1")
@@ -217,7 +219,7 @@ class GroupLabels:
     def from_bytes(cls, data: bytes) -> GroupLabels:
         found = _read(data, {"request": str, "order": list})
         order = tuple(found["order"])
-        if sorted(order) != list(range(len(order))):
+        if any(type(place) is not int for place in order) or sorted(order) != list(range(len(order))):
             raise refuse_envelope()
         return cls(found["request"], order)
 
@@ -292,7 +294,7 @@ def _group(content: object) -> AskedGroup:
     if not isinstance(content, dict) or content.keys() != {"name", "where", "rate"}:
         raise ValueError("not a group")
     name, rate = content["name"], content["rate"]
-    if not isinstance(name, str) or not 1 <= len(name) <= 100 or not name.isprintable():
+    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
         raise ValueError("not a name")
     if not isinstance(rate, str) or _RATE.fullmatch(rate) is None or not Decimal(rate):
         raise ValueError("not a rate")

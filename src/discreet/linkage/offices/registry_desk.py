@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import DiscreetError, FileRefused, Refused, RequestConflict
+from discreet.errors import DatasetSuspended, DiscreetError, FileRefused, Refused, RequestConflict
 from discreet.files import write_whole
 from discreet.guarantees import PureDP, ceil_to_grid, text
 from discreet.ledger import LinkedUse, canonical_json, sha256_hex, stale_accounts
@@ -32,7 +32,7 @@ from discreet.linkage.agreements.agreement_schema import GROUPS
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
 from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
-from discreet.linkage.offices.account_book import AccountBook, PendingUse
+from discreet.linkage.offices.account_book import AccountBook, PendingUse, locked
 from discreet.linkage.offices.link_ids import pseudonyms_of, read_pairs
 from discreet.linkage.offices.linked_rows import MarkedIds, id_type, mark_ids, plan_marks
 from discreet.linkage.offices.messages import DrawnSample, NoisyAnswer, Ticket, write_link_key
@@ -140,6 +140,9 @@ class RegistryDesk:
 
     def count(self, envelope: bytes, *, now: datetime | None = None) -> CountOutcome:
         """Answer a sample: charged before noise, once, whatever is sent again."""
+        self.study.require_current(now)
+        if self.session.ledger.suspended(self.study.agreement.terms.registry.dataset):
+            raise DatasetSuspended(dataset=self.study.agreement.terms.registry.dataset)
         sample, ticket, asked = self._open(envelope, now)
         question = sha256_hex(ticket.question(sample.draw).encode())
         noted = self.study.noted(sample.request)
@@ -202,11 +205,17 @@ class RegistryDesk:
         digest: str,
     ) -> tuple[NoisyAnswer, bool]:
         ledger = self.session.ledger
-        same = ledger.find_use(pool.reservation, question=question)
-        if same is not None and same.answer is not None:
-            return NoisyAnswer.from_bytes(same.answer), True
+        same = ledger.find_use(pool.reservation, request=sample.request)
+        same = same or ledger.find_use(pool.reservation, question=question)
+        if same is not None:
+            own = same.request == sample.request or same.answer is None
+            # Whom an unanswered use counts is known; how many of them came is read from the bytes that it charged.
+            if own and (same.question, same.sample) != (question, book.digest_sample(same.request, sample.entries())):
+                raise conflict()
+            if same.answer is not None:
+                return NoisyAnswer.from_bytes(same.answer), True
         known = ledger.reservation(pool.population, pool.reservation)
-        if known is not None and known.closed:
+        if same is None and known is not None and known.closed:
             return self._closed(sample, ticket), False
         places = self.index.find(sample.pseudonyms)
         entries = _once(places)
@@ -269,10 +278,11 @@ class RegistryDesk:
     def _spend_quota(self, sample: DrawnSample) -> None:
         """Ration by what requests cost, never by who is in them: not a guarantee."""
         path = self.study.folder / "spent.json"
-        spent = json.loads(path.read_text()) if path.exists() else 0
-        if spent + sample.charge > self.study.agreement.terms.quota:
-            raise Refused("the study's quota is used up. Nothing was counted or charged.")
-        write_whole(path, json.dumps(spent + sample.charge), mode=0o600)
+        with locked(self.study.folder / "lock"):  # properties have a lock each, and one quota
+            spent = json.loads(path.read_text()) if path.exists() else 0
+            if spent + sample.charge > self.study.agreement.terms.quota:
+                raise Refused("the study's quota is used up. Nothing was counted or charged.")
+            write_whole(path, json.dumps(spent + sample.charge), mode=0o600)
 
     def _close_if_worn(self, pool: Pool, book: AccountBook) -> None:
         """Close when a noisy number of exhausted units is above a noisy threshold: AboveThreshold, once."""
@@ -297,10 +307,13 @@ def _once(places: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _pay(index: RegistryIndex, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The units that pay, and how many ids of each are in the sample, registered or not."""
+    """The units that pay, and how many ids of each are in the sample, registered or not.
+
+    Without a map a unit is a person of the registry, who is one member under however many ids.
+    """
     payers = index.payers(places)
     units, members = np.unique(payers[payers >= 0], return_counts=True)
-    return units, members.astype(np.int64)
+    return units, members.astype(np.int64) if index.units is not None else np.ones_like(units)
 
 
 # --- opening --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from discreet.errors import ParameterInvalid, Refused
+from discreet.errors import ParameterInvalid, Refused, RequestConflict
 from discreet.guarantees import text
 from discreet.linkage.agreements.agreement import LinkedProperty
 from discreet.linkage.agreements.agreement_schema import GROUPS, MOST_ANSWERED
@@ -17,6 +17,7 @@ from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
 from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
 from discreet.linkage.offices.messages import (
+    LONGEST_NAME,
     MOST_GROUPS,
     AskedGroup,
     CountRequest,
@@ -95,8 +96,7 @@ class ResearcherDesk:
             if condition is not None:
                 parse_condition(condition)
         for group in wanted:
-            if not 0 < group.rate <= 1 or group.rate != group.rate.quantize(Decimal("1e-9")):
-                raise ParameterInvalid(parameter="rate", rule="must be above 0 and at most 1", given=str(group.rate))
+            _check_group(group)
         self._check_quota(charge)
         request = secrets.token_hex(16)
         ticket = Ticket(request, property, kind, scale, len(wanted))
@@ -137,6 +137,8 @@ class ResearcherDesk:
         order = self._order(labels, noted, found.request, now)
         cells = tuple(found.cells[order.index(place)] for place in range(len(names)))
         kept = {"answer": [list(group) for group in cells], "receipt": found.receipt}
+        if any(noted.get(part, value) != value for part, value in kept.items()):
+            raise RequestConflict("another answer came to this request before, and one of them is not the registry's.")
         self.study.note(found.request, {**noted, **kept})
         placed = NoisyAnswer(found.request, found.property, found.kind, found.scale, found.charge, cells, found.receipt)
         return ReadAnswer(placed, asked, names, noted["where"])
@@ -185,6 +187,17 @@ class ResearcherDesk:
                 f"the study's quota is {quota:,} parts; {spent:,} were asked for, and this request costs {charge:,} "
                 "more. Nothing was asked."
             )
+
+
+def _check_group(group: AskedGroup) -> None:
+    """What the holder would refuse."""
+    if not 1 <= len(group.name) <= LONGEST_NAME or not group.name.isprintable():
+        rule = f"must have a printable name of 1 to {LONGEST_NAME} characters"
+        raise ParameterInvalid(parameter="group", rule=rule, given=ascii(group.name[:40]))
+    rate = group.rate
+    if not rate.is_finite() or not 0 < rate <= 1 or rate != rate.quantize(Decimal("1e-9")):
+        rule = "must be above 0 and at most 1, in at most 9 decimals"
+        raise ParameterInvalid(parameter="rate", rule=rule, given=str(rate))
 
 
 def _fits(found: NoisyAnswer, noted: dict[str, Any]) -> bool:
