@@ -45,8 +45,9 @@ def forged_sample(
     offices: ThreeOffices,
     ids: Sequence[int | str],
     request: CountRequest,
+    /,
     *,
-    groups: Sequence[int] = (),
+    labels: Sequence[int] = (),
     **changed: Any,
 ) -> DrawnSample:
     """A sample of just these ids, in this order and as often as they stand there."""
@@ -60,7 +61,7 @@ def forged_sample(
         "groups": len(request.groups),
         "ticket": request.ticket,
         "pseudonyms": pseudonyms_of(column, kind=terms.ids, key=key),
-        "group_of": np.array(list(groups) or [0] * len(ids), dtype=np.uint8),
+        "group_of": np.array(list(labels) or [0] * len(ids), dtype=np.uint8),
     }
     return DrawnSample(**{**fields, **changed})
 
@@ -69,24 +70,25 @@ def forge(
     offices: ThreeOffices,
     ids: Sequence[int | str],
     request: CountRequest | None = None,
+    /,
     *,
-    groups: Sequence[int] = (),
+    labels: Sequence[int] = (),
     asked: dict[str, Any] | None = None,
     **changed: Any,
 ) -> bytes:
     """The envelope of a forged sample, signed by the holder."""
     request = request or ticket_for(offices, **(asked or {}))
-    sample = forged_sample(offices, ids, request, groups=groups, **changed)
+    sample = forged_sample(offices, ids, request, labels=labels, **changed)
     return offices.holder.study.seal(EnvelopeKind.SAMPLE, sample.to_bytes(), request=sample.request)
 
 
-def cells_of(offices: ThreeOffices, ids: Sequence[int | str], groups: Sequence[int] = (), **asked: Any) -> list[Any]:
+def cells_of(offices: ThreeOffices, ids: Sequence[int | str], labels: Sequence[int] = (), **asked: Any) -> list[Any]:
     """What the registry answers to a forged sample, group by group as the sample numbers them."""
     from discreet.linkage import NoisyAnswer
 
-    count = max(groups, default=0) + 1
+    count = max(labels, default=0) + 1
     answer = offices.registry.count(
-        forge(offices, ids, groups=groups, asked={**asked, **({"groups": count} if count > 1 else {})})
+        forge(offices, ids, labels=labels, asked={**asked, **({"groups": count} if count > 1 else {})})
     ).answer
     opened = offices.researcher.study.unseal(answer, EnvelopeKind.ANSWER)
     found = NoisyAnswer.from_bytes(opened.body).cells
