@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, frequency_oracle
 from discreet.collect.randomisers.oracle import CategoryOracle
 from discreet.collect.randomisers.randomiser import Channel
-from discreet.lab.audit import audit
+from discreet.lab.audit import audit_loss
 from discreet.noise import SystemEntropy, uniform_array_below
 
 pytestmark = pytest.mark.statistical
@@ -128,7 +128,7 @@ def test_an_audit_finds_no_more_than_the_claimed_epsilon(name: str, epsilon: str
     """And nearly as much, so that it would have found a fault."""
     oracle = frequency_oracle(name, epsilon=epsilon, categories=categories)
     events = [find_events(oracle, oracle.randomise(ENTROPY, np.full(200_000, answer))) for answer in (0, 1)]
-    found = audit(*events, claimed=float(epsilon), alpha=ALPHA)
+    found = audit_loss(*events, claimed=float(epsilon), alpha=ALPHA)
     assert not found.refuted
     assert found.lower_bound > 0.5 * float(epsilon)
 
@@ -143,5 +143,5 @@ def test_an_audit_finds_that_a_binary_coin_costs_more_with_five_categories() -> 
         return np.where(changed, others + (others >= answer), answer)
 
     five = frequency_oracle("grr", epsilon=1, categories=5)
-    found = audit(find_events(five, respond(0)), find_events(five, respond(1)), claimed=1, alpha=ALPHA)
+    found = audit_loss(find_events(five, respond(0)), find_events(five, respond(1)), claimed=1, alpha=ALPHA)
     assert 2.2 < found.lower_bound <= 1 + math.log(4)

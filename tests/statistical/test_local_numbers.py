@@ -18,7 +18,7 @@ import pytest
 from discreet.collect.randomisers.grid import GridRandomiser
 from discreet.collect.randomisers.missing_numbers import MISSING, SplitNumber, TernaryNumber
 from discreet.collect.randomisers.piecewise import Piecewise
-from discreet.lab.audit import audit
+from discreet.lab.audit import audit_loss
 from discreet.noise import SystemEntropy
 from tests.randomisers.numbers import COMPARISONS, PLAIN, Law, law, make
 
@@ -133,7 +133,7 @@ def test_numbers_that_may_be_missing_have_unbiased_pairs(answer: int) -> None:
 def test_an_audit_finds_no_more_than_epsilon(name: str) -> None:
     n = 200_000
     randomiser = make(name, epsilon="1", grid=12)
-    found = audit(draw(randomiser, 12, n), draw(randomiser, 0, n), claimed=1, alpha=ALPHA)
+    found = audit_loss(draw(randomiser, 12, n), draw(randomiser, 0, n), claimed=1, alpha=ALPHA)
     assert not found.refuted
     if name in ("duchi", "laplace", "clip"):
         assert found.lower_bound > 0.9
@@ -150,4 +150,4 @@ def test_an_audit_finds_a_window_that_is_e_epsilon_too_likely() -> None:
 
     n = 400_000
     careless = Squared(epsilon=1, grid=12)
-    assert audit(draw(careless, 12, n), draw(careless, 0, n), claimed=1, alpha=ALPHA).refuted
+    assert audit_loss(draw(careless, 12, n), draw(careless, 0, n), claimed=1, alpha=ALPHA).refuted

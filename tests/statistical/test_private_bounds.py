@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.lab.audit import AuditResult, audit
+from discreet.lab.audit import AuditResult, audit_loss
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.noise.quantile import laplace_threshold
 from discreet.release.measurement.private_bounds import CHANCE, FoundBounds, choose_bounds, edges, find_bounds
@@ -116,7 +116,7 @@ def compare(mechanism: DiscreteLaplace) -> AuditResult:
         [numbers.setdefault(draw(counts, mechanism), len(numbers)) for _ in range(SAMPLES)]
         for counts in (WITH_UNIT, WITHOUT)
     ]
-    return audit(*sides, claimed=float(EPSILON), alpha=ALPHA)
+    return audit_loss(*sides, claimed=float(EPSILON), alpha=ALPHA)
 
 
 def test_bounds_tell_no_more_of_a_unit_than_was_paid() -> None:

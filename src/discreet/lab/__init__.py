@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
+    from discreet.lab.audit import AuditResult, audit_loss, require_limits
     from discreet.lab.laboratory import Laboratory
+    from discreet.lab.study.seeded_entropy import SeededEntropy
     from discreet.lab.study.study_file.study_schema import STUDY
 else:
     __getattr__, __dir__ = open_door(__name__)
 
-__all__ = ["STUDY", "Laboratory"]
+__all__ = ["STUDY", "AuditResult", "Laboratory", "SeededEntropy", "audit_loss", "require_limits"]

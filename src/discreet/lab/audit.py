@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["AnswerRange", "AuditResult", "audit", "clopper_pearson", "require_limits"]
+__all__ = ["AnswerRange", "AuditResult", "audit_loss", "clopper_pearson", "require_limits"]
 
 # Thresholds tried on the first half, as shares of its answers: dense near both ends, where rare answers tell most.
 _SHARES: Final = (
@@ -86,7 +86,7 @@ class AuditResult:
         }
 
 
-def audit(
+def audit_loss(
     first: ArrayLike, second: ArrayLike, *, claimed: float, delta: float = 0.0, alpha: float = 0.001
 ) -> AuditResult:
     """A lower bound of epsilon from as many answers to each of two neighbours; 0 where nothing is shown.

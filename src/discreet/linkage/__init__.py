@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         read_public_office,
     )
     from discreet.linkage.agreements.signed_agreement import SignedAgreement, read_agreement, write_agreement
+    from discreet.linkage.attack_audit import AttackAudit, AuditedAttack, audit_attack
     from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
     from discreet.linkage.offices.account_book import AccountBook
@@ -61,6 +62,8 @@ __all__ = [
     "AgreementTerms",
     "AskedCount",
     "AskedGroup",
+    "AttackAudit",
+    "AuditedAttack",
     "CountOutcome",
     "CountRequest",
     "DifferencingAttack",
@@ -91,6 +94,7 @@ __all__ = [
     "Ticket",
     "Tradeoff",
     "attack_once_more",
+    "audit_attack",
     "create_office",
     "draw_tradeoff",
     "find_study",

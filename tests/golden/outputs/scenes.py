@@ -220,6 +220,21 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
             ],
         ),
     ],
+    "linked audit": [
+        Scene(
+            "linked-audit",
+            [
+                *plain("linked audit --queries 1,4,5,200 --scale 3 --runs 500 --seed 7"),
+                "linked audit --queries 1,42 --runs 200 --seed 7 --lang fr",
+                "linked audit --queries 1,many",
+                "linked audit --queries 0",
+                "linked audit --runs 5",
+                "linked audit --belief 0.4",
+                "linked audit --scale 0",
+                "linked audit --seed -1",
+            ],
+        ),
+    ],
     "doctor": [
         Scene("doctor", plain("doctor -w w --verify"), before=[ASKED], blurred=True),
         Scene(

@@ -13,7 +13,7 @@ import pytest
 
 import discreet
 from discreet.errors import ParameterInvalid
-from discreet.lab.audit import AnswerRange, audit, clopper_pearson
+from discreet.lab.audit import AnswerRange, audit_loss, clopper_pearson
 from tests.places import TESTS
 
 pytest.importorskip("scipy")
@@ -47,7 +47,7 @@ EDGE = 0.0005 ** (1 / 100)
 
 
 def test_answers_that_never_meet_show_all_that_so_many_samples_can() -> None:
-    found = audit(ONES, ZEROS, claimed=0.01, alpha=0.001)
+    found = audit_loss(ONES, ZEROS, claimed=0.01, alpha=0.001)
     assert found.lower_bound == pytest.approx(math.log(EDGE / (1 - EDGE)))
     assert found.refuted
     assert found.to_dict()["samples"] == 200
@@ -56,34 +56,34 @@ def test_answers_that_never_meet_show_all_that_so_many_samples_can() -> None:
 def test_a_bound_by_hand() -> None:
     """Half of 200 against a tenth: 50 and 10 of the fresh hundred, at limits that tables of the beta law give."""
     first, second = np.tile([1.0, 0.0], 100), np.tile([1.0] + 9 * [0.0], 20)
-    found = audit(first, second, claimed=1, alpha=0.05)
+    found = audit_loss(first, second, claimed=1, alpha=0.05)
     assert (found.event.low, found.event.high, found.event.first) == (1, 1, 0)
     assert found.lower_bound == pytest.approx(math.log(0.3983 / 0.1762), abs=1e-3)
     assert not found.refuted
 
 
 def test_a_delta_is_granted_first() -> None:
-    plain = audit(ONES, ZEROS, claimed=5)
-    granted = audit(ONES, ZEROS, claimed=5, delta=0.5)
+    plain = audit_loss(ONES, ZEROS, claimed=5)
+    granted = audit_loss(ONES, ZEROS, claimed=5, delta=0.5)
     assert plain.lower_bound - granted.lower_bound == pytest.approx(math.log(EDGE / (EDGE - 0.5)))
     assert not granted.refuted
 
 
 def test_the_same_answers_show_nothing() -> None:
-    found = audit(np.tile([1, 2, 3], 200), np.tile([1, 2, 3], 200), claimed=0.01)
+    found = audit_loss(np.tile([1, 2, 3], 200), np.tile([1, 2, 3], 200), claimed=0.01)
     assert found.lower_bound == 0
     assert not found.refuted
 
 
 def test_the_event_is_measured_on_answers_that_did_not_choose_it() -> None:
-    found = audit([1.0] * 100 + [0.0] * 100, ZEROS, claimed=0.01)
+    found = audit_loss([1.0] * 100 + [0.0] * 100, ZEROS, claimed=0.01)
     assert found.lower_bound == 0
 
 
 def test_a_difference_of_scale_alone_is_found() -> None:
     wide, narrow = np.linspace(-9, 9, 1_000), np.linspace(-1, 1, 1_000)
     shuffled = np.random.default_rng(1)
-    found = audit(shuffled.permutation(wide), shuffled.permutation(narrow), claimed=0.01)
+    found = audit_loss(shuffled.permutation(wide), shuffled.permutation(narrow), claimed=0.01)
     assert found.lower_bound > 3
     assert found.event.centre is not None
     assert found.event.tell().startswith("distance from")
@@ -91,7 +91,7 @@ def test_a_difference_of_scale_alone_is_found() -> None:
 
 def test_a_value_between_others_is_found() -> None:
     """No threshold parts it from the rest: reports of categories have no order."""
-    found = audit(np.tile([1, 2, 3, 2], 100), np.tile([1, 3], 200), claimed=0.01)
+    found = audit_loss(np.tile([1, 2, 3, 2], 100), np.tile([1, 3], 200), claimed=0.01)
     assert (found.event.tell(), found.event.first) == ("answer 2", 0)
     assert found.lower_bound > 2
 
@@ -110,7 +110,7 @@ def test_events_hold_both_their_ends() -> None:
 def test_wrong_figures_are_refused(wrong: dict[str, Any]) -> None:
     given = {"first": ZEROS, "second": ZEROS, **wrong} if wrong else {"first": ZEROS[:99], "second": ZEROS[:99]}
     with pytest.raises(ParameterInvalid, match="audit samples"):
-        audit(**given, claimed=1)
+        audit_loss(**given, claimed=1)
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ from discreet_replications.farms.rice_farms import CELLS, Cell, Farms, name_cell
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
-from discreet.lab.audit import audit
+from discreet.lab.audit import audit_loss
 
 __all__ = [
     "CONFIDENCE",
@@ -234,7 +234,7 @@ def bound_loss(trial: Trial, generator: np.random.Generator, *, samples: int = S
     It cannot exceed about ln(samples/15), however large the loss is; 0 when nothing was found.
     """
     before, after = (_log_ratio(trial, values) for values in _draw(trial, generator, samples))
-    return audit(before, after, claimed=1, alpha=1 - CONFIDENCE).lower_bound
+    return audit_loss(before, after, claimed=1, alpha=1 - CONFIDENCE).lower_bound
 
 
 def _draw(trial: Trial, generator: np.random.Generator, samples: int) -> tuple[NDArray[float64], NDArray[float64]]:

@@ -21,7 +21,7 @@ import numpy as np
 from discreet.cards import parse_card
 from discreet.engines import engine_for
 from discreet.files import write_whole
-from discreet.lab.audit import AuditResult, audit
+from discreet.lab.audit import AuditResult, audit_loss
 from discreet.lab.strategies.generated_strategy import Generated, calculate_sensitivity
 from discreet.lab.strategies.strategy_comparison import ComparedQuery, StrategyBench
 from discreet.lab.strategies.subject import AggregateKind, SensitivityStrategy, hold
@@ -181,7 +181,7 @@ def audit_all(
                 progress(f"auditing {name} on {pair.name}", len(result), len(pairs) * len(AUDITED))
                 proven = first.guarantee.differentially_private
                 asked = samples * (1 if proven else pair.times)
-                shown = audit(_answers(first, asked), _answers(second, asked), claimed=float(epsilon))
+                shown = audit_loss(_answers(first, asked), _answers(second, asked), claimed=float(epsilon))
                 result.append(AuditFinding(pair, name, proven, shown))
     return result
 
