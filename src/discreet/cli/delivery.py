@@ -14,6 +14,7 @@ from discreet.errors import PathInvalid, legible
 from discreet.guarantees import text
 from discreet.results import (
     NOTHING,
+    Accounted,
     Amount,
     BoundsUsed,
     CappedWeights,
@@ -96,6 +97,10 @@ def show_release(release: Release, lang: str) -> None:
             _show_workload(release, lang)
         case ReleaseKind.LOCAL:
             _show_collection(release, lang)
+        case ReleaseKind.LINKED:
+            from discreet.cli.linked_delivery import show_linked
+
+            show_linked(release, lang)
         case _:
             _show_figures(release, lang)
 
@@ -105,10 +110,12 @@ def show_release(release: Release, lang: str) -> None:
 
 def tell_promise(release: Release) -> list[str]:
     """The charge, the guarantee and every warning."""
-    from discreet.present import say_left, say_message, say_neighbours, say_unit, tell_guarantee
+    from discreet.present import say_left, say_message, say_neighbours, say_unit, tell_charge, tell_guarantee
 
     lines, settled = [], release.settlement
-    if not isinstance(settled, Collected):
+    if isinstance(settled, Accounted):
+        lines.append(f"charged {tell_charge(release, 'en')}")
+    elif not isinstance(settled, Collected):
         left = settled.left
         lines.append(
             f"charged {_paid(release)}; epsilon {_epsilon(left.analyst)} remains for you, "
@@ -117,7 +124,7 @@ def tell_promise(release: Release) -> list[str]:
         lines += [] if left.more is None else [say_left(left)]
     promise = tell_guarantee(release, "en")
     lines.append(
-        f"guarantee: {promise}; protects {say_unit(release.claim.unit, 'en')}; neighbours: {say_neighbours(release)}"
+        f"guarantee: {promise}; protects {say_unit(release.claim, 'en')}; neighbours: {say_neighbours(release)}"
     )
     # What was not found comes before the figures, and warnings of a bootstrap are among its notes.
     warned = [note for note in release.notes if note.warns and not isinstance(note, BoundsUsed)]
@@ -191,7 +198,7 @@ def _answer_footer(release: Release, gone: set[str]) -> list[str]:
         f"charged {_paid_now(settled)}; epsilon {_epsilon(left.analyst)} remains for you, "
         f"{_epsilon(left.population)} for population '{release.claim.population}'",
         *([] if left.more is None else [say_left(left)]),
-        f"guarantee: {tell_guarantee(release, 'en')}; protects {say_unit(release.claim.unit, 'en')}; neighbours: "
+        f"guarantee: {tell_guarantee(release, 'en')}; protects {say_unit(release.claim, 'en')}; neighbours: "
         f"{say_neighbours(release)}",
         f"intervals: {cover_of(release.notes, 'en')}",
         *([f"weights: {CAPPED}"] if any(isinstance(note, CappedWeights) for note in release.notes) else []),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.guarantees.belief import BeliefSolution, solve
+    from discreet.guarantees.belief import BeliefSolution, posterior, solve
     from discreet.guarantees.budget import Budget, PopulationTerms
     from discreet.guarantees.composition import group
     from discreet.guarantees.conversions import largest_rho, smallest_epsilon, zcdp_within
@@ -80,6 +80,7 @@ __all__ = [
     "largest_rho",
     "ln_down",
     "ln_up",
+    "posterior",
     "pure_loss",
     "shown",
     "smallest_epsilon",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.linkage.attack_audit import AttackAudit, AuditedAttack, audit_attack
     from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
+    from discreet.linkage.linked_release import publish_answer
     from discreet.linkage.offices.account_book import AccountBook
     from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw, open_holder
     from discreet.linkage.offices.messages import (
@@ -106,6 +107,7 @@ __all__ = [
     "open_registry",
     "open_researcher",
     "parse_terms",
+    "publish_answer",
     "read_agreement",
     "read_public_office",
     "read_terms",

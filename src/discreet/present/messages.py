@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.guarantees import text
+from discreet.present.linked_messages import say_of_linked
 from discreet.results import (
     BootstrapCaution,
     BootstrapGuarantee,
@@ -112,6 +113,13 @@ _COVERS: Final = {
         f"probability, {_PREPARED.en}, figure by figure",
         "bruit de confidentialité seulement : chaque intervalle se rapporte à l’estimation brute et contient, avec au "
         f"moins la probabilité indiquée, {_PREPARED.fr}, chiffre par chiffre",
+    ),
+    "linked": Labels(
+        "privacy noise only: each interval holds, with at least the stated probability, what the registry counted, "
+        "figure by figure; that of a ratio follows from intervals of both its parts, which hold together",
+        "bruit de confidentialité seulement : chaque intervalle contient, avec au moins la probabilité indiquée, ce "
+        "que le registre a compté, chiffre par chiffre ; celui d’un rapport découle d’intervalles de ses deux termes, "
+        "valables ensemble",
     ),
     "calibrated": Labels(
         "privacy noise only: each interval belongs to the calibrated figure and holds, with about the stated "
@@ -255,6 +263,8 @@ def say_message(note: Note) -> Message:
             )
         case Estimator() | Variance() | FalseReports() | FewReports():
             return _say_of_collection(note)
+        case _ if (linked := say_of_linked(note)) is not None:
+            return linked
     raise AssertionError(f"note {note.code} has no message")
 
 

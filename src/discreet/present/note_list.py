@@ -18,7 +18,7 @@ from discreet.present.words import (
     tell_neighbours,
     tell_unit,
 )
-from discreet.results import Labels, Release, Unbounded
+from discreet.results import Labels, Release, ReleaseKind, Unbounded
 
 __all__ = ["list_facts", "list_messages", "list_notes", "list_warnings", "warn_reader"]
 
@@ -78,6 +78,10 @@ def _tell_method(release: Release, language: str) -> str:
     return _METHODS[method].text(language) if method in _METHODS else method
 
 
+def _is_linked(release: Release) -> bool:
+    return release.kind is ReleaseKind.LINKED
+
+
 _FACTS: Final[Sequence[tuple[Labels, Tell]]] = (
     (Labels("Only rows where", "Seulement les lignes où"), _asked("where")),
     (Labels("Guarantee", "Garantie"), tell_guarantee),
@@ -90,8 +94,10 @@ _FACTS: Final[Sequence[tuple[Labels, Tell]]] = (
     (Labels("Quality counts", "La qualité tient compte de"), tell_basis),
     (Labels("Calibrated to", "Calé sur"), tell_calibration),
     (Labels("Population", "Population"), lambda release, _: release.claim.population),
-    (Labels("Dataset", "Jeu de données"), lambda release, _: release.source.dataset),
-    (Labels("Version", "Version"), lambda release, _: str(release.source.version)),
+    (Labels("Dataset", "Jeu de données"), lambda release, _: "" if _is_linked(release) else release.source.dataset),
+    (Labels("Study", "Étude"), lambda release, _: release.source.dataset if _is_linked(release) else ""),
+    (Labels("Agreement", "Accord"), lambda release, _: release.source.agreement),
+    (Labels("Version", "Version"), lambda release, _: str(release.source.version or "")),
     (Labels("Date", "Date"), lambda release, _: release.source.created),
     (Labels("Plan hash", "Empreinte du plan"), lambda release, _: release.source.plan_hash),
     (Labels("Request", "Demande"), lambda release, _: release.source.request_id),

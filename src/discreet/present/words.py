@@ -18,13 +18,12 @@ from discreet.guarantees import (
     Neighbours,
     PureDP,
     ShuffleDP,
-    Unit,
     Unproven,
     text,
 )
 from discreet.present.charts.lettering import tell_number
 from discreet.present.messages import POOLS, cover_of
-from discreet.results import Amount, Basis, Charged, Labels, Left, Release
+from discreet.results import Accounted, Amount, Basis, Charged, Claim, Labels, Left, Release
 
 __all__ = [
     "NOISE_ONLY",
@@ -67,6 +66,7 @@ _DRAWN_BEFORE: Final = Labels(
     f", when it was drawn ({STORED})", ", lors du tirage (réponse déjà diffusée, la même qu’avant)"
 )
 _NOTHING: Final = Labels("nothing", "rien")
+_EACH: Final = {"respondent": "répondant", "person": "personne", "household": "ménage"}
 
 
 # --- what is promised -----------------------------------------------------------------------------------------------
@@ -106,17 +106,18 @@ def tell_guarantee(release: Release, language: str) -> str:
     return f"{lines}; none for {clear:,} who answered in clear"
 
 
-def say_unit(unit: Unit | None, language: str) -> str:
+def say_unit(claim: Claim, language: str) -> str:
     """Whom the guarantee protects."""
+    unit = claim.unit
     if unit is None:
-        return "chaque répondant" if language == "fr" else "each respondent"
+        return f"chaque {_EACH[claim.each]}" if language == "fr" else f"each {claim.each}"
     if language == "fr":
         return f"{unit.column} (au plus {unit.rows} ligne{'s' if unit.rows != 1 else ''} par unité)"
     return str(unit)
 
 
 def tell_unit(release: Release, language: str) -> str:
-    return say_unit(release.claim.unit, language)
+    return say_unit(release.claim, language)
 
 
 def say_neighbours(release: Release) -> str:
@@ -150,6 +151,8 @@ def say_amount(amount: Amount, language: str = "en") -> str:
 def tell_charge(release: Release, language: str) -> str:
     """What this answer cost when it was drawn."""
     settled = release.settlement
+    if isinstance(settled, Accounted):
+        return _tell_account(settled, language)
     if not isinstance(settled, Charged):
         return _NOTHING.text(language)
     amount = settled.cost if settled.replayed and settled.cost is not None else settled.charge
@@ -160,6 +163,16 @@ def tell_charge(release: Release, language: str) -> str:
         whole = "epsilon de la population" if language == "fr" else "epsilon of the population"
         phrase += f" ({whole}: {before} → {after})"
     return (phrase or _NOTHING.text(language)) + (_DRAWN_BEFORE.text(language) if settled.replayed else "")
+
+
+def _tell_account(paid: Accounted, language: str) -> str:
+    """What each unit paid that was counted, in parts of epsilon."""
+    charge, cap, parts = (tell_number(item, language) for item in (paid.charge, paid.cap, paid.parts))
+    if language == "fr":
+        each = "pour chaque membre d’un ménage compté" if paid.members > 1 else "pour chaque unité comptée"
+        return f"{charge} parts sur les {cap} d’un compte, {each} ({parts} parts font epsilon 1)"
+    each = "for each member of a household counted" if paid.members > 1 else "for each unit counted"
+    return f"{charge} of the {cap} parts of an account, {each} ({parts} parts are epsilon 1)"
 
 
 def say_replay(debited: Amount | None) -> str:

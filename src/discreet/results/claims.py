@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
 
-from discreet.guarantees import Guarantee, Neighbours, Unit, text
+from discreet.guarantees import Guarantee, Neighbours, Unit, ceil_to_grid, text
 
-__all__ = ["Amount", "Charged", "Claim", "Collected", "Left", "Marked", "Settlement", "Source"]
+__all__ = ["Accounted", "Amount", "Charged", "Claim", "Collected", "Left", "Marked", "Settlement", "Source"]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What is promised, of whom, against which neighbours, within which population.
 
-    The unit of a collection is the respondent: it has no column. `neighbours_from` names the rows from which a
-    bootstrap draws its neighbours; for `in_clear` respondents nothing is promised.
+    The unit of a collection or of a linked count has no column: `each` says who it is. `neighbours_from` names the rows
+    from which a bootstrap draws its neighbours; for `in_clear` respondents nothing is promised.
     """
 
     guarantee: Guarantee
@@ -25,6 +27,7 @@ class Claim:
     neighbours: Neighbours | None = None
     neighbours_from: str | None = None
     in_clear: int = 0
+    each: Literal["respondent", "person", "household"] = "respondent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +106,33 @@ class Collected:
     in_clear: int = 0
 
 
-Settlement = Charged | Marked | Collected
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """Paid from the account of every unit that was counted: `charge` for each of its members, of `cap` that it holds.
+
+    All are parts of epsilon, `parts` of which are one. A unit has at most so many `members`.
+    """
+
+    charge: int
+    parts: int
+    cap: int
+    members: int = 1
+
+    @property
+    def epsilon(self) -> Decimal:
+        """What one member paid."""
+        return ceil_to_grid(Fraction(self.charge, self.parts))
+
+
+Settlement = Charged | Marked | Collected | Accounted
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a release comes from. A collection has a signed manifest in place of a plan."""
+    """Where a release comes from. In place of a plan, a collection has a manifest and a linked count an agreement.
+
+    A study of linked counts is its dataset, and has no version.
+    """
 
     dataset: str
     version: int
@@ -117,3 +141,4 @@ class Source:
     request_id: str = ""
     created: str = ""
     manifest: str = ""
+    agreement: str = ""

@@ -15,6 +15,8 @@ from discreet.guarantees import text
 from discreet.results.labels import Labels
 
 __all__ = [
+    "BeliefRise",
+    "BeliefTable",
     "BootstrapCaution",
     "BootstrapGuarantee",
     "BootstrapMethod",
@@ -23,13 +25,17 @@ __all__ = [
     "Calibrated",
     "CappedWeights",
     "Coverage",
+    "DrawnAtRate",
     "Estimator",
     "FalseReports",
     "FewReports",
     "GradedMeans",
     "KeysChosen",
+    "KnownPopulation",
     "LeftOut",
     "Linearised",
+    "LinkedInPart",
+    "LinkedProtection",
     "MarginsAddUp",
     "MarginsAreMeans",
     "MarginsAreSums",
@@ -40,11 +46,15 @@ __all__ = [
     "NotInTable",
     "NotInTotals",
     "NotNegative",
+    "NotProtected",
     "Note",
+    "RatiosNotShown",
+    "RegistryReceipt",
     "Size",
     "SizeTooSmall",
     "StrategyUsed",
     "Unbounded",
+    "UnderAccount",
     "UnprovenCaution",
     "Variance",
 ]
@@ -82,13 +92,13 @@ def _plain(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Coverage(Note):
-    """What an interval holds: the figure of the prepared data, by cell, raw or calibrated; or nothing.
+    """What an interval holds: the figure of the prepared data, by cell, raw or calibrated; a linked count; or nothing.
 
     `ranks`: for quantiles and extremes the ends of the range. `selected`: before HAVING or LIMIT chose cells. `least`:
     only keys with at least so many units are shown.
     """
 
-    of: Literal["cell", "raw", "calibrated", "nothing"]
+    of: Literal["cell", "raw", "calibrated", "linked", "nothing"]
     ranks: bool = False
     selected: bool = False
     least: int | None = None
@@ -373,3 +383,95 @@ class FewReports(Note):
     said: str
     code: ClassVar[str] = "few-reports"
     warns: ClassVar[bool] = True
+
+
+# --- of linked counts -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UnderAccount(Note):
+    """Who is counted: those whose account has room. `sized` where the answer tells how many they are."""
+
+    counted: Literal["people", "households"]
+    sized: bool
+    code: ClassVar[str] = "under-account"
+
+
+@dataclass(frozen=True, slots=True)
+class RatiosNotShown(Note):
+    """A ratio is absent where its denominator is not told from nobody."""
+
+    code: ClassVar[str] = "ratios-not-shown"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnAtRate(Note):
+    """The share of the people that was drawn, for each group. What is over groups or a population is divided by it."""
+
+    groups: tuple[str, ...]
+    rates: tuple[Decimal, ...]
+    code: ClassVar[str] = "drawn-at-rate"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedInPart(Note):
+    """The public share of the holder's people whom the registry knows. Counts are scaled by it."""
+
+    share: Decimal
+    code: ClassVar[str] = "linked-in-part"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPopulation(Note):
+    """What a reader gave: the share of the population that has the property, and how many people it has."""
+
+    share: Decimal
+    people: int | None
+    code: ClassVar[str] = "known-population"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedProtection(Note):
+    """Whom all answers about a property protect together, and how far.
+
+    `epsilon` is for the property, against everybody outside the registry together; `record` for a record of the holder,
+    against the researcher; `closing` comes once on top of either.
+    """
+
+    unit: Literal["person", "household"]
+    epsilon: Decimal
+    record: Decimal
+    closing: Decimal
+    code: ClassVar[str] = "linked-protection"
+
+
+@dataclass(frozen=True, slots=True)
+class NotProtected(Note):
+    """What rests on the agreement alone: registry and researcher together, and the honesty of the noise."""
+
+    code: ClassVar[str] = "not-protected"
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefRise:
+    """The highest belief after all answers, from a prior."""
+
+    prior: Decimal
+    belief: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefTable(Note):
+    """How far all answers about a property may move what somebody believes about one unit."""
+
+    unit: Literal["person", "household"]
+    rises: tuple[BeliefRise, ...]
+    code: ClassVar[str] = "belief-table"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryReceipt(Note):
+    """The event of the registry's ledger under which the request was charged."""
+
+    receipt: str
+    code: ClassVar[str] = "receipt"

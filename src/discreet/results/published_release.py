@@ -1,7 +1,7 @@
 """What leaves the house: figures with what is promised of them, what they cost and where they come from.
 
-Every question, workload, table, unproven answer, bootstrap table and local estimate is a `Release`, and every format
-takes one. It holds facts as types; `present` finds the words, when somebody reads it.
+Every question, workload, table, unproven answer, bootstrap table, local estimate and linked count is a `Release`, and
+every format takes one. It holds facts as types; `present` finds the words, when somebody reads it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.guarantees import Guarantee, Language, checked
 from discreet.paths import AnyPath
-from discreet.results.claims import Amount, Charged, Claim, Collected, Left, Settlement, Source
+from discreet.results.claims import Amount, Charged, Claim, Left, Marked, Settlement, Source
 from discreet.results.figures import Figure, Figures, Later, Margin, Quality, Statistic
 from discreet.results.headings import ALL, Heading, Shown
 from discreet.results.labels import Labels
@@ -47,6 +47,7 @@ class ReleaseKind(StrEnum):
     UNPROVEN = "unproven"
     BOOTSTRAP = "bootstrap"
     LOCAL = "local"
+    LINKED = "linked"
 
 
 class Basis(StrEnum):
@@ -150,12 +151,12 @@ class Release:
     @property
     def remaining(self) -> Left | None:
         """What is left of the budget; None where none is touched."""
-        return None if isinstance(self.settlement, Collected) else self.settlement.left
+        return self.settlement.left if isinstance(self.settlement, Charged | Marked) else None
 
     @property
     def replayed(self) -> bool:
         """Whether it was released before and is given again."""
-        return not isinstance(self.settlement, Collected) and self.settlement.replayed
+        return isinstance(self.settlement, Charged | Marked) and self.settlement.replayed
 
     @property
     def request_id(self) -> str:

@@ -18,7 +18,7 @@ from discreet.cli import (
     show_pairs,
     show_table,
 )
-from discreet.linkage.linkage_commands import agreement_commands, audit_command, desk_commands
+from discreet.linkage.linkage_commands import agreement_commands, audit_command, desk_commands, read_command
 
 if TYPE_CHECKING:
     from discreet.linkage.tradeoff import Tradeoff
@@ -66,6 +66,7 @@ def register(app: CommandGroup) -> None:
     agreement_commands.register(linked)
     desk_commands.register(linked)
     audit_command.register(linked)
+    read_command.register(linked)
     app.add_typer(linked, name="linked", short_help="Counts between agencies", rich_help_panel="Collection")
 
 

@@ -45,11 +45,12 @@ class AskedCount:
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """An answer with what was asked: cells stand by the groups of the request, in its order."""
+    """An answer with what was asked: cells stand by the groups of the request, in its order, each drawn at its rate."""
 
     answer: NoisyAnswer
     asked: LinkedProperty
     groups: tuple[str, ...]
+    rates: tuple[Decimal, ...]
     where: str | None
 
 
@@ -141,7 +142,7 @@ class ResearcherDesk:
             raise RequestConflict("another answer came to this request before, and one of them is not the registry's.")
         self.study.note(found.request, {**noted, **kept})
         placed = NoisyAnswer(found.request, found.property, found.kind, found.scale, found.charge, cells, found.receipt)
-        return ReadAnswer(placed, asked, names, noted["where"])
+        return ReadAnswer(placed, asked, names, _rates(noted), noted["where"])
 
     def kept(self, request: str) -> ReadAnswer | None:
         """An answer that was read before."""
@@ -158,7 +159,8 @@ class ResearcherDesk:
             noted["receipt"],
         )
         names = tuple(group["name"] for group in noted["groups"])
-        return ReadAnswer(answer, self.study.agreement.terms.property(noted["property"]), names, noted["where"])
+        asked = self.study.agreement.terms.property(noted["property"])
+        return ReadAnswer(answer, asked, names, _rates(noted), noted["where"])
 
     def _order(self, labels: bytes | None, noted: dict[str, Any], request: str, now: datetime | None) -> list[int]:
         """For each group of the registry which of the request's it is."""
@@ -198,6 +200,10 @@ def _check_group(group: AskedGroup) -> None:
     if not rate.is_finite() or not 0 < rate <= 1 or rate != rate.quantize(Decimal("1e-9")):
         rule = "must be above 0 and at most 1, in at most 9 decimals"
         raise ParameterInvalid(parameter="rate", rule=rule, given=str(rate))
+
+
+def _rates(noted: dict[str, Any]) -> tuple[Decimal, ...]:
+    return tuple(Decimal(group["rate"]) for group in noted["groups"])
 
 
 def _fits(found: NoisyAnswer, noted: dict[str, Any]) -> bool:

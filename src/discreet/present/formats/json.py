@@ -29,6 +29,7 @@ from discreet.present.messages import (
 )
 from discreet.present.words import say_basis, say_neighbours, say_unit, tell_guarantee
 from discreet.results import (
+    Accounted,
     Amount,
     BoundsUsed,
     CappedWeights,
@@ -106,6 +107,8 @@ def facts(release: Release, language: str) -> Fields:
         return _of_collection(release, language)
     if release.kind is ReleaseKind.WORKLOAD:
         return _of_workload(release, language)
+    if release.kind is ReleaseKind.LINKED:
+        return _of_linked(release, language)
     absent = [_absent(note) for note in release.notes if isinstance(note, SizeTooSmall)]
     return {
         **({} if release.basis is None else {"quality_basis": say_basis(release.basis)}),
@@ -170,7 +173,7 @@ def _facts(release: Release, language: str) -> Fields:
 
 def _settlement(release: Release) -> Fields:
     settled = release.settlement
-    assert not isinstance(settled, Collected), "collections say what they received"
+    assert isinstance(settled, Charged | Marked), "others say what was received or paid"
     if isinstance(settled, Marked):
         return {"charge": Amount().to_dict(), "remaining": settled.left.to_dict()}
     found: Fields = {"charge": charge_fields(settled)}
@@ -194,7 +197,7 @@ def _claim(release: Release) -> Fields:
     return {
         "guarantee": tell_guarantee(release, "en"),
         "differentially_private": claim.guarantee.differentially_private,
-        "unit": say_unit(claim.unit, "en"),
+        "unit": say_unit(claim, "en"),
         "neighbours": say_neighbours(release),
         "population": claim.population,
         "claim": {
@@ -375,6 +378,34 @@ def _of_workload(release: Release, language: str) -> Fields:
         "replayed": release.replayed,
         "request_id": release.source.request_id,
         "plan_hash": release.source.plan_hash,
+        "warnings": warnings(release),
+        "notes": _notes(release, language),
+    }
+
+
+# --- linked counts --------------------------------------------------------------------------------------------------
+
+
+def _of_linked(release: Release, language: str) -> Fields:
+    """`charge` is what each member of a unit paid from its account, in parts of epsilon."""
+    paid, source = release.settlement, release.source
+    assert isinstance(paid, Accounted)
+    return {
+        "level": text(release.level or Decimal(0)),
+        "interval_meaning": cover_of(release.notes, "en"),
+        "account": {
+            "charge": paid.charge,
+            "cap": paid.cap,
+            "parts": paid.parts,
+            "members": paid.members,
+            "epsilon": text(paid.epsilon),
+        },
+        **_claim(release),
+        "mechanisms": [_mechanism(item) for item in release.mechanisms.value],
+        "study": source.dataset,
+        "agreement": source.agreement,
+        "request_id": source.request_id,
+        **release.asked,
         "warnings": warnings(release),
         "notes": _notes(release, language),
     }

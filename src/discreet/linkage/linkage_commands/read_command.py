@@ -1,0 +1,89 @@
+"""What the researcher reads: an answer as it came, or one that was read before, in any format."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from discreet.cli import (
+    CommandGroup,
+    Language,
+    LanguageOption,
+    LevelOption,
+    OutOption,
+    ReleaseFormatOption,
+    UnusedWorkspace,
+)
+from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption, read_envelope
+
+if TYPE_CHECKING:
+    from discreet.linkage.offices.researcher_desk import ReadAnswer, ResearcherDesk
+
+__all__ = ["register"]
+
+_REQUEST: Final = re.compile(r"[0-9a-f]{32}")
+
+
+def register(linked: CommandGroup) -> None:
+    linked.command("read", epilog="Example: discreet linked read answer.env --population-share 0.045 --out rate.xlsx")(
+        linked_read
+    )
+
+
+def linked_read(
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="The answer, as it came; or a request read before.")],
+    labels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The holder's labels, where the request has groups.")
+    ] = None,
+    population_share: Annotated[
+        str | None, typer.Option(metavar="S", help="The share of the population with the property: adds a rate ratio.")
+    ] = None,
+    population: Annotated[
+        int | None, typer.Option(metavar="N", help="People in that population: adds rates per person.")
+    ] = None,
+    level: LevelOption = "0.95",
+    office: OfficeOption = Path(),
+    study: StudyOption = None,
+    workspace: UnusedWorkspace = None,
+    lang: LanguageOption = Language.EN,
+    out: OutOption = None,
+    output: ReleaseFormatOption = None,
+) -> None:
+    """Read an answer: counts, shares, rates and distributions with intervals. Nothing is charged; again is the same."""
+    from discreet.cli import choose_format, deliver
+    from discreet.errors import UsageError
+    from discreet.linkage.envelopes import Role
+    from discreet.linkage.linked_release import publish_answer
+    from discreet.linkage.offices.researcher_desk import ResearcherDesk
+    from discreet.linkage.offices.study_folder import find_study
+    from discreet.present import check_output
+
+    chosen = choose_format(output, out)
+    check_output(out, format=chosen)
+    found = find_study(office, study)
+    if found.role is not Role.RESEARCHER:
+        raise UsageError(f"'{office}' is the folder of a {found.role}; this is done by the {Role.RESEARCHER}.")
+    release = publish_answer(
+        found.agreement,
+        _read(ResearcherDesk(found), answer, labels),
+        level=level,
+        population_share=population_share,
+        population=population,
+    )
+    deliver(release, chosen, out, lang)
+
+
+def _read(desk: "ResearcherDesk", answer: str, labels: Path | None) -> "ReadAnswer":
+    """From the envelope, or as it was read before."""
+    from discreet.errors import UnknownName
+
+    path, agreement = Path(answer), desk.study.agreement
+    if _REQUEST.fullmatch(answer) is None or path.exists():
+        sealed = None if labels is None else read_envelope(labels, agreement)
+        return desk.read(read_envelope(path, agreement), sealed)
+    kept = desk.kept(answer)
+    if kept is None:
+        known = [request for request in desk.study.requests() if desk.kept(request) is not None]
+        raise UnknownName(sort="Request", name=answer, where="the answers read here", known=known)
+    return kept
