@@ -98,9 +98,9 @@ def show_release(release: Release, lang: str) -> None:
         case ReleaseKind.LOCAL:
             _show_collection(release, lang)
         case ReleaseKind.LINKED:
-            from discreet.cli.linked_delivery import show_linked
+            from discreet.present import text_parts
 
-            show_linked(release, lang)
+            sys.stdout.writelines(text_parts(release, ReleaseFormat.TABLE, lang))
         case _:
             _show_figures(release, lang)
 

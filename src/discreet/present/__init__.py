@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         write_parts,
     )
     from discreet.present.messages import CAPPED, ESTIMATORS, cover_of, say_accuracy, say_message, say_strategy
-    from discreet.present.note_list import list_messages, list_notes
+    from discreet.present.note_list import list_messages
     from discreet.present.notebook_list import Listed
     from discreet.present.pages.csv_text import csv_columns, csv_text
     from discreet.present.pages.html_page import Drawn, show_figure, write_page
@@ -76,7 +76,6 @@ if TYPE_CHECKING:
         tell_calibration,
         tell_charge,
         tell_guarantee,
-        tell_level,
     )
 else:
     __getattr__, __dir__ = open_door(__name__)
@@ -133,7 +132,6 @@ __all__ = [
     "join",
     "laplace_density",
     "list_messages",
-    "list_notes",
     "log_axis",
     "name_axis",
     "number_axis",
@@ -157,7 +155,6 @@ __all__ = [
     "tell_calibration",
     "tell_charge",
     "tell_guarantee",
-    "tell_level",
     "tell_number",
     "text_parts",
     "to_arrow",

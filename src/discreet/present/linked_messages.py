@@ -24,16 +24,16 @@ from discreet.results import (
 __all__ = ["say_of_linked"]
 
 _EACH: Final = {
-    "person": Labels("each person", "chaque personne"),
-    "household": Labels("each household", "chaque ménage"),
+    "person": Labels("Each person", "Chaque personne"),
+    "household": Labels("Each household", "Chaque ménage"),
 }
 _OF_ONE: Final = {
     "person": Labels("of one person", "d’une personne"),
     "household": Labels("of one household", "d’un ménage"),
 }
 _COUNTED: Final = {
-    "people": Labels("people whose account has room", "personnes dont le compte a de la place"),
-    "households": Labels("households whose account has room", "ménages dont le compte a de la place"),
+    "people": Labels("People whose account has room", "Personnes dont le compte a de la place"),
+    "households": Labels("Households whose account has room", "Ménages dont le compte a de la place"),
 }
 _SIZED: Final = {
     True: Labels(

@@ -1,35 +1,80 @@
-"""A release as plain text in a fixed pitch: numbers to the right with the marks of their quality, notes below."""
+"""A release as plain text in a fixed pitch: numbers to the right with the marks of their quality, notes below.
+
+A linked count has many statistics: one row stands upright, several have a table for figures that belong together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
 from discreet.present.charts.lettering import clean, screen_width
 from discreet.present.crosstab import arrange, name_stand
 from discreet.present.note_list import list_notes, warn_reader
 from discreet.present.table_words import Writing, tell_marks
 from discreet.present.words import tell_level
-from discreet.results import Release, ReleaseKind
+from discreet.results import Labels, Release, ReleaseKind
 
 __all__ = ["to_plain"]
+
+_TOGETHER: Final = ("count size share", "distribution", "rate", "scaled linked")
+"""The first words of the statistics of a linked count that stand in one table."""
+
+_FIGURE: Final = Labels("Figure", "Chiffre")
 
 
 def to_plain(release: Release, language: str) -> str:
     """The figures as people lay them out; of a release with parts, one after the other."""
     if release.parts:
         return "\n".join(to_plain(part, language) for part in release.parts.values())
-    return _render_grid(release, language)
+    warning, marks = warn_reader(release, language), tell_marks(release, language)
+    notes = [f"{clean(heading)}: {clean(sentence)}" for heading, sentence in list_notes(release, language)]
+    lines = [
+        *([clean(warning), ""] if warning else []),
+        clean(release.title.text(language)),
+        "",
+        *(line for table in _tables(release, language) for line in (*table, "")),
+        *([marks, ""] if marks else []),
+        *notes,
+        "",
+    ]
+    return "\n".join(lines)
 
 
-def _render_grid(release: Release, language: str) -> str:
-    """A cross-tabulation in a fixed pitch: numbers to the right with the marks of their quality, notes below."""
+def _tables(release: Release, language: str) -> Iterator[list[str]]:
+    if release.kind is not ReleaseKind.LINKED:
+        yield _render_grid(release, language)
+    elif len(release) == 1:
+        yield _render_upright(release, language)
+    else:
+        for words in _TOGETHER:
+            chosen = [item for item in release.statistics if item.name.partition("_")[0] in words.split()]
+            if chosen:
+                yield _render_grid(replace(release, statistics=tuple(chosen)), language)
+
+
+def _render_upright(release: Release, language: str) -> list[str]:
+    rows = [["", _FIGURE.text(language), _name_interval(release, language)]]
+    for item in release.statistics:
+        writing, [figure] = Writing.of(item, language), item.figures
+        rows.append([item.title.text(language), writing.value(figure), writing.interval(figure) or "–"])
+    return _align(rows, left=1)
+
+
+def _name_interval(release: Release, language: str) -> str:
+    level = tell_level(release, language)
+    return f"intervalle à {level}" if language == "fr" else f"{level} interval"
+
+
+def _render_grid(release: Release, language: str) -> list[str]:
+    """A cross-tabulation in a fixed pitch: numbers to the right with the marks of their quality."""
     grid = arrange(release)
     writings = [Writing.of(grid.statistic(column), language) for column in range(len(grid.columns))]
     heads = [release.headings[index].title.text(language) for index in grid.down]
     beside = release.level is not None and release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP)
-    level = tell_level(release, language)
-    text = f"intervalle à {level}" if language == "fr" else f"{level} interval"
-    tops = [words for top in grid.tops(language) for words in ([top, text] if beside else [top])]
+    interval = _name_interval(release, language)
+    tops = [words for top in grid.tops(language) for words in ([top, interval] if beside else [top])]
     rows = [[*map(clean, heads), *map(clean, tops)]]
     for number, line in enumerate(grid.lines):
         names = [
@@ -41,19 +86,7 @@ def _render_grid(release: Release, language: str) -> str:
             figures.append(writing.marked(figure))
             figures += [] if not beside else ["" if figure is None else writing.interval(figure) or "–"]
         rows.append([*map(clean, names), *figures])
-    warning, marks = warn_reader(release, language), tell_marks(release, language)
-    notes = [f"{clean(heading)}: {clean(sentence)}" for heading, sentence in list_notes(release, language)]
-    lines = [
-        *([clean(warning), ""] if warning else []),
-        clean(release.title.text(language)),
-        "",
-        *_align(rows, left=len(heads)),
-        "",
-        *([marks, ""] if marks else []),
-        *notes,
-        "",
-    ]
-    return "\n".join(lines)
+    return _align(rows, left=len(heads))
 
 
 def _align(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
