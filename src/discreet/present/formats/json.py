@@ -387,7 +387,7 @@ def _of_workload(release: Release, language: str) -> Fields:
 
 
 def _of_linked(release: Release, language: str) -> Fields:
-    """`charge` is what each member of a unit paid from its account, in parts of epsilon."""
+    """`account` is what each member of a unit paid of what one holds, in parts of epsilon."""
     paid, source = release.settlement, release.source
     assert isinstance(paid, Accounted)
     return {
@@ -405,7 +405,7 @@ def _of_linked(release: Release, language: str) -> Fields:
         "study": source.dataset,
         "agreement": source.agreement,
         "request_id": source.request_id,
-        **release.asked,
+        "asked": dict(release.asked),
         "warnings": warnings(release),
         "notes": _notes(release, language),
     }
