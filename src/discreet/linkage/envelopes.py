@@ -34,7 +34,9 @@ __all__ = [
     "EnvelopeKind",
     "OpenedEnvelope",
     "Role",
+    "envelope_limit",
     "open_envelope",
+    "read_header",
     "refuse_envelope",
     "seal_envelope",
 ]
@@ -168,6 +170,19 @@ def padded_size(length: int) -> int:
     return size
 
 
+def envelope_limit(length: int) -> int:
+    """How long an envelope may be whose body has at most `length` bytes."""
+    return len(MARK) + _LENGTH + _LONGEST_HEADER + _SIGNATURE + padded_size(length) + _OVERHEAD
+
+
+def read_header(data: bytes) -> EnvelopeHeader:
+    """What stands on an envelope in clear. Nothing of it is verified."""
+    found = _take_apart(data)
+    if found is None:
+        raise refuse_envelope()
+    return found[0]
+
+
 def _take_apart(data: bytes) -> tuple[EnvelopeHeader, bytes, int, bytes, bytes] | None:
     """The parts of an envelope that is shaped like one, nothing of it believed; None for other bytes."""
     start = len(MARK) + _LENGTH
@@ -239,5 +254,5 @@ def _suite() -> Any:
     try:
         from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
     except ImportError:
-        raise ExtraMissing(needed_for="Linked counts", extra="collect") from None
+        raise ExtraMissing(needed_for="Linked counts", extra="linked") from None
     return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)

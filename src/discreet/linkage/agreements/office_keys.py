@@ -166,5 +166,5 @@ def _cryptography() -> tuple[Any, Any, Any]:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519, x25519
     except ImportError:
-        raise ExtraMissing(needed_for="Linked counts", extra="collect") from None
+        raise ExtraMissing(needed_for="Linked counts", extra="linked") from None
     return serialization, ed25519, x25519

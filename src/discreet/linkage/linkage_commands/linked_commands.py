@@ -18,7 +18,13 @@ from discreet.cli import (
     show_pairs,
     show_table,
 )
-from discreet.linkage.linkage_commands import agreement_commands, audit_command, desk_commands, read_command
+from discreet.linkage.linkage_commands import (
+    agreement_commands,
+    audit_command,
+    desk_commands,
+    read_command,
+    serve_commands,
+)
 
 if TYPE_CHECKING:
     from discreet.linkage.tradeoff import Tradeoff
@@ -67,6 +73,7 @@ def register(app: CommandGroup) -> None:
     desk_commands.register(linked)
     audit_command.register(linked)
     read_command.register(linked)
+    serve_commands.register(linked)
     app.add_typer(linked, name="linked", short_help="Counts between agencies", rich_help_panel="Collection")
 
 

@@ -25,7 +25,7 @@ from discreet.linkage.agreements.agreement import AgreementTerms, IdType
 from discreet.linkage.agreements.agreement_schema import GROUPS
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
-from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
+from discreet.linkage.envelopes import EnvelopeKind, OpenedEnvelope, refuse_envelope
 from discreet.linkage.offices.link_ids import pseudonyms_of, read_pairs, secret_words
 from discreet.linkage.offices.linked_rows import id_type, mark_ids, plan_marks
 from discreet.linkage.offices.messages import CountRequest, DrawnSample, GroupLabels, read_link_key
@@ -125,24 +125,35 @@ class HolderDesk:
 
     def look(self, envelope: bytes, *, now: datetime | None = None) -> PendingDraw:
         """What a request asks for, checked as it would be drawn. Nothing is drawn yet."""
-        found, _ = self._open(envelope, now)
+        found, _ = self.open_request(envelope, now=now)
         self._plan(found, self._dataset())
         groups = tuple((group.name, group.where, text(group.rate)) for group in found.groups)
         return PendingDraw(found.request, found.where, groups, found.scale, found.charge)
+
+    def open_request(self, envelope: bytes, *, now: datetime | None = None) -> tuple[CountRequest, OpenedEnvelope]:
+        """A request and its envelope, if it is one of this study."""
+        opened = self.study.unseal(envelope, EnvelopeKind.REQUEST, now=now)
+        found = CountRequest.from_bytes(opened.body)
+        terms = self.study.agreement.terms
+        grouped = len(found.groups) > 1 or found.groups[0].where is not None
+        known = found.request == opened.header.request and found.scale in terms.scales and found.charge >= 1
+        if not known or (grouped and GROUPS not in terms.kinds):
+            raise refuse_envelope()
+        return found, opened
 
     def draw(
         self, envelope: bytes, *, approve: Callable[[PendingDraw], bool] | None = None, now: datetime | None = None
     ) -> DrawOutcome:
         """Draw a sample once it is approved. The same request again gives the same sample; other bytes are refused."""
         self.study.require_current(now)
-        found, digest = self._open(envelope, now)
+        found, opened = self.open_request(envelope, now=now)
         dataset = self._dataset()
         plan = self._plan(found, dataset)
         if approve is not None and not approve(self.look(envelope, now=now)):
             raise Refused("Not approved. Nothing was drawn or sent.")
         question = self._question(found, plan, dataset)
         noted = self.study.noted(found.request)
-        if noted is not None and noted["envelope"] != digest:
+        if noted is not None and noted["envelope"] != opened.digest:
             raise RequestConflict("other bytes came under this request before. The researcher must ask anew.")
         if noted is not None and noted["question"] != question:
             raise Refused("the data have changed since this request was drawn. The researcher must ask anew.")
@@ -153,7 +164,7 @@ class HolderDesk:
             found.request,
             {
                 "drawn": (noted or {}).get("drawn") or (now or moment()).isoformat(timespec="seconds"),
-                "envelope": digest,
+                "envelope": opened.digest,
                 "question": question,
                 "draw": draw.hex(),
                 "charge": found.charge,
@@ -162,19 +173,9 @@ class HolderDesk:
                 "groups": [{"name": item.name, "where": item.where, "rate": text(item.rate)} for item in found.groups],
             },
         )
-        return self._draw(found, plan, dataset, draw, now)
+        return self._draw(found, plan, dataset, draw, asked=opened.header.created, now=now)
 
     # --- steps ------------------------------------------------------------------------------------------------------
-
-    def _open(self, envelope: bytes, now: datetime | None) -> tuple[CountRequest, str]:
-        opened = self.study.unseal(envelope, EnvelopeKind.REQUEST, now=now)
-        found = CountRequest.from_bytes(opened.body)
-        terms = self.study.agreement.terms
-        grouped = len(found.groups) > 1 or found.groups[0].where is not None
-        known = found.request == opened.header.request and found.scale in terms.scales and found.charge >= 1
-        if not known or (grouped and GROUPS not in terms.kinds):
-            raise refuse_envelope()
-        return found, opened.digest
 
     def _dataset(self) -> Dataset:
         return self.session.workspace.dataset(self.study.agreement.terms.holder.dataset)
@@ -202,7 +203,7 @@ class HolderDesk:
             )
 
     def _draw(
-        self, found: CountRequest, plan: Plan, dataset: Dataset, draw: bytes, now: datetime | None
+        self, found: CountRequest, plan: Plan, dataset: Dataset, draw: bytes, *, asked: datetime, now: datetime | None
     ) -> DrawOutcome:
         marked = mark_ids(self.session, dataset, plan)
         met = np.stack([marks > 0 for marks in marked.marks], axis=1)
@@ -234,7 +235,8 @@ class HolderDesk:
         labels = None
         if len(found.groups) > 1:
             told = GroupLabels(found.request, tuple(int(place) for place in order))
-            labels = self.study.seal(EnvelopeKind.LABELS, told.to_bytes(), request=found.request, now=now)
+            # Dated as the request: labels do not tell how long drawing took.
+            labels = self.study.seal(EnvelopeKind.LABELS, told.to_bytes(), request=found.request, now=asked)
         sizes = np.bincount(group_of, minlength=len(found.groups)).tolist()
         return DrawOutcome(
             found.request,

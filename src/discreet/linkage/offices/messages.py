@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "LARGEST_REQUEST",
     "LONGEST_NAME",
     "MOST_GROUPS",
     "AskedGroup",
@@ -34,6 +35,7 @@ __all__ = [
     "GroupLabels",
     "NoisyAnswer",
     "Ticket",
+    "largest_sample",
     "read_link_key",
     "write_link_key",
 ]
@@ -44,6 +46,10 @@ _ENTRY: Final = PSEUDONYM + 1
 _HEX32: Final = re.compile(r"[0-9a-f]{32}")
 _RATE: Final = re.compile(r"0?\.\d{1,9}|1")
 _LONGEST: Final = 20_000
+_HEAD: Final = 16_384
+LARGEST_REQUEST: Final = _HEAD + 6 * _LONGEST * (MOST_GROUPS + 1)
+"""Bytes of a request at most: JSON writes a character in six at most."""
+
 _T = TypeVar("_T")
 Shape = Mapping[str, type | tuple[type, ...]]
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -203,6 +209,11 @@ class DrawnSample:
                 group_of,
             )
         )
+
+
+def largest_sample(ids: int) -> int:
+    """Bytes of a sample at most, of so many ids."""
+    return _HEAD + _ENTRY * ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ class RegistryDesk:
         self.study.require_current(now)
         if self.session.ledger.suspended(self.study.agreement.terms.registry.dataset):
             raise DatasetSuspended(dataset=self.study.agreement.terms.registry.dataset)
-        sample, ticket, asked = self._open(envelope, now)
+        sample, ticket, asked, made = self.open_sample(envelope, now=now)
         question = sha256_hex(ticket.question(sample.draw).encode())
         noted = self.study.noted(sample.request)
         pool = self.pool(asked)
@@ -157,25 +157,16 @@ class RegistryDesk:
         body = NoisyAnswer(
             sample.request, ticket.property, ticket.kind, ticket.scale, sample.charge, answer.cells, answer.receipt
         )
-        sealed = self.study.seal(EnvelopeKind.ANSWER, body.to_bytes(), request=sample.request, now=now)
+        # Dated as the ticket: an answer does not tell how long drawing and counting took.
+        sealed = self.study.seal(EnvelopeKind.ANSWER, body.to_bytes(), request=sample.request, now=made)
         told = {"question": question, "sample": digest, "answer": base64.b64encode(sealed).decode("ascii")}
         self.study.note(sample.request, told)
         return CountOutcome(sample.request, sealed, replayed)
 
-    def hold(self, pool: Pool) -> Any:
-        """The accounts of a property, while no other process has them."""
-        return AccountBook.hold(
-            pool.folder,
-            self.session.ledger,
-            population=pool.population,
-            reservation=pool.reservation,
-            cap=pool.cap,
-        )
-
-    # --- steps ------------------------------------------------------------------------------------------------------
-
-    def _open(self, envelope: bytes, now: datetime | None) -> tuple[DrawnSample, Ticket, LinkedProperty]:
-        """A sample and its ticket, if they belong together and ask for what was agreed on at its price."""
+    def open_sample(
+        self, envelope: bytes, *, now: datetime | None = None
+    ) -> tuple[DrawnSample, Ticket, LinkedProperty, datetime]:
+        """A sample, its ticket and when that was made, if they belong together and ask for what was agreed on."""
         terms = self.study.agreement.terms
         opened = self.study.unseal(envelope, EnvelopeKind.SAMPLE, now=now)
         sample = DrawnSample.from_bytes(opened.body)
@@ -192,7 +183,19 @@ class RegistryDesk:
         agreed = (ticket.scale, ticket.groups, charge) == (sample.scale, sample.groups, sample.charge)
         if not agreed or (ticket.groups > 1 and GROUPS not in terms.kinds):
             raise refuse_envelope()
-        return sample, ticket, asked
+        return sample, ticket, asked, carried.header.created
+
+    def hold(self, pool: Pool) -> Any:
+        """The accounts of a property, while no other process has them."""
+        return AccountBook.hold(
+            pool.folder,
+            self.session.ledger,
+            population=pool.population,
+            reservation=pool.reservation,
+            cap=pool.cap,
+        )
+
+    # --- steps ------------------------------------------------------------------------------------------------------
 
     def _answer(
         self,
