@@ -99,8 +99,12 @@ def linked_ask(
 
 
 def linked_draw(
-    request: Annotated[Path, typer.Argument(metavar="REQUEST", help="The request, as it came.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The sample, for the registry.")],
+    request: Annotated[
+        str, typer.Argument(metavar="REQUEST", help="The file as it came, or the id of a request that came by network.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The sample, for the registry. By network it is sent.")
+    ] = None,
     labels: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Which group is which, for the researcher.")
     ] = None,
@@ -112,27 +116,41 @@ def linked_draw(
 ) -> None:
     """Look at the criteria of a request, approve them, and draw the sample: pseudonyms, sealed to the registry."""
     from discreet.errors import UsageError
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import EnvelopeKind, Role
     from discreet.linkage.offices.holder_desk import HolderDesk
 
     found = _study(office, study, Role.HOLDER)
-    data = read_envelope(request, found.agreement)
+    if out is None and (labels is not None or Path(request).exists()):
+        raise UsageError("name a file for the sample with --out.")
+    if out is None:
+        from discreet.linkage.network.mailbox import Mailbox
+        from discreet.linkage.network.office_posts import draw_waiting
+
+        data = Mailbox(found).take(EnvelopeKind.REQUEST, request).data
+    else:
+        data = read_envelope(Path(request), found.agreement)
     with found.open_session() as session:
         desk = HolderDesk(found, session)
         pending = desk.look(data)
-        if len(pending.groups) > 1 and labels is None:
+        if out is not None and len(pending.groups) > 1 and labels is None:
             raise UsageError("the request has groups: name a file for their labels with --labels.")
         if output is Format.TABLE:
             _show_pending(pending)
-        drawn = desk.draw(data, approve=None if yes or not on_terminal() else _approve)
-    write_envelope(out, drawn.sample)
+        approve = None if yes or not on_terminal() else _approve
+        drawn = draw_waiting(desk, request, approve=approve) if out is None else desk.draw(data, approve=approve)
+    if out is not None:
+        write_envelope(out, drawn.sample)
     if drawn.labels is not None and labels is not None:
         write_envelope(labels, drawn.labels)
     if output is Format.JSON:
-        show_json({"request": drawn.request, "drawn": drawn.drawn, "groups": dict(drawn.groups), "file": str(out)})
+        file = None if out is None else str(out)
+        show_json({"request": drawn.request, "drawn": drawn.drawn, "groups": dict(drawn.groups), "file": file})
         return
     typer.echo(f"Drew {drawn.drawn:,} people. This number is for this office alone.")
-    show_note(f"Send '{out}' to the registry{'' if drawn.labels is None else f' and {labels} to the researcher'}.")
+    if out is None:
+        show_note("The sample is in the outbox, and leaves while 'discreet linked serve' runs with --to-registry.")
+    else:
+        show_note(f"Send '{out}' to the registry{'' if drawn.labels is None else f' and {labels} to the researcher'}.")
 
 
 def linked_count(

@@ -18,7 +18,7 @@ _LOOKS: Final = 0.05
 _SOON: Final = 0.5
 _LATE: Final = 300.0
 _TAKEN: Final = 202
-_NEVER: Final = frozenset({400, 404, 405, 409, 413, 415})
+_NEVER: Final = frozenset({400, 409, 413, 415})
 
 
 class Postman:
