@@ -381,9 +381,12 @@ def test_what_the_other_office_refuses_is_kept_aside(
     mailbox.post(EnvelopeKind.LABELS, "ef" * 16, b"for another", leaves=moment())
     with served(registry) as port:
         Postman(mailbox, Role.REGISTRY, f"http://127.0.0.1:{port}", told.append).deliver()
-    assert told == ["The registry did not take a sample (400). It is kept in the outbox."]
+    assert told == ["The registry did not take a sample (400). It is tried again after a restart."]
     assert mailbox.refused() == ("ab" * 16,)
     assert {item.request for item in mailbox.outgoing()} == {"cd" * 16, "ef" * 16}
+    mailbox.retry()
+    assert mailbox.refused() == ()
+    assert len(mailbox.outgoing()) == 3
     for item in mailbox.outgoing():
         mailbox.sent(item)
 

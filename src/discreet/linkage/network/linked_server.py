@@ -45,6 +45,7 @@ def serve_study(
     """Serve one study until SIGTERM or SIGINT. What was accepted is on the disk, and a restart goes on with it."""
     with Mailbox(study).hold(), _opened(study, tell, approved=approved, pushes=Role.RESEARCHER in addresses) as post:
         stop = Event()
+        post.mailbox.retry()
         threads = [Thread(target=_work, args=(post, stop), daemon=True)]
         for postman in postmen(post.mailbox, addresses, tell):
             threads.append(Thread(target=postman.run, args=(stop,), daemon=True))

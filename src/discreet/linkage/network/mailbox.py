@@ -1,7 +1,7 @@
 """What came by network and what is to go, in the study's folder: whole and on the disk before anybody is told.
 
 inbox/REQUEST.KIND     an envelope that nothing was done with yet: a line of JSON, then its bytes, sealed as they came
-outbox/REQUEST.KIND    an envelope to be sent, likewise; .refused is added to what the other office refused
+outbox/REQUEST.KIND    an envelope to be sent, likewise; .refused is added where the other office refused it
 settled/REQUEST.KIND   what was made of an envelope from the inbox. Who was in a sample is not kept, only a keyed digest
 """
 
@@ -150,6 +150,11 @@ class Mailbox:
         else:
             path.unlink(missing_ok=True)
         sync(path.parent)
+
+    def retry(self) -> None:
+        """Send again what was refused: whoever carried it may have altered it."""
+        for path in (self.study.folder / _OUTBOX).glob(f"*{_REFUSED}"):
+            path.replace(path.with_name(path.name.removesuffix(_REFUSED)))
 
     def refused(self) -> tuple[str, ...]:
         """Requests of which the other office refused an envelope."""

@@ -49,7 +49,9 @@ class Postman:
                 self._mailbox.sent(item, refused=status != _TAKEN)
                 self._pause = 0.0
                 if status != _TAKEN:
-                    self._tell(f"The {self._role} did not take a {item.kind} ({status}). It is kept in the outbox.")
+                    self._tell(
+                        f"The {self._role} did not take a {item.kind} ({status}). It is tried again after a restart."
+                    )
             else:
                 self._wait()
                 return
