@@ -2,7 +2,7 @@
 
     python -m benchmarks linked --people 10000000 --sample 100000
 
-Slots are off by the agreement's public setting. What the plain engine takes for the same rows stands beside each office.
+Slots are off by the agreement's public setting.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +119,11 @@ def _requests(desks: tuple[ResearcherDesk, HolderDesk, RegistryDesk], people: in
         first = number * span % (10**9 - span)
         where = f"code BETWEEN {first} AND {first + span - 1}"
         seconds, asked = _timed(
-            lambda where=where: researcher.ask(property="tongue", kind=LinkedKind.COUNT, scale=30, where=where)
+            partial(researcher.ask, property="tongue", kind=LinkedKind.COUNT, scale=30, where=where)
         )
-        drawing, drawn = _timed(lambda asked=asked: holder.draw(asked.envelope))
-        counting, counted = _timed(lambda drawn=drawn: registry.count(drawn.sample))
-        reading, _ = _timed(lambda counted=counted: researcher.read(counted.answer))
+        drawing, drawn = _timed(partial(holder.draw, asked.envelope))
+        counting, counted = _timed(partial(registry.count, drawn.sample))
+        reading, _ = _timed(partial(researcher.read, counted.answer))
         if number:  # the first one opens files and engines
             sizes.append(drawn.drawn)
             for name, value in zip(taken, (seconds + reading, drawing, counting), strict=True):

@@ -13,7 +13,7 @@ from discreet.doors import open_door
 if TYPE_CHECKING:
     from discreet.engines.cell_order import in_order, take_margin
     from discreet.engines.embedded import EmbeddedEngine
-    from discreet.engines.engine import Cell, Engine, Histogram, HistogramArrays, Measured, Prepared
+    from discreet.engines.engine import Cell, Engine, Histogram, HistogramArrays, Measured, Prepared, Tabulating
     from discreet.engines.engine_choice import engine_for
     from discreet.engines.in_place.incomplete_rows import count_incomplete
     from discreet.engines.in_place.tables_in_place import add_table, open_rows
@@ -29,6 +29,7 @@ __all__ = [
     "HistogramArrays",
     "Measured",
     "Prepared",
+    "Tabulating",
     "add_table",
     "count_incomplete",
     "engine_for",

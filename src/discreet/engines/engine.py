@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-__all__ = ["Cell", "Engine", "Histogram", "HistogramArrays", "Measured", "Prepared"]
+__all__ = ["Cell", "Engine", "Histogram", "HistogramArrays", "Measured", "Prepared", "Tabulating"]
 
 Cell = tuple[int | str | None, ...]
 
@@ -63,12 +63,17 @@ class Prepared(Protocol):
     def prepare(self, plan: Plan) -> None: ...
 
 
+@runtime_checkable
+class Tabulating(Protocol):
+    """An engine that can give what it counts and sums as a table, for an office that looks at rows of its own."""
+
+    def tabulate(self, plan: Plan) -> Any:
+        """The keys that the rows have and the counts and sums of each, in Arrow's columns and in no order."""
+
+
 class Engine(Protocol):
     """Runs plans over the datasets it was opened for. Whatever it raises is never shown to an analyst."""
 
     def measure(self, plan: Plan) -> Measured: ...
-
-    def tabulate(self, plan: Plan) -> Any:
-        """The keys that the rows have and the counts and sums of each, as an Arrow table in no order."""
 
     def close(self) -> None: ...

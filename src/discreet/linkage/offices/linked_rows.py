@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.cards import Card, ColumnKind
+from discreet.engines import Tabulating
 from discreet.errors import QueryRefused
 from discreet.linkage.agreements.agreement import IdType
 from discreet.sql import (
@@ -106,6 +107,7 @@ def mark_ids(session: Session, dataset: Dataset, plan: Plan) -> MarkedIds:
     from pyarrow import compute as pc
 
     engine = session.open_engine({dataset.name: dataset})
+    assert isinstance(engine, Tabulating), "every engine of a workspace is"
     width = len(plan.keys)
     columns = engine.tabulate(plan).columns
     names = [f"k{place}" for place in range(width)] + [f"m{place}" for place in range(len(plan.measures))]
