@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         check_name,
         name_request,
     )
-    from discreet.ledger.reservations import LinkedUse, stale_accounts
+    from discreet.ledger.reservations import WRITE_OFF, LinkedUse, stale_accounts
     from discreet.ledger.standing import PopulationStanding
     from discreet.ledger.trust.anchor import Anchor
     from discreet.ledger.trust.recovery import (
@@ -42,6 +42,7 @@ else:
 
 __all__ = [
     "RHO_UNIT",
+    "WRITE_OFF",
     "Anchor",
     "Balance",
     "BudgetState",

@@ -6,7 +6,9 @@ an event for each use, with digests of the sample and of all accounts after it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from discreet.errors import BudgetExceeded, PopulationConflict, Refused, RequestConflict
 from discreet.guarantees import PureDP
@@ -16,15 +18,28 @@ from discreet.ledger.events import Event, EventKind, encode_guarantee
 from discreet.ledger.holds import Reservation
 from discreet.ledger.standing import encode_totals
 
-__all__ = ["LinkedUse", "close_reservation", "read_use", "record_use", "reserve", "stale_accounts"]
+__all__ = [
+    "WRITE_OFF",
+    "LinkedUse",
+    "close_reservation",
+    "has_lost_uses",
+    "list_uses",
+    "read_use",
+    "record_use",
+    "reserve",
+    "stale_accounts",
+]
+
+WRITE_OFF: Final = "write-off"
+"""The question of a use that counted nothing: accounts put in the place of lost ones, each at most its charge."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedUse:
     """One use of a reservation. `charge` is in parts of the accounts; digests are hexadecimal.
 
-    `sequence` is the number of its event, 0 before it has one, `receipt` the event's hash; `answer` is what was
-    committed for it.
+    `sequence` is the number of its event, 0 before it has one, `receipt` the event's hash, `when` its time; `answer`
+    is what was committed for it.
     """
 
     request: str
@@ -36,6 +51,7 @@ class LinkedUse:
     sequence: int = 0
     receipt: str = ""
     answer: bytes | None = None
+    when: str = ""
 
 
 def reserve(
@@ -102,11 +118,44 @@ def record_use(book: Book, population: str, name: str, use: LinkedUse, *, after:
     return read_use(book, book.append(EventKind.LINKED, who=who, population=population, payload=payload))
 
 
-def stale_accounts() -> Refused:
+def list_uses(book: Book, name: str) -> Iterator[LinkedUse]:
+    """Every use of a reservation, the oldest first."""
+    return (read_use(book, event) for event in book.transaction.all_linked(reservation=name))
+
+
+def has_lost_uses(book: Book, name: str) -> bool:
+    """Whether an older ledger was put back after the newest use that it knows: there may have been others since."""
+    last = book.transaction.last_linked(reservation=name)
+    if last is None:
+        made = book.transaction.find_kind(EventKind.RESERVED)
+        last = next((event for event in made if event.payload["reservation"] == name), None)
+    if last is None:
+        return False
+    since = book.transaction.page(
+        low=last.sequence + 1,
+        high=book.head.sequence,
+        kinds=[EventKind.RESTORED],
+        population=None,
+        analyst=None,
+        newest_first=True,
+        size=1_000,
+    )
+    return any(_lost_events(book, event) for event in since)
+
+
+def _lost_events(book: Book, restored: Event) -> bool:
+    """Unless the head that its anchor spoke of is in the chain, and nothing was lost."""
+    given_up = restored.payload["anchor"]
+    kept = None if given_up is None else book.transaction.event(given_up["sequence"])
+    return kept is None or kept.hash != given_up["hash"]
+
+
+def stale_accounts(fault: str = "other") -> Refused:
     """What is said of accounts that the chain has gone beyond, or that do not have the digest it names."""
     return Refused(
         "the accounts are not the ones that the ledger speaks of: an older copy was put back, or another office folder "
-        "counts under the same study. Nothing was counted. Look with: discreet linked verify"
+        "counts under the same study. Nothing was counted. Look with: discreet linked verify",
+        fault=fault,
     )
 
 
@@ -125,6 +174,7 @@ def read_use(book: Book, event: Event) -> LinkedUse:
         event.sequence,
         event.hash,
         None if answer is None else answer.answer,
+        event.when,
     )
 
 

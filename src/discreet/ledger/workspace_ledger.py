@@ -48,7 +48,15 @@ from discreet.ledger.records import (
     require_version,
     warn_of_markers,
 )
-from discreet.ledger.reservations import LinkedUse, close_reservation, read_use, record_use, reserve
+from discreet.ledger.reservations import (
+    LinkedUse,
+    close_reservation,
+    has_lost_uses,
+    list_uses,
+    read_use,
+    record_use,
+    reserve,
+)
 from discreet.ledger.standing import PopulationStanding, Standing
 from discreet.ledger.stores.store import FORMAT, AnswerRow, Head, Store, Transaction, damaged
 from discreet.ledger.trust.anchor import Anchor, AnchorLine
@@ -300,6 +308,16 @@ class Ledger:
             else:
                 event = book.transaction.last_linked(reservation=name)
             return None if event is None else read_use(book, event)
+
+    def list_uses(self, name: str) -> tuple[LinkedUse, ...]:
+        """Every use of a reservation, the oldest first."""
+        with self._reading() as book:
+            return tuple(list_uses(book, name))
+
+    def has_lost_uses(self, name: str) -> bool:
+        """Whether uses of a reservation may be missing, because an older ledger was put back since."""
+        with self._reading() as book:
+            return has_lost_uses(book, name)
 
     def commit_use(self, use: LinkedUse, answer: bytes) -> bytes:
         """Commit the answer of a use. The first one wins and is the only one there will be."""

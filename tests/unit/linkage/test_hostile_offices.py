@@ -681,12 +681,17 @@ def test_an_office_folder_on_another_workspace_is_refused(
 
 
 def write_off(offices: ThreeOffices) -> None:
-    ledger = offices.sessions[1].ledger
     pool = offices.registry.pool(offices.signed.agreement.terms.property("francophone"))
-    requests = [event.payload["request"] for event in ledger.log() if event.kind == "linked"]
-    found = [ledger.find_use(pool.reservation, request=request) for request in requests]
-    uses = [use for use in found if use is not None]
-    AccountBook.write_off(pool.folder, uses, units=pool.units, members=pool.members, cap=pool.cap)
+    AccountBook.write_off(
+        pool.folder,
+        offices.sessions[1].ledger,
+        population=pool.population,
+        reservation=pool.reservation,
+        units=pool.units,
+        members=pool.members,
+        cap=pool.cap,
+        who="custodian",
+    )
 
 
 @pytest.mark.parametrize("left", ["nothing", "older", "altered", "junk"])

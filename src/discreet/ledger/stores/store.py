@@ -259,6 +259,10 @@ class Transaction:
         """The newest linked count under a reservation."""
         return self._one("kind = 'linked' AND analyst = ? ORDER BY sequence DESC LIMIT 1", (reservation,))
 
+    def all_linked(self, *, reservation: str) -> list[Event]:
+        """Every linked count under a reservation, the oldest first."""
+        return self._many("kind = 'linked' AND analyst = ?", (reservation,))
+
     def find_markers(self, *, population: str) -> list[Event]:
         return self._many("kind = 'marker' AND population = ?", (population,))
 

@@ -7,6 +7,8 @@
 The order of a use: journal, ledger, counters, noise, answer, then the journal goes. New counters are stored, not
 increments, so that what a crash has left can be applied again. The ledger's newest event says which counters are the
 right ones: an older file is found, whoever put it there.
+
+Counters that are lost are written off: in their place stand some that are nowhere lower, and the ledger names those.
 """
 
 from __future__ import annotations
@@ -15,29 +17,60 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from discreet.errors import Refused, RequestConflict
 from discreet.files import sync, write_whole
-from discreet.ledger import Ledger, LinkedUse, stale_accounts
+from discreet.ledger import WRITE_OFF, Ledger, LinkedUse, stale_accounts
 from discreet.linkage.accounts import Accounts
 from discreet.paths import read_regular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AccountBook", "PendingUse", "locked"]
+__all__ = ["AccountBook", "AccountFault", "PendingUse", "WrittenOff", "locked"]
 
 _FILE: Final = "accounts.bin"
 _KEY: Final = "digest.key"
 _FORMAT: Final = "discreet-accounts-1"
 _JOURNAL: Final = "discreet-journal-1"
+_KEY_BYTES: Final = 32
+
+
+class AccountFault(StrEnum):
+    """What is wrong with accounts."""
+
+    KEY = "key"
+    """The key of their digests is lost."""
+    FILE = "file"
+    """The counters are lost, or cannot be read."""
+    OLDER = "older"
+    """The ledger knows later uses."""
+    OTHER = "other"
+    """They do not have the digest that the ledger names, or are of a use that it does not know."""
+    LEDGER = "ledger"
+    """An older ledger was put back, and uses may be missing in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOff:
+    """Accounts put in the place of lost ones. `since` is the event after which the old ones were known for certain.
+
+    `uses` are those after it, charged to everybody; `fullest` is the fullest account now. `all` says that every account
+    is used up, because there may have been uses that the ledger does not know.
+    """
+
+    since: int
+    uses: int
+    fullest: int
+    all: bool
 
 
 @dataclass(frozen=True)
@@ -72,7 +105,7 @@ class AccountBook:
     @staticmethod
     def create(folder: Path, *, units: int) -> None:
         """New accounts, all empty, in a folder that has none."""
-        write_whole(folder / _KEY, secrets.token_hex(32) + "\n", mode=0o600, fresh=True)
+        write_whole(folder / _KEY, secrets.token_hex(_KEY_BYTES) + "\n", mode=0o600, fresh=True)
         _write_counters(folder / _FILE, np.zeros(units, dtype=np.uint16), event=0)
 
     @staticmethod
@@ -113,7 +146,8 @@ class AccountBook:
         kept = units[counted]
         before = self.accounts.counters
         self.accounts.settle(kept, after)
-        told = LinkedUse(use.request, use.question, use.agreement, use.charge, use.sample, self._digest(use.request))
+        digest = _digest(self._key, use.request, self.accounts.counters)
+        told = LinkedUse(use.request, use.question, use.agreement, use.charge, use.sample, digest)
         journal = _Journal(self._journal(use.request), told, kept, after)
         _write_journal(journal)
         try:
@@ -135,38 +169,67 @@ class AccountBook:
     def check(self) -> None:
         """Refuse counters that are not the ones the ledger speaks of."""
         newest = self._ledger.find_use(self._reservation)
-        if (0 if newest is None else newest.sequence) != self.event:
-            raise stale_accounts()
-        if newest is not None and not hmac.compare_digest(newest.counters, self._digest(newest.request)):
-            raise stale_accounts()
+        last = 0 if newest is None else newest.sequence
+        if self._ledger.has_lost_uses(self._reservation):
+            raise stale_accounts(AccountFault.LEDGER)
+        if last != self.event:
+            raise stale_accounts(AccountFault.OLDER if self.event < last else AccountFault.OTHER)
+        if newest is None and self.accounts.counters.any():
+            raise stale_accounts(AccountFault.OTHER)
+        if newest is not None and not self._has_digest(newest):
+            raise stale_accounts(AccountFault.OTHER)
 
     @property
     def pending(self) -> tuple[str, ...]:
         """Requests that were charged and not answered."""
         return tuple(sorted(path.stem.removeprefix("use-") for path in self._folder.glob("use-*.journal")))
 
-    @staticmethod
-    def write_off(folder: Path, uses: Sequence[LinkedUse], *, units: int, members: int, cap: int) -> None:
-        """Counters in place of lost ones: every charge since, for as many members as a unit has, on every unit.
+    @classmethod
+    def write_off(
+        cls,
+        folder: Path,
+        ledger: Ledger,
+        *,
+        population: str,
+        reservation: str,
+        units: int,
+        members: int,
+        cap: int,
+        who: str,
+    ) -> WrittenOff | None:
+        """Put counters in the place of lost ones, none of them lower than the truth; None where nothing is lost.
 
-        `uses` are all that the ledger has of the reservation, the oldest first. Who was in them is not known, so
-        everybody was. Counters that are there count as far as a use has their digest, and those that do not as lost.
+        They begin with what is known for certain: the file, if the ledger names its digest, else how full the fullest
+        account was when accounts were last written off, else nothing. Each use since is charged to every unit, for as
+        many members as a unit has: who was in it is not known. The ledger names the new ones, as after any use.
         """
         with locked(folder / "lock"):
-            event, accounts = 0, Accounts(units, cap=cap)
             try:
-                key = _read_key(folder)
-                found, counters = _read_counters(folder / _FILE)
-                use = next(use for use in uses if use.sequence == found)
-                if len(counters) == units and hmac.compare_digest(use.counters, _digest(key, use.request, counters)):
-                    event, accounts = found, Accounts(counters, cap=cap)
-            except (Refused, StopIteration):
+                cls(folder, ledger, population=population, reservation=reservation, cap=cap)
+            except Refused:
                 pass
-            for use in uses:
-                if use.sequence > event:
-                    accounts.write_off(use.charge * members)
-                    event = use.sequence
-            _write_counters(folder / _FILE, accounts.counters, event=event, written_off=event)
+            else:
+                return None
+            known = ledger.reservation(population, reservation)
+            if known is None or known.closed:
+                raise Refused("these accounts are closed. Nothing more is counted with them, and nothing is to mend.")
+            uses, key = ledger.list_uses(reservation), _keep_key(folder)
+            since, counters = _known_counters(folder, uses, key, units)
+            accounts = Accounts(counters, cap=cap)
+            unknown = [use for use in uses if use.sequence > since]
+            for use in unknown:
+                accounts.write_off(use.charge * members)
+            everything = ledger.has_lost_uses(reservation)
+            if everything:
+                accounts.write_off(cap)
+            counters = accounts.counters
+            fullest, request = int(counters.max(initial=0)), secrets.token_hex(16)
+            told = LinkedUse(request, WRITE_OFF, known.agreement, fullest, "", _digest(key, request, counters))
+            # Should it end between these two, the accounts are lost as before and are written off again.
+            last = uses[-1].sequence if uses else 0
+            made = ledger.record_use(population, reservation, told, after=last, who=who)
+            _write_counters(folder / _FILE, counters, event=made.sequence)
+            return WrittenOff(since, len(unknown), fullest, everything)
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
@@ -183,38 +246,32 @@ class AccountBook:
 
     def _recover(self) -> None:
         """Apply what was recorded and not stored; drop what never was, and what has been answered."""
-        for path in sorted(self._folder.glob("use-*.journal")):
+        if self._ledger.has_lost_uses(self._reservation):
+            raise stale_accounts(AccountFault.LEDGER)  # before a journal is dropped that the ledger no longer knows
+        charged: list[tuple[LinkedUse, _Journal]] = []
+        for path in self._folder.glob("use-*.journal"):
             journal = _read_journal(path)
             known = None if journal is None else self._ledger.find_use(self._reservation, request=journal.use.request)
             if journal is None or known is None:
                 path.unlink()  # half written, or not charged: nothing was drawn for it
-                continue
+            else:
+                charged.append((known, journal))
+        for known, journal in sorted(charged, key=lambda pair: pair[0].sequence):
             if known.sequence > self.event:
                 self.accounts.settle(journal.units, journal.after)
+                if not self._has_digest(known):  # the file is older than the use before this one: leave it as it is
+                    raise stale_accounts(AccountFault.OLDER)
                 self._store(known.sequence)
             if known.answer is not None:
-                path.unlink()
-        self._check_written_off()
-
-    def _check_written_off(self) -> None:
-        """Counters that were written off have no digest in the ledger until the next use."""
-        if self._written_off() != self.event or self.event == 0:
-            self.check()
-        else:
-            newest = self._ledger.find_use(self._reservation)
-            if newest is None or newest.sequence != self.event:
-                raise stale_accounts()
-
-    def _written_off(self) -> int:
-        return int(_read_header(self._folder / _FILE).get("written_off", 0))
+                journal.path.unlink()
+        self.check()
 
     def _store(self, event: int) -> None:
         _write_counters(self._folder / _FILE, self.accounts.counters, event=event)
         self.event = event
 
-    def _digest(self, request: str) -> str:
-        """Of all counters, keyed, and salted by the request after which they are so."""
-        return _digest(self._key, request, self.accounts.counters)
+    def _has_digest(self, use: LinkedUse) -> bool:
+        return hmac.compare_digest(use.counters, _digest(self._key, use.request, self.accounts.counters))
 
     def _journal(self, request: str) -> Path:
         return self._folder / f"use-{request}.journal"
@@ -233,42 +290,65 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def _known_counters(
+    folder: Path, uses: tuple[LinkedUse, ...], key: bytes, units: int
+) -> tuple[int, NDArray[np.uint16]]:
+    """Counters that are certain, and the event after which they were so."""
+    off = next((use for use in reversed(uses) if use.question == WRITE_OFF), None)
+    since, fullest = (0, 0) if off is None else (off.sequence, off.charge)
+    try:
+        event, counters = _read_counters(folder / _FILE)
+    except Refused:
+        event, counters = -1, np.zeros(0, dtype=np.uint16)
+    use = next((use for use in uses if use.sequence == event >= since), None)
+    if (
+        use is not None
+        and len(counters) == units
+        and hmac.compare_digest(use.counters, _digest(key, use.request, counters))
+    ):
+        return event, counters
+    return since, np.full(units, fullest, dtype=np.uint16)
+
+
 def _digest(key: bytes, request: str, counters: NDArray[np.uint16]) -> str:
+    """Of all counters, keyed, and salted by the request after which they are so."""
     content = f"counters\n{request}\n".encode() + counters.astype("<u2").tobytes()
     return hmac.digest(key, content, hashlib.sha256).hex()
 
 
 def _read_key(folder: Path) -> bytes:
     try:
-        return bytes.fromhex(read_regular(folder / _KEY).decode("ascii").strip())
+        key = bytes.fromhex(read_regular(folder / _KEY).decode("ascii").strip())
     except (OSError, ValueError):
-        raise stale_accounts() from None
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise stale_accounts(AccountFault.KEY)
+    return key
 
 
-def _read_header(path: Path) -> dict[str, Any]:
+def _keep_key(folder: Path) -> bytes:
+    """The key that is there, or a new one in the place of a lost one."""
     try:
-        with path.open("rb") as stream:
-            header = json.loads(stream.readline(1_000))
-    except (OSError, ValueError):
-        raise stale_accounts() from None
-    if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise stale_accounts()
-    return header
+        return _read_key(folder)
+    except Refused:
+        write_whole(folder / _KEY, secrets.token_hex(_KEY_BYTES) + "\n", mode=0o600)
+        return _read_key(folder)
 
 
 def _read_counters(path: Path) -> tuple[int, NDArray[np.uint16]]:
-    header = _read_header(path)
-    data = read_regular(path)
-    counters = np.frombuffer(data, dtype="<u2", offset=data.index(b"\n") + 1).astype(np.uint16)
-    if len(counters) != header["units"]:
-        raise stale_accounts()
-    return int(header["event"]), counters
+    try:
+        head, _, data = read_regular(path).partition(b"\n")
+        header = json.loads(head)
+        counters = np.frombuffer(data, dtype="<u2").astype(np.uint16)
+        if header["format"] != _FORMAT or len(counters) != header["units"]:
+            raise ValueError("not these accounts")
+        return int(header["event"]), counters
+    except (OSError, ValueError, KeyError, TypeError):
+        raise stale_accounts(AccountFault.FILE) from None
 
 
-def _write_counters(path: Path, counters: NDArray[np.uint16], *, event: int, written_off: int = 0) -> None:
+def _write_counters(path: Path, counters: NDArray[np.uint16], *, event: int) -> None:
     header = {"format": _FORMAT, "units": len(counters), "event": event}
-    if written_off:
-        header["written_off"] = written_off
     write_whole(path, (json.dumps(header).encode() + b"\n", counters.astype("<u2").tobytes()), mode=0o600)
 
 
