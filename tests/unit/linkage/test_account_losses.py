@@ -40,7 +40,8 @@ def pool_of(offices: ThreeOffices) -> Pool:
 
 def counters_of(offices: ThreeOffices) -> NDArray[np.uint16]:
     with offices.registry.hold(pool_of(offices)) as book:
-        return book.accounts.counters
+        counters: NDArray[np.uint16] = book.accounts.counters
+        return counters
 
 
 def write_off(offices: ThreeOffices, *, members: int | None = None) -> WrittenOff | None:
@@ -320,6 +321,7 @@ def test_an_older_ledger_uses_up_every_account(offices: ThreeOffices, tmp_path: 
     offices.ask(where="age < 30")
     # Ledger and accounts of the same night are put back together.
     session.close()
+    assert config.path is not None
     config.path.unlink()
     restore_ledger(config, tmp_path / "backup.sqlite", who="custodian")
     shutil.rmtree(pool.folder)
@@ -346,6 +348,7 @@ def test_a_restored_ledger_that_lost_nothing_leaves_accounts_as_they_are(offices
     config = ledger_config(session.workspace)
     backup_ledger(config, tmp_path / "backup.sqlite")
     session.close()
+    assert config.path is not None
     config.path.unlink()
     restore_ledger(config, tmp_path / "backup.sqlite", who="custodian")
     with study.open_session() as opened:

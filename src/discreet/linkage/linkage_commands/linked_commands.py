@@ -22,6 +22,7 @@ from discreet.linkage.linkage_commands import (
     agreement_commands,
     audit_command,
     desk_commands,
+    office_commands,
     read_command,
     serve_commands,
 )
@@ -74,6 +75,7 @@ def register(app: CommandGroup) -> None:
     audit_command.register(linked)
     read_command.register(linked)
     serve_commands.register(linked)
+    office_commands.register(linked)
     app.add_typer(linked, name="linked", short_help="Counts between agencies", rich_help_panel="Collection")
 
 

@@ -47,6 +47,8 @@ _KEY_BYTES: Final = 32
 class AccountFault(StrEnum):
     """What is wrong with accounts."""
 
+    POOL = "pool"
+    """What they are accounts of is lost; they cannot be mended."""
     KEY = "key"
     """The key of their digests is lost."""
     FILE = "file"

@@ -21,7 +21,7 @@ import numpy as np
 from discreet.errors import QueryRefused, Refused, RequestConflict
 from discreet.guarantees import PureDP, ceil_to_grid, text
 from discreet.ledger import canonical_json, sha256_hex
-from discreet.linkage.agreements.agreement import AgreementTerms, IdType
+from discreet.linkage.agreements.agreement import Agreement, AgreementTerms, IdType
 from discreet.linkage.agreements.agreement_schema import GROUPS
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from discreet.sql import Plan
     from discreet.workspace import Dataset
 
-__all__ = ["DrawOutcome", "HolderDesk", "PendingDraw", "holder_loss", "open_holder"]
+__all__ = ["DrawOutcome", "HolderDesk", "PendingDraw", "holder_loss", "open_holder", "reservation_of"]
 
 _CROSSWALK: Final = "crosswalk.parquet"
 
@@ -61,7 +61,7 @@ class PendingDraw:
 class DrawOutcome:
     """What leaves the holder: the sample to the registry and, with groups, their labels to the researcher.
 
-    `drawn` and `bytes_sent` are for the holder's own eyes.
+    `drawn` and the sizes of `groups` are for the holder's own eyes.
     """
 
     request: str
@@ -69,6 +69,20 @@ class DrawOutcome:
     labels: bytes | None
     drawn: int
     groups: tuple[tuple[str, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was sent, as a holder notes it: how many, in which groups, and how many bytes to whom."""
+        return {
+            "ids": self.drawn,
+            "groups": dict(self.groups),
+            "registry_bytes": len(self.sample),
+            "researcher_bytes": 0 if self.labels is None else len(self.labels),
+        }
+
+
+def reservation_of(agreement: Agreement) -> str:
+    """The name of a holder's reservation on its ledger."""
+    return f"linked:{agreement.short}"
 
 
 def holder_loss(terms: AgreementTerms, card: Card) -> PureDP:
@@ -107,7 +121,7 @@ def open_holder(
         study.keep_secret("draw", secrets.token_bytes(32))
         session.ledger.reserve(
             card.population,
-            f"linked:{agreement.short}",
+            reservation_of(agreement),
             agreement=agreement.digest,
             guarantee=holder_loss(terms, card),
             property=", ".join(item.name for item in terms.properties)[:200],
@@ -148,6 +162,7 @@ class HolderDesk:
         self.study.require_current(now)
         found, opened = self.open_request(envelope, now=now)
         dataset = self._dataset()
+        self._require_open(dataset)
         plan = self._plan(found, dataset)
         if approve is not None and not approve(self.look(envelope, now=now)):
             raise Refused("Not approved. Nothing was drawn or sent.")
@@ -159,20 +174,28 @@ class HolderDesk:
             raise Refused("the data have changed since this request was drawn. The researcher must ask anew.")
         if noted is None:
             self._check_quota(found.charge)
-        draw = hmac.digest(self.study.secret("draw"), b"draw\n" + question.encode(), hashlib.sha256)[:16]
-        self.study.note(
-            found.request,
-            {
-                "drawn": (noted or {}).get("drawn") or (now or moment()).isoformat(timespec="seconds"),
-                "envelope": opened.digest,
-                "question": question,
-                "draw": draw.hex(),
-                "charge": found.charge,
-                "scale": found.scale,
-                "where": found.where,
-                "groups": [{"name": item.name, "where": item.where, "rate": text(item.rate)} for item in found.groups],
-            },
-        )
+        draw = self._number(question)
+        note = {
+            "drawn": (noted or {}).get("drawn") or (now or moment()).isoformat(timespec="seconds"),
+            "envelope": opened.digest,
+            "question": question,
+            "draw": draw.hex(),
+            "charge": found.charge,
+            "scale": found.scale,
+            "where": found.where,
+            "groups": [{"name": item.name, "where": item.where, "rate": text(item.rate)} for item in found.groups],
+        }
+        self.study.note(found.request, note)
+        drawn = self._draw(found, plan, dataset, draw, asked=opened.header.created, now=now)
+        self.study.note(found.request, {**note, "sent": drawn.to_dict()})
+        return drawn
+
+    def preview(self, envelope: bytes, *, now: datetime | None = None) -> DrawOutcome:
+        """What would be drawn and sent, for this office's own eyes. Nothing is noted."""
+        found, opened = self.open_request(envelope, now=now)
+        dataset = self._dataset()
+        plan = self._plan(found, dataset)
+        draw = self._number(self._question(found, plan, dataset))
         return self._draw(found, plan, dataset, draw, asked=opened.header.created, now=now)
 
     # --- steps ------------------------------------------------------------------------------------------------------
@@ -193,9 +216,17 @@ class HolderDesk:
         rates = [text(group.rate) for group in found.groups]
         return sha256_hex(canonical_json([plan_hash(plan), dataset.name, dataset.version, rates]).encode())
 
+    def _number(self, question: str) -> bytes:
+        """The draw's number: the same for the same question, and told to nobody who has not drawn it."""
+        return hmac.digest(self.study.secret("draw"), b"draw\n" + question.encode(), hashlib.sha256)[:16]
+
+    def _require_open(self, dataset: Dataset) -> None:
+        known = self.session.ledger.reservation(dataset.card.population, reservation_of(self.study.agreement))
+        if known is None or known.closed:
+            raise Refused("this office has closed the study, or never reserved for it. Nothing was drawn.")
+
     def _check_quota(self, charge: int) -> None:
-        spent = sum(int((self.study.noted(request) or {}).get("charge", 0)) for request in self.study.requests())
-        quota = self.study.agreement.terms.quota
+        spent, quota = self.study.charged, self.study.agreement.terms.quota
         if spent + charge > quota:
             raise Refused(
                 f"the study's quota is {quota:,} parts, {spent:,} were drawn for, and this request costs {charge:,} "

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from discreet.linkage.agreements.agreement_schema import GROUPS
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
 from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
-from discreet.linkage.offices.account_book import AccountBook, PendingUse, locked
+from discreet.linkage.offices.account_book import AccountBook, AccountFault, PendingUse, locked
 from discreet.linkage.offices.link_ids import pseudonyms_of, read_pairs
 from discreet.linkage.offices.linked_rows import MarkedIds, id_type, mark_ids, plan_marks
 from discreet.linkage.offices.messages import DrawnSample, NoisyAnswer, Ticket, write_link_key
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["CountOutcome", "Pool", "RegistryDesk", "open_registry", "registry_loss"]
 
 Progress = Callable[[str], None]
+_SPENT: Final = "spent.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +135,18 @@ class RegistryDesk:
             self._index = RegistryIndex.load(self.study.folder)
         return self._index
 
+    @property
+    def spent(self) -> int:
+        """What of the quota is used, in parts."""
+        path = self.study.folder / _SPENT
+        return int(json.loads(path.read_text())) if path.exists() else 0
+
+    def pools(self) -> dict[str, str]:
+        """The names of the accounts that the study draws on, by property."""
+        return _read_pools(self.study)
+
     def pool(self, asked: LinkedProperty) -> Pool:
-        found = _read_pools(self.study)
-        return _read_pool(self.study.office.folder / "pools" / found[asked.name])
+        return _read_pool(self.study.office.folder / "pools" / self.pools()[asked.name])
 
     def count(self, envelope: bytes, *, now: datetime | None = None) -> CountOutcome:
         """Answer a sample: charged before noise, once, whatever is sent again."""
@@ -280,12 +290,11 @@ class RegistryDesk:
 
     def _spend_quota(self, sample: DrawnSample) -> None:
         """Ration by what requests cost, never by who is in them: not a guarantee."""
-        path = self.study.folder / "spent.json"
         with locked(self.study.folder / "lock"):  # properties have a lock each, and one quota
-            spent = json.loads(path.read_text()) if path.exists() else 0
+            spent = self.spent
             if spent + sample.charge > self.study.agreement.terms.quota:
                 raise Refused("the study's quota is used up. Nothing was counted or charged.")
-            write_whole(path, json.dumps(spent + sample.charge), mode=0o600)
+            write_whole(self.study.folder / _SPENT, json.dumps(spent + sample.charge), mode=0o600)
 
     def _close_if_worn(self, pool: Pool, book: AccountBook) -> None:
         """Close when a noisy number of exhausted units is above a noisy threshold: AboveThreshold, once."""
@@ -524,4 +533,4 @@ def _read_pool(folder: Path) -> Pool:
     try:
         return Pool(folder, **json.loads((folder / "pool.json").read_text()))
     except (OSError, ValueError, TypeError):
-        raise stale_accounts() from None
+        raise stale_accounts(AccountFault.POOL) from None

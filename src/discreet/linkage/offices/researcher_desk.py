@@ -182,8 +182,7 @@ class ResearcherDesk:
 
     def _check_quota(self, charge: int) -> None:
         """Before sending: the registry refuses it too."""
-        spent = sum(int((self.study.noted(request) or {}).get("charge", 0)) for request in self.study.requests())
-        quota = self.study.agreement.terms.quota
+        spent, quota = self.study.charged, self.study.agreement.terms.quota
         if spent + charge > quota:
             raise Refused(
                 f"the study's quota is {quota:,} parts; {spent:,} were asked for, and this request costs {charge:,} "

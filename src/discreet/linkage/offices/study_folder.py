@@ -120,6 +120,15 @@ class Study:
         files = sorted((self.folder / "requests").glob("*.json"), key=lambda file: (file.stat().st_mtime_ns, file.name))
         return tuple(file.stem for file in files)
 
+    @property
+    def charged(self) -> int:
+        """What all requests of a researcher, or at a holder, cost together."""
+        return sum(int((self.noted(request) or {}).get("charge", 0)) for request in self.requests())
+
+    def pending(self) -> tuple[Path, ...]:
+        """Envelopes that wait here, by name."""
+        return tuple(sorted((self.folder / "pending").glob("*.env")))
+
     def secret(self, name: str) -> bytes:
         """A key that this office keeps for the study."""
         try:

@@ -1,0 +1,1 @@
+"""What each office sees of a study: words in two languages, figures, and one self-contained page."""

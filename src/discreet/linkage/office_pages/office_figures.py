@@ -1,0 +1,135 @@
+"""Figures of offices' pages. Each has the same numbers in a table or facts beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from discreet.ledger import Balance
+from discreet.linkage.offices.registry_status import AccountsView
+from discreet.linkage.offices.researcher_status import LinkedPrice
+from discreet.present import (
+    SHAPES,
+    BlockMarks,
+    Chart,
+    ChartAxis,
+    ChartKey,
+    Drawn,
+    KeySample,
+    LineMark,
+    Look,
+    PanelRow,
+    PlotPanel,
+    PointMarks,
+    draw_chart,
+    log_axis,
+    name_axis,
+)
+
+if TYPE_CHECKING:
+    from discreet.linkage.office_pages.office_words import OfficeWords
+
+__all__ = ["draw_accounts", "draw_budget", "draw_prices"]
+
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_BAR: Final = 0.34
+_LINE: Final = 30.0
+_TICKS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000)
+_STEPS: Final = (0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0)
+_MOST_STEPS: Final = 5
+
+
+def draw_prices(words: OfficeWords, prices: Sequence[LinkedPrice]) -> Drawn:
+    """± of a number against how often one person can be counted at that price."""
+    families: dict[tuple[str, tuple[str, ...]], list[LinkedPrice]] = {}
+    for price in prices:
+        if price.times:
+            families.setdefault((price.kind.value, price.properties), []).append(price)
+    kinds = [kind for kind, _ in families]
+    marks: list[LineMark | PointMarks] = []
+    keys = []
+    for number, ((kind, names), found) in enumerate(families.items()):
+        look = Look(_COLOURS[number % len(_COLOURS)], SHAPES[number % len(SHAPES)])
+        places = tuple((float(price.times), float(price.half_width)) for price in found)
+        told = tuple(words(f"scale {price.scale}", f"échelle {price.scale}") for price in found)
+        marks += [LineMark(places, look.colour), PointMarks(places, look, told=told)]
+        name = words.kind(kind) + ("" if kinds.count(kind) == 1 else f", {', '.join(names)}")
+        keys.append(ChartKey(name, look, KeySample.POINT))
+    every = [price for found in families.values() for price in found]
+    across = _log_axis(words, [price.times for price in every])
+    up = _log_axis(words, [float(price.half_width) for price in every])
+    title = words("The less noise, the fewer times", "Moins de bruit, moins de fois")
+    sentence = words(
+        "Half of the 95% interval of a number, against how often one person can be counted at that price, for each "
+        "scale of the menu. Both grow with the scale: twice the noise, twice as many counts.",
+        "Moitié de l'intervalle à 95\u00a0% d'un nombre, selon combien de fois une personne peut être comptée à ce "
+        "prix, pour chaque échelle du menu. Les deux croissent avec l'échelle : deux fois le bruit, deux fois plus de "
+        "comptes.",
+    )
+    panel = PlotPanel(
+        ChartAxis(across.low, across.high, across.ticks, across.kind, words("times one person", "fois une personne")),
+        up,
+        tuple(marks),
+        title="±",
+    )
+    return draw_chart(Chart("linked-prices", title, sentence, (PanelRow((panel,), 240.0, legend=tuple(keys)),)))
+
+
+def _log_axis(words: OfficeWords, values: Sequence[float]) -> ChartAxis:
+    low, high = min(values, default=1), max(values, default=10)
+    inside = [tick for tick in _TICKS if low <= tick <= high]
+    if len(inside) < 2:
+        inside = [low, high] if low < high else [low, low * 2]  # type: ignore[list-item]
+    return log_axis(values, at=[(float(tick), words.number(tick)) for tick in inside])
+
+
+def draw_budget(words: OfficeWords, balance: Balance, reserved: Decimal) -> Drawn:
+    """A population's ε: this study, everything else, what is left."""
+    other = max(Decimal(0), balance.epsilon_spent - reserved)
+    bars = [
+        (words("this study", "cette étude"), float(reserved)),
+        (words("everything else", "tout le reste"), float(other)),
+        (words("left", "reste"), float(balance.epsilon_remaining)),
+    ]
+    total = f"ε = {words.number(balance.epsilon_cap)}"
+    sentence = words(
+        f"The population's budget of {total}: what this study reserved, what all else has spent, and what is left.",
+        f"Le budget de la population, {total} : la réserve de cette étude, la dépense de tout le reste, et ce qui "
+        "reste.",
+    )
+    title = words("The population's ε", "L'ε de la population")
+    return _draw_bars("linked-budget", title, sentence, bars, lambda value: words.number(value, 0 if value >= 1 else 1))
+
+
+def draw_accounts(words: OfficeWords, name: str, title: str, bands: Sequence[str], view: AccountsView) -> Drawn:
+    """How many units have used how much of their account."""
+    units = max(view.units, 1)
+    bars = [(band, 100 * count / units) for band, count in zip(bands, view.bands, strict=True)]
+    nothing = words.percent(view.bands[0] / units)
+    sentence = words(
+        f"Share of the units by how much of their account is used, from nothing to all of it. {nothing} have used "
+        f"nothing, and {words.percent(view.near / units)} more than nine tenths.",
+        f"Part des unités selon la part utilisée de leur compte, de rien à tout. {nothing} n'ont rien utilisé, et "
+        f"{words.percent(view.near / units)} plus de neuf dixièmes.",
+    )
+    heading = words(f"How full accounts are: {title}", f"Remplissage des comptes : {title}")
+    sign = words("%", "\u00a0%")
+    return _draw_bars(f"linked-accounts-{name}", heading, sentence, bars, lambda value: f"{words.number(value)}{sign}")
+
+
+def _draw_bars(
+    name: str, title: str, sentence: str, bars: Sequence[tuple[str, float]], tell: Callable[[float], str]
+) -> Drawn:
+    """A bar for each name, from 0."""
+    most = max((value for _, value in bars), default=0.0) or 1.0
+    step = next((step for step in _STEPS if most / step <= _MOST_STEPS), most)
+    ticks = tuple((place * step, tell(place * step)) for place in range(int(most / step) + 1))
+    blocks = BlockMarks(
+        tuple(((0.0, place - _BAR), (value, place + _BAR)) for place, (_, value) in enumerate(bars) if value > 0),
+        _COLOURS[0],
+    )
+    panel = PlotPanel(
+        ChartAxis(0.0, max(most, ticks[-1][0], step), ticks), name_axis([bar for bar, _ in bars]), (blocks,)
+    )
+    return draw_chart(Chart(name, title, sentence, (PanelRow((panel,), _LINE * len(bars)),)))
