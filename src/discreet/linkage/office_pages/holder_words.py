@@ -40,8 +40,8 @@ def tell_holder(words: OfficeWords, status: HolderStatus) -> Iterator[OfficeSect
                 "property, where E is what an account holds and e pays for the closing rule. It was spent when the "
                 "study was opened, and no request adds to it.",
                 "La réserve borne ce que toutes les réponses apprennent au chercheur sur un enregistrement : 2E + e "
-                "par propriété, où E est ce que contient un compte et e paie la règle de fermeture. Elle a été dépensée "
-                "à l'ouverture de l'étude, et aucune demande n'y ajoute.",
+                "par propriété, où E est ce que contient un compte et e paie la règle de fermeture. Elle a été "
+                "dépensée à l'ouverture de l'étude, et aucune demande n'y ajoute.",
             ),
         ),
         pairs=pairs,

@@ -42,23 +42,25 @@ _MOST_STEPS: Final = 5
 
 def draw_prices(words: OfficeWords, prices: Sequence[LinkedPrice]) -> Drawn:
     """± of a number against how often one person can be counted at that price."""
-    families: dict[tuple[str, tuple[str, ...]], list[LinkedPrice]] = {}
-    for price in prices:
-        if price.times:
-            families.setdefault((price.kind.value, price.properties), []).append(price)
-    kinds = [kind for kind, _ in families]
+    drawn = [price for price in prices if price.times]
+    lines: dict[tuple[str, tuple[str, ...]], list[LinkedPrice]] = {}
+    for price in drawn:
+        lines.setdefault((price.kind.value, price.properties), []).append(price)
+    kinds = [kind for kind, _ in lines]
+    # Kinds that cost the same are one line.
+    named: dict[tuple[tuple[float, float], ...], list[str]] = {}
+    for (kind, names), found in lines.items():
+        places = tuple((float(price.times), float(price.half_width)) for price in found)
+        name = words.kind(kind) + ("" if kinds.count(kind) == 1 else f", {', '.join(names)}")
+        named.setdefault(places, []).append(name)
     marks: list[LineMark | PointMarks] = []
     keys = []
-    for number, ((kind, names), found) in enumerate(families.items()):
+    for number, (places, sorts) in enumerate(named.items()):
         look = Look(_COLOURS[number % len(_COLOURS)], SHAPES[number % len(SHAPES)])
-        places = tuple((float(price.times), float(price.half_width)) for price in found)
-        told = tuple(words(f"scale {price.scale}", f"échelle {price.scale}") for price in found)
-        marks += [LineMark(places, look.colour), PointMarks(places, look, told=told)]
-        name = words.kind(kind) + ("" if kinds.count(kind) == 1 else f", {', '.join(names)}")
-        keys.append(ChartKey(name, look, KeySample.POINT))
-    every = [price for found in families.values() for price in found]
-    across = _log_axis(words, [price.times for price in every])
-    up = _log_axis(words, [float(price.half_width) for price in every])
+        marks += [LineMark(places, look.colour), PointMarks(places, look)]
+        keys.append(ChartKey("; ".join(sorts), look, KeySample.POINT))
+    across = _log_axis(words, [price.times for price in drawn])
+    up = _log_axis(words, [float(price.half_width) for price in drawn])
     title = words("The less noise, the fewer times", "Moins de bruit, moins de fois")
     sentence = words(
         "Half of the 95% interval of a number, against how often one person can be counted at that price, for each "
@@ -99,7 +101,7 @@ def draw_budget(words: OfficeWords, balance: Balance, reserved: Decimal) -> Draw
         "reste.",
     )
     title = words("The population's ε", "L'ε de la population")
-    return _draw_bars("linked-budget", title, sentence, bars, lambda value: words.number(value, 0 if value >= 1 else 1))
+    return _draw_bars("linked-budget", title, sentence, bars, words.number)
 
 
 def draw_accounts(words: OfficeWords, name: str, title: str, bands: Sequence[str], view: AccountsView) -> Drawn:
@@ -115,16 +117,23 @@ def draw_accounts(words: OfficeWords, name: str, title: str, bands: Sequence[str
     )
     heading = words(f"How full accounts are: {title}", f"Remplissage des comptes : {title}")
     sign = words("%", "\u00a0%")
-    return _draw_bars(f"linked-accounts-{name}", heading, sentence, bars, lambda value: f"{words.number(value)}{sign}")
+    return _draw_bars(
+        f"linked-accounts-{name}",
+        heading,
+        sentence,
+        bars,
+        lambda value, decimals: f"{words.number(value, decimals)}{sign}",
+    )
 
 
 def _draw_bars(
-    name: str, title: str, sentence: str, bars: Sequence[tuple[str, float]], tell: Callable[[float], str]
+    name: str, title: str, sentence: str, bars: Sequence[tuple[str, float]], tell: Callable[[float, int], str]
 ) -> Drawn:
     """A bar for each name, from 0."""
     most = max((value for _, value in bars), default=0.0) or 1.0
     step = next((step for step in _STEPS if most / step <= _MOST_STEPS), most)
-    ticks = tuple((place * step, tell(place * step)) for place in range(int(most / step) + 1))
+    decimals = 0 if step == int(step) else 1 if 10 * step == int(10 * step) else 2
+    ticks = tuple((place * step, tell(place * step, decimals)) for place in range(int(most / step) + 1))
     blocks = BlockMarks(
         tuple(((0.0, place - _BAR), (value, place + _BAR)) for place, (_, value) in enumerate(bars) if value > 0),
         _COLOURS[0],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from discreet.linkage.envelopes import Role
 from discreet.linkage.office_pages.holder_words import tell_holder
@@ -16,6 +18,8 @@ from discreet.linkage.offices.researcher_status import ResearcherStatus
 from discreet.present import Markup, element, show_figure, table, write_page
 
 __all__ = ["tell_office", "write_office_page"]
+
+_MOMENT: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
 
 
 def tell_office(status: OfficeStatus, language: str = "en") -> OfficeReport:
@@ -70,5 +74,6 @@ def _section(section: OfficeSection) -> Iterator[Markup]:
 
 
 def _table(shown: OfficeTable) -> Markup:
-    found = table([name for name, _ in shown.columns], shown.rows, caption=shown.caption)
+    rows = [[_MOMENT.sub("\\1\u00a0\\2", cell) for cell in row] for row in shown.rows]
+    found = table([name for name, _ in shown.columns], rows, caption=shown.caption)
     return element("div", found, class_="setting") if shown.words else found

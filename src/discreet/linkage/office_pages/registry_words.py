@@ -132,16 +132,7 @@ def _view(words: OfficeWords, status: RegistryStatus, item: PropertyStatus, view
                 f"celles qui ont été débitées, ce serait {even}",
             ),
         ),
-        *(
-            (
-                words(f"{words.percent(share, 0)} of the units", f"{words.percent(share, 0)} des unités"),
-                words(
-                    f"have used at most {number(parts)} of {number(cap)} parts ({percent(Fraction(parts, cap))})",
-                    f"ont utilisé au plus {number(parts)} parts sur {number(cap)} ({percent(Fraction(parts, cap))})",
-                ),
-            )
-            for share, parts in view.quantiles
-        ),
+        *((_some(words, share), _used(words, parts, cap)) for share, parts in view.quantiles),
     )
     units = max(view.units, 1)
     rows = [
@@ -170,6 +161,17 @@ def _view(words: OfficeWords, status: RegistryStatus, item: PropertyStatus, view
         (table,),
         (draw_accounts(words, item.name, title, [_band(words, place) for place in range(BANDS + 1)], view),),
     )
+
+
+def _some(words: OfficeWords, share: float) -> str:
+    if share == 1:
+        return words("the fullest account", "le compte le plus plein")
+    return words(f"{words.percent(share, 0)} of the accounts", f"{words.percent(share, 0)} des comptes")
+
+
+def _used(words: OfficeWords, parts: int, cap: int) -> str:
+    used, whole, share = words.number(parts), words.number(cap), words.percent(Fraction(parts, cap))
+    return words(f"at most {used} of {whole} parts used ({share})", f"au plus {used} parts sur {whole} ({share})")
 
 
 def _band(words: OfficeWords, place: int) -> str:
