@@ -27,6 +27,7 @@ CHANCES: Final = {
     "tests/statistical/test_generated_listing.py": 3e-6,
     "tests/statistical/test_laws.py": 1e-6,
     "tests/statistical/test_linked_audit.py": 1e-6,
+    "tests/statistical/test_linked_answers.py": 2e-7,
     "tests/statistical/test_local_categories.py": 1e-6,
     "tests/statistical/test_local_estimates.py": 1e-6,
     "tests/statistical/test_local_numbers.py": 1e-6,

@@ -10,10 +10,12 @@ Requires: every cell has independent discrete Laplace noise of one scale, in who
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property, lru_cache
 
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, ceil_to_grid, exact, text
@@ -32,14 +34,14 @@ class Estimated:
     high: int | float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NoisySum:
-    """Cells times a factor each, added up."""
+    """Cells times a positive factor each, added up."""
 
     cells: tuple[int, ...]
     factors: tuple[Fraction, ...]
 
-    @property
+    @cached_property
     def value(self) -> Fraction:
         return sum((cell * factor for cell, factor in zip(self.cells, self.factors, strict=True)), Fraction(0))
 
@@ -102,10 +104,17 @@ class CellNoise:
         return max(found.value - reach, Fraction(0)), max(found.value + reach, Fraction(0))
 
     def _reach(self, found: NoisySum, level: Decimal) -> Fraction:
-        noise, sizes = DiscreteLaplace(self.scale), [abs(factor) for factor in found.factors]
-        if len(sizes) == 1:
-            return sizes[0] * noise.half_width(level)
-        return Fraction(half_width([NoisePart(float(size), noise, 1) for size in sizes if size], level))
+        noise = DiscreteLaplace(self.scale)
+        if len(found.factors) == 1:
+            return found.factors[0] * _half_width(noise, level)
+        drawn = Counter(found.factors)
+        return Fraction(half_width([NoisePart(float(factor), noise, count) for factor, count in drawn.items()], level))
+
+
+@lru_cache(maxsize=256)
+def _half_width(noise: DiscreteLaplace, level: Decimal) -> int:
+    """Every cell of an answer has the same."""
+    return noise.half_width(level)
 
 
 def _plain(value: Fraction) -> int | float:

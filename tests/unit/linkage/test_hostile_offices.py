@@ -587,7 +587,7 @@ def test_two_copies_at_once_are_found(offices: ThreeOffices, monkeypatch: pytest
             patch.setattr(offices.sessions[1].ledger, "commit_use", lambda use, answer: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 offices.registry.count(common)
-        sample, ticket, asked = late._open(common, None)
+        sample, ticket, asked = late.open_sample(common, None)
         known = offices.sessions[1].ledger.find_use(pool.reservation, request=request.request)
         assert known is not None
         monkeypatch.setattr(offices.sessions[1].ledger, "find_use", lambda *names, **found: None)

@@ -47,7 +47,7 @@ def test_one_row_stands_upright(single: Release) -> None:
         "Count              400      310 to 490",
         "Effective size   1,600  1,477 to 1,723",
         "Share             0.25    0.18 to 0.32",
-        "Rate ratio        1.33    0.88 to 1.87",
+        "Rate ratio        1.33    0.88 to 1.88",
     ]
 
 
