@@ -79,11 +79,11 @@ class CellNoise:
         return Estimated(_plain(found.value), _down(ends[0]), _up(ends[1]))
 
     def share(self, part: NoisySum, rest: NoisySum) -> Estimated:
-        """part / (part + rest), from 0 to 1; not shown where both may be nobody."""
+        """part / (part + rest), from 0 to 1; not shown where both together may be nobody."""
+        if self._ends(NoisySum.join([part, rest]))[0] <= 0:
+            return Estimated()
         part_low, part_high = self._ends(part)
         rest_low, rest_high = self._ends(rest)
-        if part_low + rest_low <= 0:
-            return Estimated()
         top, other = max(part.value, Fraction(0)), max(rest.value, Fraction(0))
         low = part_low / (part_low + rest_high) if part_low else Fraction(0)
         high = part_high / (part_high + rest_low) if part_high else Fraction(0)

@@ -13,6 +13,7 @@ from discreet.linkage.linked_figures import CellNoise, Estimated, NoisySum
 from discreet.noise import laplace_half_width
 
 NOISE = CellNoise.of(scale=30, level="0.95")
+TOGETHER = CellNoise.of(scale=30, level="0.975")
 REACH = laplace_half_width(scale=Fraction(30), level=Fraction("0.975"))
 COUNTS = st.integers(0, 2_000)
 DRAWS = st.integers(-REACH, REACH)
@@ -79,8 +80,10 @@ def test_a_ratio_holds_whenever_both_cells_do(top: int, bottom: int, one: int, o
 
 @given(st.integers(-2_000, 2_000), st.integers(-2_000, 2_000))
 def test_ratios_of_any_noise_are_shares_or_nothing(part: int, rest: int) -> None:
-    share = NOISE.share(cell(part), cell(rest))
-    assert (share.value is None) == (max(part, rest) <= REACH)
+    share, whole = NOISE.share(cell(part), cell(rest)), TOGETHER.amount(NoisySum.join([cell(part), cell(rest)]))
+    assert whole.low is not None
+    assert (share.value is None) == (whole.low <= 0)
+    assert share.value is None or 0 <= share.value <= 1
     assert (NOISE.ratio(cell(part), cell(rest)).value is None) == (rest <= REACH)
 
 
