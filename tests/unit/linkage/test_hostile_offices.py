@@ -587,7 +587,7 @@ def test_two_copies_at_once_are_found(offices: ThreeOffices, monkeypatch: pytest
             patch.setattr(offices.sessions[1].ledger, "commit_use", lambda use, answer: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 offices.registry.count(common)
-        sample, ticket, asked = late.open_sample(common, None)
+        sample, ticket, asked, _ = late.open_sample(common)
         known = offices.sessions[1].ledger.find_use(pool.reservation, request=request.request)
         assert known is not None
         monkeypatch.setattr(offices.sessions[1].ledger, "find_use", lambda *names, **found: None)
@@ -681,17 +681,12 @@ def test_an_office_folder_on_another_workspace_is_refused(
 
 
 def write_off(offices: ThreeOffices) -> None:
+    ledger = offices.sessions[1].ledger
     pool = offices.registry.pool(offices.signed.agreement.terms.property("francophone"))
-    AccountBook.write_off(
-        pool.folder,
-        offices.sessions[1].ledger,
-        population=pool.population,
-        reservation=pool.reservation,
-        units=pool.units,
-        members=pool.members,
-        cap=pool.cap,
-        who="custodian",
-    )
+    requests = [event.payload["request"] for event in ledger.log() if event.kind == "linked"]
+    found = [ledger.find_use(pool.reservation, request=request) for request in requests]
+    uses = [use for use in found if use is not None]
+    AccountBook.write_off(pool.folder, uses, units=pool.units, members=pool.members, cap=pool.cap)
 
 
 @pytest.mark.parametrize("left", ["nothing", "older", "altered", "junk"])

@@ -47,8 +47,8 @@ _HEX32: Final = re.compile(r"[0-9a-f]{32}")
 _RATE: Final = re.compile(r"0?\.\d{1,9}|1")
 _LONGEST: Final = 20_000
 _HEAD: Final = 16_384
-LARGEST_REQUEST: Final = _HEAD + 6 * _LONGEST * (MOST_GROUPS + 1)
-"""Bytes of a request at most: JSON writes a character in six at most."""
+LARGEST_REQUEST: Final = _HEAD + 12 * _LONGEST * (MOST_GROUPS + 1)
+"""Bytes of a request at most: JSON writes a character in twelve at most."""
 
 _T = TypeVar("_T")
 Shape = Mapping[str, type | tuple[type, ...]]
