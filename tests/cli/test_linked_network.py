@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,10 +20,12 @@ from discreet.linkage import AskedGroup, DrawnSample, EnvelopeKind, LinkedKind
 from discreet.linkage.envelopes import MARK, read_header
 from discreet.linkage.network.couriers import fetch_answer, send_envelope
 from discreet.linkage.network.mailbox import Mailbox
-from discreet.linkage.network.office_posts import received_answer
+from discreet.linkage.network.office_posts import HolderPost, received_answer
 from tests.cli.clinic import Run
 from tests.cli.linked_scene import ALONE, DISCREET, may_make_namespaces, until
-from tests.places import ROOT
+from tests.docs.blocks import read_blocks
+from tests.docs.page_run import split_commands
+from tests.places import DOCS, ROOT
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 
 CRITERIA = "age BETWEEN 7 AND 83"
@@ -143,7 +147,7 @@ def test_a_registry_that_is_killed_after_accepting_answers_once_and_charges_once
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert Mailbox(offices.registry.study).waiting(EnvelopeKind.SAMPLE) == (asked.request,)
-    with serving(tmp_path, "registry") as (process, place):
+    with serving(tmp_path, "registry", "--lang", "fr") as (process, place):
         url = f"http://{place}"
         until(lambda: fetch_answer(url, asked.request) is not None)
         answer = fetch_answer(url, asked.request)
@@ -163,25 +167,23 @@ def test_a_registry_that_is_killed_after_accepting_answers_once_and_charges_once
 
 def test_a_person_draws_what_came_and_a_restart_sends_it(offices: ThreeOffices, tmp_path: Path, run: Run) -> None:
     asked = offices.researcher.ask(property="francophone", kind=LinkedKind.COUNT, scale=30, where="ill = 'yes'")
-    (tmp_path / "request.env").write_bytes(asked.envelope)
-    with serving(tmp_path, "holder", "--lang", "fr") as (process, place):
-        assert place.endswith("Ctrl-C y met fin.\n") is False
-        assert run("linked", "send", "request.env", "--to", f"http://{place}").out.startswith("Sent.")
-        assert run("linked", "send", "request.env", "--to", f"http://{place}", "--lang", "fr").out.startswith("Envoyé.")
-        drawn = run("linked", "draw", asked.request, "--office", "holder")
-        assert "Drew 60 people" in drawn.out
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-    assert len(Mailbox(offices.holder.study).outgoing()) == 1
+    post = HolderPost(offices.holder.study, lambda said: None, desk=offices.holder, approved=False)
+    post.accept(EnvelopeKind.REQUEST, asked.envelope)
+    drawn = run("linked", "draw", asked.request, "--office", "holder")
+    assert "Drew 60 people" in drawn.out
+    assert "is in the outbox" in drawn.err
+    assert len(post.mailbox.outgoing()) == 1
+    assert "--out" in run("linked", "draw", asked.request, "--office", "holder", "--labels", "l.env", code=2).err
+    assert "UnknownName" in run("linked", "draw", "0" * 32, "--office", "holder", code=1).err
     with serving(tmp_path, "registry") as (_, registry):
-        away = run("linked", "fetch", asked.request, "--out", "a.env", "--office", "researcher", code=1)
-        assert "nothing has come for this request yet" in away.err
+        read = ("linked", "read", asked.request, "--office", "researcher")
+        assert "no answer to this request has come yet" in run(*read, code=1).err
+        assert "no answer to this request" in run(*read, "--from", f"http://{registry}", code=1).err
         with serving(tmp_path, "holder", "--to-registry", f"http://{registry}"):
             until(lambda: not Mailbox(offices.holder.study).outgoing())
         until(lambda: fetch_answer(f"http://{registry}", asked.request) is not None)
-        fetch = ("linked", "fetch", asked.request, "--out", "a.env", "--office", "researcher")
-        assert "a.env" in run(*fetch, "--from", f"http://{registry}", "--lang", "fr").out
-    assert offices.researcher.read((tmp_path / "a.env").read_bytes()).answer.cells is not None
+        first = run(*read, "--from", f"http://{registry}", "--format", "json").json()
+    assert run(*read, "--format", "json").json()["rows"] == first["rows"]
 
 
 def test_wrong_calls_are_refused_before_anything_listens(offices: ThreeOffices, run: Run, tmp_path: Path) -> None:
@@ -199,3 +201,37 @@ def test_wrong_calls_are_refused_before_anything_listens(offices: ThreeOffices, 
     mailbox = Mailbox(offices.researcher.study)
     with mailbox.hold():
         assert "served by another process" in refused("--office", "researcher", "--port", "0", code=1)
+
+
+def test_the_page_by_network_is_run_as_it_stands(offices: ThreeOffices, tmp_path: Path, run: Run) -> None:
+    """Its commands on offices of the tests', and on other ports."""
+    blocks = [block.text for block in read_blocks(DOCS / "linked.md") if "test_linked_network" in block.said]
+    listening, asking = ([*split_commands(text)] for text in blocks)
+    for place, role in (("university", "researcher"), ("clinic", "holder"), ("census", "registry")):
+        (tmp_path / place).symlink_to(tmp_path / role)
+    ports = {}
+    for port in (8520, 8521, 8522):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            ports[str(port)] = str(free.getsockname()[1])
+
+    def words(command: str, request: str = "") -> list[str]:
+        for port, own in ports.items():
+            command = command.replace(port, own)
+        return shlex.split(command.replace("angioplasty", "ill").replace("REQUEST", request))[1:]
+
+    with ExitStack() as stack:
+        for command in listening:
+            started = [sys.executable, "-m", "discreet", *words(command)]
+            process = stack.enter_context(
+                subprocess.Popen(started, cwd=tmp_path, env=in_house(), stdout=subprocess.PIPE, text=True)
+            )
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            assert "listens at" in process.stdout.readline()
+        ask, send, draw, read = asking
+        request = run(*words(ask), "--format", "json").json()["request"]
+        assert run(*words(send)).out == "Sent. The other office has it.\n"
+        assert run(*words(send), "--lang", "fr").out.startswith("Envoyé.")
+        run(*words(draw, request))
+        until(lambda: received_answer(offices.researcher.study, request)[0] is not None)
+        assert run(*words(read, request)).out

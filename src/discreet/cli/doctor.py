@@ -32,6 +32,7 @@ EXTRAS: Final = {
     "collect": ("cryptography",),
     "docs": ("mkdocs", "mkdocs-material"),
     "formats": ("pyreadstat",),
+    "linked": ("cryptography", "starlette", "uvicorn"),
     "pandas": ("pandas",),
     "png": ("resvg-py",),
     "polars": ("polars",),

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
     from discreet.linkage.linked_release import publish_answer
+    from discreet.linkage.network.couriers import fetch_answer, send_envelope
+    from discreet.linkage.network.http_guard import BodyGuard
+    from discreet.linkage.network.http_protocol import GuardedProtocol
+    from discreet.linkage.network.mailbox import Mailbox
+    from discreet.linkage.network.office_posts import draw_waiting, received_answer
     from discreet.linkage.offices.account_book import AccountBook
     from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw, open_holder
     from discreet.linkage.offices.messages import (
@@ -65,6 +70,7 @@ __all__ = [
     "AskedGroup",
     "AttackAudit",
     "AuditedAttack",
+    "BodyGuard",
     "CountOutcome",
     "CountRequest",
     "DifferencingAttack",
@@ -74,12 +80,14 @@ __all__ = [
     "EnvelopeKind",
     "Exhaustion",
     "GroupLabels",
+    "GuardedProtocol",
     "HolderDesk",
     "IdType",
     "LinkedKind",
     "LinkedProperty",
     "LinkedSide",
     "LinkedWeight",
+    "Mailbox",
     "NoisyAnswer",
     "Office",
     "PendingDraw",
@@ -98,6 +106,8 @@ __all__ = [
     "audit_attack",
     "create_office",
     "draw_tradeoff",
+    "draw_waiting",
+    "fetch_answer",
     "find_study",
     "forecast_exhaustion",
     "list_studies",
@@ -111,7 +121,9 @@ __all__ = [
     "read_agreement",
     "read_public_office",
     "read_terms",
+    "received_answer",
     "seal_envelope",
+    "send_envelope",
     "weigh",
     "write_agreement",
 ]

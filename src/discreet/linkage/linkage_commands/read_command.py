@@ -32,7 +32,7 @@ def register(linked: CommandGroup) -> None:
 
 
 def linked_read(
-    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="The answer, as it came; or a request read before.")],
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="The file as it came, or the id of the request.")],
     labels: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The holder's labels, where the request has groups.")
     ] = None,
@@ -41,6 +41,9 @@ def linked_read(
     ] = None,
     population: Annotated[
         int | None, typer.Option(metavar="N", help="People in that population: adds rates per person.")
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option("--from", metavar="URL", help="Fetch it from the registry that listens there.")
     ] = None,
     level: LevelOption = "0.95",
     office: OfficeOption = Path(),
@@ -66,7 +69,7 @@ def linked_read(
         raise UsageError(f"'{office}' is the folder of a {found.role}; this is done by the {Role.RESEARCHER}.")
     release = publish_answer(
         found.agreement,
-        _read(ResearcherDesk(found), answer, labels),
+        _read(ResearcherDesk(found), answer, labels, url),
         level=level,
         population_share=population_share,
         population=population,
@@ -74,16 +77,26 @@ def linked_read(
     deliver(release, chosen, out, lang)
 
 
-def _read(desk: "ResearcherDesk", answer: str, labels: Path | None) -> "ReadAnswer":
-    """From the envelope, or as it was read before."""
-    from discreet.errors import UnknownName
+def _read(desk: "ResearcherDesk", answer: str, labels: Path | None, url: str | None) -> "ReadAnswer":
+    """From the envelope in a file, as it was read before, or as it came by network."""
+    from discreet.errors import Refused, UnknownName
+    from discreet.linkage.network.couriers import fetch_answer
+    from discreet.linkage.network.office_posts import received_answer
 
     path, agreement = Path(answer), desk.study.agreement
+    sealed = None if labels is None else read_envelope(labels, agreement)
     if _REQUEST.fullmatch(answer) is None or path.exists():
-        sealed = None if labels is None else read_envelope(labels, agreement)
         return desk.read(read_envelope(path, agreement), sealed)
-    kept = desk.kept(answer)
-    if kept is None:
-        known = [request for request in desk.study.requests() if desk.kept(request) is not None]
-        raise UnknownName(sort="Request", name=answer, where="the answers read here", known=known)
-    return kept
+    if (kept := desk.kept(answer)) is not None:
+        return kept
+    if answer not in (known := desk.study.requests()):
+        raise UnknownName(sort="Request", name=answer, where="the requests of this office", known=known)
+    envelope, meaning = received_answer(desk.study, answer)
+    if envelope is None and url is not None:
+        envelope = fetch_answer(url, answer)
+    if envelope is None:
+        raise Refused(
+            "no answer to this request has come yet. By network answers leave at fixed times: try again later, or "
+            "fetch it with --from URL."
+        )
+    return desk.read(envelope, sealed or meaning)

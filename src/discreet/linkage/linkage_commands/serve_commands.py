@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from discreet.cli import CommandGroup, Language, LanguageOption, UnusedWorkspace, show_note
-from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption, write_envelope
+from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption
 
 if TYPE_CHECKING:
     from discreet.linkage.envelopes import Role
@@ -18,8 +18,6 @@ _WORDS: Final = {
     "en": {
         "listens": "The {role} of study '{study}' listens at http://{place}. Ctrl-C ends it.",
         "sent": "Sent. The other office has it.",
-        "fetched": "Wrote '{}'. Read it with: discreet linked read",
-        "absent": "nothing has come for this request yet. Answers leave at fixed times; try again later.",
         "researcher": "researcher",
         "holder": "holder",
         "registry": "registry",
@@ -27,8 +25,6 @@ _WORDS: Final = {
     "fr": {
         "listens": "Le {role} de l'étude « {study} » écoute à l'adresse http://{place}. Ctrl-C y met fin.",
         "sent": "Envoyé. L'autre bureau l'a reçu.",
-        "fetched": "« {} » est écrit. Pour le lire : discreet linked read",
-        "absent": "rien n'est arrivé pour cette demande. Les réponses partent à heures fixes ; réessayez plus tard.",
         "researcher": "chercheur",
         "holder": "détenteur",
         "registry": "registre",
@@ -42,9 +38,6 @@ def register(linked: CommandGroup) -> None:
         epilog="Example: discreet linked serve --office holder --port 8521 --to-registry http://127.0.0.1:8522",
     )(linked_serve)
     linked.command("send", epilog="Example: discreet linked send request.env --to http://127.0.0.1:8521")(linked_send)
-    linked.command("fetch", epilog="Example: discreet linked fetch 5becdad5f6516b8fe74f04fc189e6b2e --out answer.env")(
-        linked_fetch
-    )
 
 
 def linked_serve(
@@ -114,39 +107,6 @@ def linked_send(
         raise PathInvalid(f"'{envelope}' is not there or cannot be read.", path=str(envelope)) from None
     send_envelope(to, data)
     typer.echo(_WORDS[lang]["sent"])
-
-
-def linked_fetch(
-    request: Annotated[str, typer.Argument(metavar="REQUEST", help="The id of the request.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The answer, to be read with: discreet linked read")],
-    labels: Annotated[Path | None, typer.Option(metavar="FILE", help="Which group is which.")] = None,
-    url: Annotated[
-        str | None, typer.Option("--from", metavar="URL", help="Ask the registry there, where it sends nothing itself.")
-    ] = None,
-    office: OfficeOption = Path(),
-    study: StudyOption = None,
-    lang: LanguageOption = Language.EN,
-    workspace: UnusedWorkspace = None,
-) -> None:
-    """Take an answer that has come by network, or fetch it from the registry."""
-    from discreet.errors import Refused
-    from discreet.files import check_path
-    from discreet.linkage.network.couriers import fetch_answer
-    from discreet.linkage.network.office_posts import received_answer
-    from discreet.linkage.offices.study_folder import find_study
-
-    for path in (out, labels):
-        if path is not None:
-            check_path(path)
-    answer, meaning = received_answer(find_study(office, study), request)
-    if answer is None and url is not None:
-        answer = fetch_answer(url, request)
-    if answer is None or (labels is not None and meaning is None):
-        raise Refused(_WORDS[lang]["absent"])
-    write_envelope(out, answer)
-    if labels is not None and meaning is not None:
-        write_envelope(labels, meaning)
-    typer.echo(_WORDS[lang]["fetched"].format(out))
 
 
 def _require_fit(own: "Role", role: str | None, given: set[str]) -> None:
