@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
     from discreet.linkage.linked_release import publish_answer
-    from discreet.linkage.network.couriers import fetch_answer, send_envelope
-    from discreet.linkage.network.http_guard import BodyGuard
-    from discreet.linkage.network.http_protocol import GuardedProtocol
-    from discreet.linkage.network.mailbox import Mailbox
-    from discreet.linkage.network.office_posts import draw_waiting, received_answer
+    from discreet.linkage.wire.couriers import fetch_answer, send_envelope
+    from discreet.linkage.wire.http_guard import BodyGuard
+    from discreet.linkage.wire.http_protocol import GuardedProtocol
+    from discreet.linkage.wire.mailbox import Mailbox
+    from discreet.linkage.wire.office_posts import draw_waiting, received_answer
     from discreet.linkage.offices.account_book import AccountBook
     from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw, open_holder
     from discreet.linkage.offices.messages import (

@@ -15,8 +15,8 @@ from typing import ClassVar, Final
 
 from discreet.errors import DiscreetError, QueryRefused, RequestConflict, SignatureInvalid, UnknownName, UsageError
 from discreet.linkage.envelopes import EnvelopeKind, envelope_limit, refuse_envelope
-from discreet.linkage.network.mailbox import Mailbox
-from discreet.linkage.network.slots import next_slot
+from discreet.linkage.wire.mailbox import Mailbox
+from discreet.linkage.wire.slots import next_slot
 from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw
 from discreet.linkage.offices.messages import LARGEST_REQUEST, GroupLabels, NoisyAnswer, largest_sample
 from discreet.linkage.offices.registry_desk import RegistryDesk
