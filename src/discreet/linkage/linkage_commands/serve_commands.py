@@ -66,9 +66,9 @@ def linked_serve(
     What was received is kept, and a restart goes on with it. Answers leave at times fixed by the request's.
     """
     from discreet.linkage.envelopes import Role
+    from discreet.linkage.offices.study_folder import find_study
     from discreet.linkage.wire.couriers import check_url
     from discreet.linkage.wire.linked_server import open_listener, serve_study
-    from discreet.linkage.offices.study_folder import find_study
 
     found = find_study(office, study)
     given = {"--approve": approve, "--to-registry": to_registry, "--to-researcher": to_researcher}

@@ -12,12 +12,12 @@ from typing import Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid, UsageError
 from discreet.linkage.envelopes import Role
-from discreet.linkage.wire.mailbox import Mailbox
-from discreet.linkage.wire.office_posts import HolderPost, OfficePost, RegistryPost, ResearcherPost
-from discreet.linkage.wire.postman import postmen
 from discreet.linkage.offices.holder_desk import HolderDesk
 from discreet.linkage.offices.registry_desk import RegistryDesk
 from discreet.linkage.offices.study_folder import Study
+from discreet.linkage.wire.mailbox import Mailbox
+from discreet.linkage.wire.office_posts import HolderPost, OfficePost, RegistryPost, ResearcherPost
+from discreet.linkage.wire.postman import postmen
 
 try:
     import uvicorn
