@@ -18,9 +18,9 @@ import pytest
 
 from discreet.linkage import AskedGroup, DrawnSample, EnvelopeKind, LinkedKind
 from discreet.linkage.envelopes import MARK, read_header
-from discreet.linkage.wire.couriers import fetch_answer, send_envelope
-from discreet.linkage.wire.mailbox import Mailbox
-from discreet.linkage.wire.office_posts import HolderPost, received_answer
+from discreet.linkage.office_network.couriers import fetch_answer, send_envelope
+from discreet.linkage.office_network.mailbox import Mailbox
+from discreet.linkage.office_network.office_posts import HolderPost, received_answer
 from tests.cli.clinic import Run
 from tests.cli.linked_scene import ALONE, DISCREET, may_make_namespaces, until
 from tests.docs.blocks import read_blocks

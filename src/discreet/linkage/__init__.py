@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
     from discreet.linkage.linked_release import publish_answer
+    from discreet.linkage.office_network.couriers import fetch_answer, send_envelope
+    from discreet.linkage.office_network.http_guard import BodyGuard
+    from discreet.linkage.office_network.http_protocol import GuardedProtocol
+    from discreet.linkage.office_network.mailbox import Mailbox
+    from discreet.linkage.office_network.office_posts import draw_waiting, received_answer
     from discreet.linkage.offices.account_book import AccountBook
     from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw, open_holder
     from discreet.linkage.offices.messages import (
@@ -52,11 +57,6 @@ if TYPE_CHECKING:
     from discreet.linkage.tariff import LinkedKind, Tariff
     from discreet.linkage.tradeoff import Tradeoff, weigh
     from discreet.linkage.tradeoff_figures import draw_tradeoff
-    from discreet.linkage.wire.couriers import fetch_answer, send_envelope
-    from discreet.linkage.wire.http_guard import BodyGuard
-    from discreet.linkage.wire.http_protocol import GuardedProtocol
-    from discreet.linkage.wire.mailbox import Mailbox
-    from discreet.linkage.wire.office_posts import draw_waiting, received_answer
 else:
     __getattr__, __dir__ = open_door(__name__)
 

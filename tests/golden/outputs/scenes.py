@@ -347,6 +347,8 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
 
 LEFT_OUT: Final[Mapping[str, str]] = {
     "gan train": "needs torch; tests/cli/test_gan.py runs it",
+    "linked serve": "runs until it is ended; tests/cli/test_linked_network.py runs it",
+    "linked send": "needs an office that listens; tests/cli/test_linked_network.py runs it",
     "reproduce report": "runs for minutes; replications/tests/test_reproduce_report.py runs it",
     "reproduce bootstrap": "runs for minutes; replications/tests/test_reproduce_farms.py runs it",
     "reproduce thesis": "runs for minutes; replications/tests/test_reproduce_thesis.py runs it",

@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from discreet.linkage import EnvelopeKind, LinkedKind, Role
 from discreet.linkage.envelopes import MARK, read_header, seal_envelope
+from discreet.linkage.office_network.linked_app import linked_app
+from discreet.linkage.office_network.mailbox import Mailbox
+from discreet.linkage.office_network.office_posts import RegistryPost, ResearcherPost, received_answer
+from discreet.linkage.office_network.postman import Postman
 from discreet.linkage.offices.study_folder import moment
-from discreet.linkage.wire.linked_app import linked_app
-from discreet.linkage.wire.mailbox import Mailbox
-from discreet.linkage.wire.office_posts import RegistryPost, ResearcherPost, received_answer
-from discreet.linkage.wire.postman import Postman
 from tests.unit.linkage.listening import listen, post
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 

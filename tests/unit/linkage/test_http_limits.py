@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from discreet.linkage.wire.http_guard import BodyGuard
-from discreet.linkage.wire.http_protocol import GuardedProtocol
+from discreet.linkage.office_network.http_guard import BodyGuard
+from discreet.linkage.office_network.http_protocol import GuardedProtocol
 from tests.unit.linkage.listening import listen, post, read_all, speak
 
 SECONDS = 0.6

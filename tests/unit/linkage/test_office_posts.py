@@ -19,12 +19,11 @@ from hypothesis import strategies as st
 from discreet.errors import LedgerUnavailable, ParameterInvalid, Refused, RequestConflict, SignatureInvalid, UnknownName
 from discreet.linkage import AskedCount, AskedGroup, DrawnSample, EnvelopeHeader, EnvelopeKind, LinkedKind, Role
 from discreet.linkage.envelopes import MARK, read_header, seal_envelope
-from discreet.linkage.offices.study_folder import moment
-from discreet.linkage.wire import office_posts
-from discreet.linkage.wire.couriers import check_url, fetch_answer, send_envelope
-from discreet.linkage.wire.linked_app import linked_app
-from discreet.linkage.wire.mailbox import Mailbox
-from discreet.linkage.wire.office_posts import (
+from discreet.linkage.office_network import office_posts
+from discreet.linkage.office_network.couriers import check_url, fetch_answer, send_envelope
+from discreet.linkage.office_network.linked_app import linked_app
+from discreet.linkage.office_network.mailbox import Mailbox
+from discreet.linkage.office_network.office_posts import (
     HolderPost,
     OfficePost,
     RegistryPost,
@@ -32,8 +31,9 @@ from discreet.linkage.wire.office_posts import (
     draw_waiting,
     received_answer,
 )
-from discreet.linkage.wire.postman import Postman
-from discreet.linkage.wire.slots import next_slot
+from discreet.linkage.office_network.postman import Postman
+from discreet.linkage.office_network.slots import next_slot
+from discreet.linkage.offices.study_folder import moment
 from tests.unit.linkage.listening import listen, post, speak
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 

@@ -123,8 +123,8 @@ def linked_draw(
     if out is None and (labels is not None or Path(request).exists()):
         raise UsageError("name a file for the sample with --out.")
     if out is None:
-        from discreet.linkage.wire.mailbox import Mailbox
-        from discreet.linkage.wire.office_posts import draw_waiting
+        from discreet.linkage.office_network.mailbox import Mailbox
+        from discreet.linkage.office_network.office_posts import draw_waiting
 
         data = Mailbox(found).take(EnvelopeKind.REQUEST, request).data
     else:

@@ -80,8 +80,8 @@ def linked_read(
 def _read(desk: "ResearcherDesk", answer: str, labels: Path | None, url: str | None) -> "ReadAnswer":
     """From the envelope in a file, as it was read before, or as it came by network."""
     from discreet.errors import Refused, UnknownName
-    from discreet.linkage.wire.couriers import fetch_answer
-    from discreet.linkage.wire.office_posts import received_answer
+    from discreet.linkage.office_network.couriers import fetch_answer
+    from discreet.linkage.office_network.office_posts import received_answer
 
     path, agreement = Path(answer), desk.study.agreement
     sealed = None if labels is None else read_envelope(labels, agreement)

@@ -66,9 +66,9 @@ def linked_serve(
     What was received is kept, and a restart goes on with it. Answers leave at times fixed by the request's.
     """
     from discreet.linkage.envelopes import Role
+    from discreet.linkage.office_network.couriers import check_url
+    from discreet.linkage.office_network.linked_server import open_listener, serve_study
     from discreet.linkage.offices.study_folder import find_study
-    from discreet.linkage.wire.couriers import check_url
-    from discreet.linkage.wire.linked_server import open_listener, serve_study
 
     found = find_study(office, study)
     given = {"--approve": approve, "--to-registry": to_registry, "--to-researcher": to_researcher}
@@ -97,7 +97,7 @@ def linked_send(
 ) -> None:
     """Send an envelope to an office that listens. Sent again, it is the same envelope and does nothing more."""
     from discreet.errors import PathInvalid
-    from discreet.linkage.wire.couriers import send_envelope
+    from discreet.linkage.office_network.couriers import send_envelope
     from discreet.paths import open_regular
 
     try:

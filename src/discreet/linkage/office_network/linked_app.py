@@ -16,9 +16,9 @@ from starlette.types import ASGIApp
 
 from discreet.errors import RequestConflict, SignatureInvalid
 from discreet.linkage.envelopes import EnvelopeKind, Role
-from discreet.linkage.wire.couriers import PATHS
-from discreet.linkage.wire.http_guard import BodyGuard
-from discreet.linkage.wire.office_posts import OfficePost
+from discreet.linkage.office_network.couriers import PATHS
+from discreet.linkage.office_network.http_guard import BodyGuard
+from discreet.linkage.office_network.office_posts import OfficePost
 from discreet.paths import read_regular
 
 __all__ = ["linked_app"]

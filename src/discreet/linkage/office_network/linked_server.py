@@ -12,18 +12,18 @@ from typing import Final
 
 from discreet.errors import ExtraMissing, ParameterInvalid, UsageError
 from discreet.linkage.envelopes import Role
+from discreet.linkage.office_network.mailbox import Mailbox
+from discreet.linkage.office_network.office_posts import HolderPost, OfficePost, RegistryPost, ResearcherPost
+from discreet.linkage.office_network.postman import postmen
 from discreet.linkage.offices.holder_desk import HolderDesk
 from discreet.linkage.offices.registry_desk import RegistryDesk
 from discreet.linkage.offices.study_folder import Study
-from discreet.linkage.wire.mailbox import Mailbox
-from discreet.linkage.wire.office_posts import HolderPost, OfficePost, RegistryPost, ResearcherPost
-from discreet.linkage.wire.postman import postmen
 
 try:
     import uvicorn
 
-    from discreet.linkage.wire.http_protocol import GuardedProtocol
-    from discreet.linkage.wire.linked_app import linked_app
+    from discreet.linkage.office_network.http_protocol import GuardedProtocol
+    from discreet.linkage.office_network.linked_app import linked_app
 except ModuleNotFoundError:
     raise ExtraMissing(needed_for="Serving linked counts", extra="linked") from None
 

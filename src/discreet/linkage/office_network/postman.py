@@ -8,9 +8,9 @@ from threading import Event
 from typing import Final
 
 from discreet.linkage.envelopes import ROUTES, Role
+from discreet.linkage.office_network.couriers import post_envelope
+from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.offices.study_folder import moment
-from discreet.linkage.wire.couriers import post_envelope
-from discreet.linkage.wire.mailbox import Mailbox
 
 __all__ = ["Postman"]
 
