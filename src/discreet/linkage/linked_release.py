@@ -131,7 +131,7 @@ def _check_public(found: ReadAnswer, share: ExactLike | None, people: int | None
         if people is not None:
             raise ParameterInvalid(
                 parameter="population",
-                rule="goes with population_share",
+                rule="goes with population_share, the share of it with the property",
                 given=str(people),
             )
         return None

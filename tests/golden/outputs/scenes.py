@@ -10,6 +10,7 @@ from itertools import product
 from typing import Final
 
 from tests.golden.outputs import troubles
+from tests.golden.outputs.linked_office import BANDS, HISTOGRAM, RATE, keep_answers
 from tests.golden.outputs.objects import OBJECTS
 from tests.golden.outputs.recording import Scene
 from tests.golden.outputs.refusals import REFUSALS
@@ -68,6 +69,9 @@ FILES: Final = ("t.txt", "t.xlsx", "t.parquet", "t.html")
 ALL_FILES: Final = (*FILES, "t.svg")
 ESTIMATE: Final = "local estimate survey.json reports.jsonl --trust survey.key.pub"
 RUN: Final = "plan -w w work.yaml --run --request-id all"
+
+READ: Final = "linked read --office researcher"
+RATES: Final = f"{READ} {RATE} --population-share 0.045 --population 1000000"
 
 SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     "query": [
@@ -199,6 +203,34 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     ],
     "belief": [
         Scene("belief", [*plain("belief --scale 30 --belief 0.8"), "belief --epsilon 1 --queries 10"]),
+    ],
+    "linked read": [
+        Scene("linked-read", ways(RATES), prepare=keep_answers),
+        Scene("linked-read-groups", briefly(f"{READ} {BANDS}"), prepare=keep_answers),
+        Scene("linked-read-histogram", briefly(f"{READ} {HISTOGRAM}"), prepare=keep_answers),
+        Scene("linked-read-sdmx", [f"{RATES} --format sdmx-csv"], prepare=keep_answers),
+        Scene(
+            "linked-read-files",
+            [*written(f"{READ} {BANDS}", "txt xlsx html"), *written(f"{READ} {BANDS}", "parquet svg", "en")],
+            prepare=keep_answers,
+            files=ALL_FILES,
+        ),
+        Scene(
+            "linked-read-refused",
+            [
+                f"{READ} {'0' * 32}",
+                f"{READ} no.env",
+                f"{READ} there.env",
+                f"{READ} {RATE} --population 1000",
+                f"{READ} {RATE} --population-share 2",
+                f"{READ} {HISTOGRAM} --population-share 0.1",
+                f"{READ} {RATE} --level 0.999999999",
+                f"{READ} {RATE} --study cure",
+                f"linked read {RATE} --office holder",
+                f"linked read {RATE}",
+            ],
+            prepare=keep_answers,
+        ),
     ],
     "linked tradeoff": [
         Scene(
