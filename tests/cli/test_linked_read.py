@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
+from discreet.linkage import EnvelopeKind, find_study
+from discreet.linkage.network.office_posts import ResearcherPost
 from tests.cli.clinic import Run
 from tests.cli.in_process import call_here
 
@@ -99,7 +101,6 @@ def holds(interval: list[float | None], truth: float) -> bool:
     return low is None or high is None or low <= truth <= high
 
 
-@pytest.mark.slow
 def test_both_questions_of_the_paper(answer: Answer, run: Run, tmp_path: Path) -> None:
     answer("--property", "francophone", "--kind", "count-and-size", "--scale", "10", "--where", "angioplasty = 'yes'")
     words = ("--office", "researcher", "--level", SURE, "--population-share", "0.045", "--population", f"{PEOPLE}")
@@ -129,7 +130,6 @@ def test_both_questions_of_the_paper(answer: Answer, run: Run, tmp_path: Path) -
         assert holds(interval["distribution_without"], other / others)
 
 
-@pytest.mark.slow
 def test_an_answer_is_read_again_and_by_its_request(answer: Answer, run: Run, tmp_path: Path) -> None:
     asked = ("--property", "francophone", "--kind", "count-and-size", "--where", "age >= 65")
     groups = ("--group", "men: sex = 'male'", "--group", "women: sex = 'female'")
@@ -150,7 +150,7 @@ def test_an_answer_is_read_again_and_by_its_request(answer: Answer, run: Run, tm
 
     unknown = run("linked", "read", "0" * 32, *office, code=None)
     assert unknown.code
-    assert "is not in the answers read here" in unknown.err
+    assert "is not in the answers that came here" in unknown.err
     assert run("linked", "read", "a.env", "--office", "holder", code=None).err.startswith("UsageError")
     assert "is not there" in run("linked", "read", "b.env", *office, code=None).err
     for wrong in (("--level", "1"), ("--population", "5"), ("--population-share", "1.5"), ("--out", "t.doc")):
@@ -159,7 +159,19 @@ def test_an_answer_is_read_again_and_by_its_request(answer: Answer, run: Run, tm
         assert done.err.startswith("ParameterInvalid")
 
 
-@pytest.mark.slow
+def test_what_came_by_network_is_read_by_its_request(answer: Answer, run: Run, tmp_path: Path) -> None:
+    groups = ("--group", "men: sex = 'male'", "--group", "women: sex = 'female'")
+    sealed = answer("--property", "francophone", *groups).read_bytes()
+    study = find_study(tmp_path / "researcher")
+    [request] = study.requests()
+    run("linked", "read", request, "--office", "researcher", code=1)
+    post = ResearcherPost(study, print)
+    post.accept(EnvelopeKind.ANSWER, sealed)
+    post.accept(EnvelopeKind.LABELS, (tmp_path / "a-labels.env").read_bytes())
+    read = run("linked", "read", request, "--office", "researcher", "--format", "csv").out
+    assert [line.split(",")[0] for line in read.splitlines()] == ["group", "men", "women"]
+
+
 def test_a_sample_is_no_answer(answer: Answer, run: Run) -> None:
     answer("--property", "francophone")
     refused = run("linked", "read", "a-sample.env", "--office", "researcher", code=None)

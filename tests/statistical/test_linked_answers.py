@@ -98,9 +98,9 @@ def test_answers_are_unbiased_and_cover_for_people_under_account_alone(offices: 
     errors: list[float] = []
     for turn in range(FILLS):
         release = ask(offices, EARLY, turn=turn)
-        errors += [row["count"] - truth for row, truth in zip(release.rows, truths[:, 0], strict=True)]  # type: ignore[operator]
-        missed += misses(release, "count", truths[:, 0])
-        oversized += misses(release, "size", sums)
+        errors += [float(row["count"] or 0) - truth for row, truth in zip(release.rows, truths[:, 0], strict=True)]
+        missed += misses(release, "count", truths[:, 0].tolist())
+        oversized += misses(release, "size", sums.tolist())
     assert abs(float(np.mean(errors))) < DEVIATIONS * SPREAD / math.sqrt(trials)
     assert max(missed, oversized) < bound_misses(trials)
 

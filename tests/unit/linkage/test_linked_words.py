@@ -129,7 +129,7 @@ def test_json_has_rows_the_account_and_notes(banded: Release, language: str) -> 
     assert [item["scale"] for item in found["mechanisms"]] == ["10"]
     codes = {note["code"] for note in found["notes"]}
     assert codes >= {"under-account", "linked-protection", "not-protected", "belief-table", "receipt"}
-    assert found == banded.to_dict(language)  # type: ignore[arg-type]
+    assert found == banded.to_dict(language)
 
 
 def test_csv_is_read_back(banded: Release) -> None:
@@ -156,7 +156,7 @@ def test_parquet_is_read_back(banded: Release, tmp_path: Path) -> None:
 def test_a_workbook_is_read_back(banded: Release, tmp_path: Path, language: str, sheets: list[str]) -> None:
     from openpyxl import load_workbook
 
-    book = load_workbook(banded.save(tmp_path / "t.xlsx", language=language))  # type: ignore[arg-type]
+    book = load_workbook(banded.save(tmp_path / "t.xlsx", language=language))
     assert book.sheetnames == sheets
     cells = {cell.value for sheet in book for row in sheet.iter_rows() for cell in row}
     assert {400, 150, "=many", {"en": "each person", "fr": "chaque personne"}[language]} <= cells
