@@ -137,14 +137,14 @@ def _say_population(note: KnownPopulation) -> Labels:
 def _say_protection(note: LinkedProtection) -> Labels:
     each = _EACH[note.unit]
     return Labels(
-        f"{each.en}: the property has epsilon {text(note.epsilon)} over all answers about it, against the researcher, "
-        "the holder and everybody else outside the registry together. A record of the holder has epsilon "
-        f"{text(note.record)} against the researcher. That a study closes may tell epsilon {text(note.closing)} more, "
-        "once.",
-        f"{each.fr} : la propriété a epsilon {_comma(note.epsilon)} pour toutes les réponses à son sujet, face au "
-        "chercheur, au détenteur et à tous les autres hors du registre réunis. Un dossier du détenteur a epsilon "
-        f"{_comma(note.record)} face au chercheur. La fermeture d’une étude peut révéler epsilon "
-        f"{_comma(note.closing)} de plus, une fois.",
+        f"{each.en}: over all answers about it, the property has epsilon {text(note.epsilon)} against the researcher, "
+        f"the holder and everybody else outside the registry together, and a record of the holder {text(note.record)} "
+        "against the researcher. Answers about other properties add up for a record. That a study closes may tell "
+        f"epsilon {text(note.closing)} more, once.",
+        f"{each.fr} : par toutes les réponses à son sujet, la propriété a epsilon {_comma(note.epsilon)} face au "
+        "chercheur, au détenteur et à tous les autres hors du registre réunis, et un dossier du détenteur "
+        f"{_comma(note.record)} face au chercheur. Pour un dossier, les réponses sur d’autres propriétés s’ajoutent. La "
+        f"fermeture d’une étude peut révéler epsilon {_comma(note.closing)} de plus, une fois.",
     )
 
 

@@ -76,8 +76,8 @@ def test_what_is_over_nobody_is_a_dash(banded: Release) -> None:
             [
                 "Care in French: francophone",
                 "Who is counted: People whose account has room.",
-                "epsilon 1.386294361 over all answers about it, against the researcher, the holder and everybody else",
-                "A record of the holder has epsilon 2.772588722 against the researcher.",
+                "the property has epsilon 1.386294361 against the researcher, the holder and everybody else outside",
+                "a record of the holder 2.772588722 against the researcher.",
                 "The registry and the researcher together learn who meets the criteria.",
                 "raise a belief at most from 0.05 to 0.174; 0.25 to 0.572; 0.5 to 0.8; 0.75 to 0.924; 0.95 to 0.988.",
                 f"Receipt: {RECEIPT}",
@@ -95,8 +95,8 @@ def test_what_is_over_nobody_is_a_dash(banded: Release) -> None:
             [
                 "Soins en français : francophone",
                 "Qui est compté: Personnes dont le compte a de la place.",
-                "epsilon 1,386294361 pour toutes les réponses à son sujet, face au chercheur, au détenteur",
-                "Un dossier du détenteur a epsilon 2,772588722 face au chercheur.",
+                "la propriété a epsilon 1,386294361 face au chercheur, au détenteur et à tous les autres hors du registre",
+                "un dossier du détenteur 2,772588722 face au chercheur.",
                 "Le registre et le chercheur réunis apprennent qui répond aux critères.",
                 "0,05 à 0,174 ; 0,25 à 0,572 ; 0,5 à 0,8 ; 0,75 à 0,924 ; 0,95 à 0,988.",
                 f"Reçu: {RECEIPT}",
