@@ -24,6 +24,7 @@ from discreet.linkage import (
     SignedAgreement,
     find_study,
     open_holder,
+    open_office,
     open_registry,
     write_agreement,
 )

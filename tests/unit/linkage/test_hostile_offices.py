@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import discreet
 from discreet.errors import (
     BudgetExceeded,
     DatasetSuspended,
@@ -708,3 +710,40 @@ def test_lost_accounts_are_written_off_on_everybody(offices: ThreeOffices, left:
     assert counters_of(offices)[3] == 50
     write_off(offices)
     assert counters_of(offices)[3] == 50, "nothing is lost, and nothing is written off"
+
+
+# --- many at once -----------------------------------------------------------------------------------------------------
+
+
+def test_64_samples_at_once_that_share_a_person_never_pass_her_account(offices: ThreeOffices) -> None:
+    """Person 4 has the property and is in all of them; each has a person without it of its own."""
+    envelopes = [forge(offices, [4, 4 * turn + 1]) for turn in range(1, 41)] + [forge(offices, [4]) for _ in range(24)]
+
+    def count(envelope: bytes) -> bytes:
+        with discreet.open(offices.folder / "r" / "workspace") as session:
+            return RegistryDesk(find_study(offices.folder / "registry"), session).count(envelope).answer
+
+    with ThreadPoolExecutor(64) as pool:
+        answers = list(pool.map(count, envelopes))
+    found = [offices.researcher.read(answer).answer.cells for answer in answers]
+    assert sorted(found) == [((0,),)] * 23 + [((1,),)] * 41, "the rest are answered too, without her"
+    counters = counters_of(offices)
+    assert counters[3] == 410
+    assert [counters[4 * turn] for turn in range(1, 41)] == [10] * 40
+    assert len({len(answer) for answer in answers}) == 1
+    offices.sessions[1].verify()
+
+
+def test_one_sample_sent_by_many_at_once_has_one_answer(offices: ThreeOffices, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # with noise
+    envelope = forge(offices, [4])
+
+    def count(turn: int) -> bytes:
+        with discreet.open(offices.folder / "r" / "workspace") as session:
+            return RegistryDesk(find_study(offices.folder / "registry"), session).count(envelope).answer
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [offices.researcher.read(answer).answer for answer in pool.map(count, range(8))]
+    assert len({(answer.cells, answer.receipt) for answer in answers}) == 1
+    assert counters_of(offices)[3] == 10
+    assert json.loads((offices.registry.study.folder / "spent.json").read_text()) == 10
