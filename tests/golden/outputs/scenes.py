@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 from tests.golden.outputs import troubles
 from tests.golden.outputs.linked_office import BANDS, HISTOGRAM, RATE, keep_answers
+from tests.golden.outputs.linked_study import lose_accounts, open_study
 from tests.golden.outputs.objects import OBJECTS
 from tests.golden.outputs.recording import Scene
 from tests.golden.outputs.refusals import REFUSALS
@@ -72,6 +73,7 @@ RUN: Final = "plan -w w work.yaml --run --request-id all"
 
 READ: Final = "linked read --office researcher"
 RATES: Final = f"{READ} {RATE} --population-share 0.045 --population 1000000"
+STUDY: Final[Mapping[str, Any]] = {"prepare": open_study, "empty": True}
 
 SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     "query": [
@@ -265,6 +267,83 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
                 "linked audit --scale 0",
                 "linked audit --seed -1",
             ],
+        ),
+    ],
+    "linked status": [
+        Scene("linked-status-researcher", briefly("linked status --office researcher", "json"), **STUDY),
+        Scene(
+            "linked-status-holder",
+            [
+                *briefly("linked status --office holder --custodian", "json"),
+                *ways("linked status --office holder", "table"),
+            ],
+            **STUDY,
+        ),
+        Scene(
+            "linked-status-registry",
+            [
+                *briefly("linked status --office registry --custodian", "json"),
+                "linked status --office registry --study tongues",
+                "linked status --office registry --study other",
+                "linked status --office nowhere",
+            ],
+            **STUDY,
+        ),
+        Scene(
+            "linked-status-pages",
+            [
+                *ways("linked status --office registry --custodian --html t.html", "table"),
+                "linked status --office researcher --html none/t.html",
+            ],
+            files=("t.html",),
+            **STUDY,
+        ),
+    ],
+    "linked verify": [
+        Scene(
+            "linked-verify",
+            [
+                *briefly("linked verify --office registry", "json"),
+                *ways("linked verify --office holder", "table"),
+                "linked verify --office researcher",
+                "linked verify --office registry --write-off --custodian",
+                "linked verify --office holder --write-off --custodian",
+            ],
+            **STUDY,
+        ),
+        Scene(
+            "linked-verify-damaged",
+            [
+                *briefly("linked verify --office registry", "json"),
+                "linked status --office registry --custodian",
+                "linked verify --office registry --write-off",
+                *briefly("linked verify --office registry --write-off --custodian", "json"),
+            ],
+            prepare=lose_accounts,
+            empty=True,
+        ),
+    ],
+    "linked close": [
+        Scene(
+            "linked-close",
+            [
+                "linked close --office registry",
+                "linked close --office registry --reason done --yes",
+                "linked close --office registry --yes",
+                "linked status --office registry",
+                "linked close --office holder --lang fr --yes",
+                "linked close --office holder --format json --yes",
+                "linked close --office researcher --yes",
+            ],
+            together=True,
+            **STUDY,
+        ),
+        Scene(
+            "linked-close-declined",
+            ways("linked close --office registry", "table"),
+            stdin="n\n",
+            terminal=True,
+            **STUDY,
         ),
     ],
     "doctor": [

@@ -39,9 +39,9 @@ def register(linked: CommandGroup) -> None:
         linked_status
     )
     linked.command("verify", epilog="Example: discreet linked verify --office registry")(linked_verify)
-    linked.command("close", epilog='Example: discreet linked close --office registry --reason "the study is done"')(
-        linked_close
-    )
+    linked.command(
+        "close", epilog='Example: discreet linked close --office registry --reason "the study is done" --yes'
+    )(linked_close)
 
 
 def linked_status(
@@ -133,7 +133,7 @@ def linked_close(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Close a study for good at the registry or the holder. What was reserved for it stays spent."""
-    from discreet.errors import Refused
+    from discreet.errors import Refused, UsageError
     from discreet.linkage.office_pages.office_words import OfficeWords
     from discreet.linkage.offices.office_closing import close_study, list_reservations
     from discreet.linkage.offices.study_folder import find_study
@@ -143,13 +143,15 @@ def linked_close(
         session = _open(found, opened)
         reserved = list_reservations(found, session)
         shared = sorted({name for item in reserved for name in item.shared})
-        if on_terminal() and not yes:
+        if not yes and not on_terminal():
+            raise UsageError("a study is closed for good. Confirm it on a terminal, or say --yes.")
+        if not yes:
             _warn(words, found.name, shared)
             if not typer.confirm(words("Close it?", "La fermer ?"), default=False, err=True):
                 raise Refused("Not closed. The study goes on.")
         closed = close_study(session, reserved, reason=reason)
     if output is Format.JSON:
-        show_json({"study": found.name, "closed": closed, "also_ended": shared})
+        show_json({"study": found.name, "closed": True, "was_closed": not closed, "also_ended": shared})
         return
     typer.echo(
         words(f"Study '{found.name}' is closed here for good.", f"L'étude « {found.name} » est fermée ici pour de bon.")

@@ -109,8 +109,8 @@ def tell_write_off(words: OfficeWords, title: str, done: WrittenOff, cap: int) -
             "convenez d'une nouvelle.",
         )
     return words(
-        f"{title}: {words.number(done.uses)} requests were charged to everybody. The fullest account has used "
-        f"{fullest} of {whole} parts. It is written on the ledger.",
-        f"{title} : {words.number(done.uses)} demandes ont été débitées de tous. Le compte le plus plein a utilisé "
-        f"{fullest} parts sur {whole}. C'est inscrit au grand livre.",
+        f"{title}: requests charged to everybody: {words.number(done.uses)}. The fullest account has used {fullest} of "
+        f"{whole} parts. The ledger names the new accounts.",
+        f"{title} : demandes débitées de tous : {words.number(done.uses)}. Le compte le plus plein a utilisé {fullest} "
+        f"parts sur {whole}. Le grand livre nomme les nouveaux comptes.",
     )

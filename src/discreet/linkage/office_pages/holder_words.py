@@ -15,7 +15,7 @@ from discreet.linkage.office_pages.office_words import (
     tell_terms,
 )
 from discreet.linkage.offices.holder_desk import PendingDraw
-from discreet.linkage.offices.holder_status import HolderStatus, SentEnvelopes
+from discreet.linkage.offices.holder_status import HolderStatus, SentSample
 
 __all__ = ["tell_holder"]
 
@@ -25,7 +25,15 @@ def tell_holder(words: OfficeWords, status: HolderStatus) -> Iterator[OfficeSect
     properties = len(status.terms.properties)
     closed = (words("closed for good", "fermée pour de bon"),) if status.closed else ()
     pairs = (
-        (words("for each property, 2E + e", "par propriété, 2E + e"), words.epsilon(status.each)),
+        (
+            words("for each property, 2E + e", "par propriété, 2E + e"),
+            words.epsilon(status.each)
+            + (
+                ""
+                if status.ids == 1
+                else words(f", for each of {status.ids} ids", f", pour chacun de {status.ids} ids")
+            ),
+        ),
         (
             words(f"reserved, for {properties} together", f"réservé, pour {properties} ensemble"),
             " – ".join((words.epsilon(status.reserved), *closed)),
@@ -82,7 +90,7 @@ def _draw_columns(
     )
 
 
-def _draw_cells(words: OfficeWords, look: PendingDraw, sent: SentEnvelopes | None, custodian: bool) -> tuple[str, ...]:
+def _draw_cells(words: OfficeWords, look: PendingDraw, sent: SentSample | None, custodian: bool) -> tuple[str, ...]:
     cells = (tell_criteria(words, look.where, look.groups), words.number(look.scale), words.number(look.charge))
     if not custodian:
         return cells
@@ -90,7 +98,7 @@ def _draw_cells(words: OfficeWords, look: PendingDraw, sent: SentEnvelopes | Non
         return (*cells, "–", "–", "–")
     drawn = words.number(sent.ids)
     if len(sent.groups) > 1:
-        drawn += " (" + ", ".join(f"{name}: {words.number(size)}" for name, size in sent.groups) + ")"
+        drawn += " (" + ", ".join(f"{name}{words.colon}{words.number(size)}" for name, size in sent.groups) + ")"
     octets = words("bytes", "octets")
     return (*cells, drawn, *(f"{words.number(size)} {octets}" for size in (sent.registry_bytes, sent.researcher_bytes)))
 
@@ -99,14 +107,17 @@ def _waiting(words: OfficeWords, status: HolderStatus) -> OfficeSection:
     heading = words("Waiting for your approval", "En attente de votre approbation")
     if not status.waiting:
         return OfficeSection(heading, (words("Nothing waits.", "Rien n'attend."),))
-    first = ((words("envelope", "enveloppe"), "left"),)
+    first = ((words("request", "demande"), "left"),)
     good = tuple(
-        (item.file, *_draw_cells(words, item.look, item.sent, status.custodian))
+        (item.request[:SHORT], *_draw_cells(words, item.look, item.sent, status.custodian))
         for item in status.waiting
         if item.look is not None
     )
     refused = tuple(
-        words(f"{item.file} cannot be drawn for: {item.problem}", f"{item.file} ne peut être tirée : {item.problem}")
+        words(
+            f"{item.request[:SHORT]} cannot be drawn for: {item.problem}",
+            f"{item.request[:SHORT]} ne peut être tirée : {item.problem}",
+        )
         for item in status.waiting
         if item.problem is not None
     )
@@ -127,15 +138,16 @@ def _drawn(words: OfficeWords, status: HolderStatus) -> OfficeSection:
         )
         for item in status.drawn
     )
+    draws: dict[str, list[str]] = {}
+    for item in status.drawn:
+        draws.setdefault(item.draw, []).append(item.look.request[:SHORT])
     same = tuple(
         words(
-            f"{item.look.request[:SHORT]} asked for the same draw as {item.same_as[:SHORT]}: the same people, by the "
-            "same coins.",
-            f"{item.look.request[:SHORT]} demandait le même tirage que {item.same_as[:SHORT]} : les mêmes personnes, "
-            "par les mêmes pièces.",
+            f"{words.list(names)} asked for one and the same draw: the same people, by the same coins.",
+            f"{words.list(names)} demandaient un seul et même tirage : les mêmes personnes, par le même hasard.",
         )
-        for item in status.drawn
-        if item.same_as is not None
+        for names in draws.values()
+        if len(names) > 1
     )
     table = OfficeTable(_draw_columns(words, first, status.custodian), rows, words=True)
     rule = () if status.waiting else _sent_rule(words, status.custodian)

@@ -58,7 +58,7 @@ def draw_prices(words: OfficeWords, prices: Sequence[LinkedPrice]) -> Drawn:
     for number, (places, sorts) in enumerate(named.items()):
         look = Look(_COLOURS[number % len(_COLOURS)], SHAPES[number % len(SHAPES)])
         marks += [LineMark(places, look.colour), PointMarks(places, look)]
-        keys.append(ChartKey("; ".join(sorts), look, KeySample.POINT))
+        keys.append(ChartKey(words.apart.join(sorts), look, KeySample.POINT))
     across = _log_axis(words, [price.times for price in drawn])
     up = _log_axis(words, [float(price.half_width) for price in drawn])
     title = words("The less noise, the fewer times", "Moins de bruit, moins de fois")

@@ -19,7 +19,7 @@ from discreet.present import Markup, element, show_figure, table, write_page
 
 __all__ = ["tell_office", "write_office_page"]
 
-_MOMENT: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 def tell_office(status: OfficeStatus, language: str = "en") -> OfficeReport:
@@ -65,7 +65,8 @@ def write_office_page(report: OfficeReport) -> str:
 
 def _section(section: OfficeSection) -> Iterator[Markup]:
     yield element("h2", section.heading)
-    yield from (element("p", sentence) for sentence in section.sentences)
+    # In print a table does not lose what is said before it.
+    yield from (element("p", sentence, style="break-after: avoid") for sentence in section.sentences)
     if section.pairs:
         rows = [element("tr", element("th", name, scope="row"), element("td", told)) for name, told in section.pairs]
         yield element("div", element("table", element("tbody", *rows), class_="setting"), class_="scroll")
@@ -74,6 +75,9 @@ def _section(section: OfficeSection) -> Iterator[Markup]:
 
 
 def _table(shown: OfficeTable) -> Markup:
-    rows = [[_MOMENT.sub("\\1\u00a0\\2", cell) for cell in row] for row in shown.rows]
+    rows = [
+        [element("time", cell, style="white-space: nowrap") if _MOMENT.fullmatch(cell) else cell for cell in row]
+        for row in shown.rows
+    ]
     found = table([name for name, _ in shown.columns], rows, caption=shown.caption)
     return element("div", found, class_="setting") if shown.words else found

@@ -72,6 +72,7 @@ class OfficeWords:
 
     def __init__(self, language: str) -> None:
         self.language = language
+        self.apart, self.colon = self("; ", " ; "), self(": ", " : ")
         self.lead_researcher = self(
             "What may be asked, what it costs, and what was answered.",
             "Ce qui peut être demandé, ce que cela coûte et ce qui a été répondu.",
@@ -181,7 +182,7 @@ def tell_terms(words: OfficeWords, status: OfficeStatus) -> OfficeSection:
         (words("who asks", "qui demande"), offices[Role.RESEARCHER].name),
         (words("who draws", "qui tire"), offices[Role.HOLDER].name),
         (words("who counts", "qui compte"), offices[Role.REGISTRY].name),
-        (words("what may be counted", "ce qui peut être compté"), "; ".join(titles)),
+        (words("what may be counted", "ce qui peut être compté"), words.apart.join(titles)),
         (words("in which way", "de quelle façon"), words.list([words.kind(kind) for kind in terms.kinds])),
         (words("scales of noise", "échelles du bruit"), ", ".join(words.number(scale) for scale in terms.scales)),
         (words("whom accounts protect", "qui les comptes protègent"), _unit(words, terms)),
@@ -239,7 +240,9 @@ def tell_criteria(words: OfficeWords, where: str | None, groups: Sequence[tuple[
     """Whom a request draws, and at which rates."""
     lines = [] if where is None else [where]
     for name, condition, rate in groups:
-        named = "" if len(groups) == 1 and condition is None else f"{name}: {condition or words('all', 'tous')}"
+        named = (
+            "" if len(groups) == 1 and condition is None else f"{name}{words.colon}{condition or words('all', 'tous')}"
+        )
         share = "" if Decimal(rate) == 1 else words.share(Decimal(rate))
         lines += [", ".join(item for item in (named, share) if item)] if named or share else []
-    return "; ".join(lines) or words("everybody", "tout le monde")
+    return words.apart.join(lines) or words("everybody", "tout le monde")

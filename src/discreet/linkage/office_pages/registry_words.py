@@ -98,7 +98,7 @@ def _state(words: OfficeWords, status: RegistryStatus) -> OfficeSection:
             )
         if item.shared:
             told.append(words(f"shared with {words.list(item.shared)}", f"partagés avec {words.list(item.shared)}"))
-        pairs.append((_title(words, status, item.name), "; ".join(told)))
+        pairs.append((_title(words, status, item.name), words.apart.join(told)))
     bad = any(item.fault is not None for item in status.properties)
     mend = words("Look with: discreet linked verify", "Regardez avec : discreet linked verify")
     return OfficeSection(words("Accounts and ledger", "Comptes et grand livre"), (mend,) if bad else (), tuple(pairs))

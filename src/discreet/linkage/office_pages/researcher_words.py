@@ -42,7 +42,14 @@ def tell_researcher(words: OfficeWords, status: ResearcherStatus) -> Iterator[Of
     )
     yield OfficeSection(
         words("Requests and answers", "Demandes et réponses"),
-        sentences=() if status.requests else (words("Nothing was asked yet.", "Rien n'a encore été demandé."),),
+        sentences=(
+            words(
+                "Numbers as the registry gave them: discreet linked read gives shares, rates and intervals.",
+                "Les nombres tels que donnés par le registre : discreet linked read donne parts, taux et intervalles.",
+            )
+            if status.requests
+            else words("Nothing was asked yet.", "Rien n'a encore été demandé."),
+        ),
         tables=(_request_table(words, status),) if status.requests else (),
     )
     yield OfficeSection(
@@ -128,5 +135,5 @@ def _answer(words: OfficeWords, terms: AgreementTerms, sent: SentRequest) -> str
     groups = []
     for (name, _, _), cells in zip(sent.groups, sent.answer, strict=True):
         told = ", ".join(f"{label} {words.number(value)}".strip() for label, value in zip(names, cells, strict=False))
-        groups.append(told if len(sent.groups) == 1 else f"{name}: {told}")
-    return f"{'; '.join(groups)} (± {words.number(sent.half_width)})"
+        groups.append(told if len(sent.groups) == 1 else f"{name}{words.colon}{told}")
+    return f"{words.apart.join(groups)} (± {words.number(sent.half_width)})"

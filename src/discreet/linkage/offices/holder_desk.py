@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from discreet.sql import Plan
     from discreet.workspace import Dataset
 
-__all__ = ["DrawOutcome", "HolderDesk", "PendingDraw", "holder_loss", "open_holder", "reservation_of"]
+__all__ = ["DrawOutcome", "HolderDesk", "PendingDraw", "holder_loss", "ids_of", "open_holder", "reservation_of"]
 
 _CROSSWALK: Final = "crosswalk.parquet"
 
@@ -92,8 +92,12 @@ def holder_loss(terms: AgreementTerms, card: Card) -> PureDP:
     Proof: docs/proofs/linked.md, Theorem 3.
     """
     each = 2 * Fraction(terms.tariff.epsilon) + Fraction(terms.closing_epsilon)
-    ids = 1 if terms.holder.id == card.unit.column else card.unit.rows
-    return PureDP(epsilon=ceil_to_grid(len(terms.properties) * ids * each))
+    return PureDP(epsilon=ceil_to_grid(len(terms.properties) * ids_of(terms, card) * each))
+
+
+def ids_of(terms: AgreementTerms, card: Card) -> int:
+    """How many ids one unit of the holder may have."""
+    return 1 if terms.holder.id == card.unit.column else card.unit.rows
 
 
 def open_holder(

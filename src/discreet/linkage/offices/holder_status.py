@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError
 from discreet.guarantees import ceil_to_grid, text
 from discreet.ledger import Balance
-from discreet.linkage.offices.holder_desk import HolderDesk, PendingDraw, holder_loss, reservation_of
+from discreet.linkage.envelopes import EnvelopeKind
+from discreet.linkage.network.mailbox import Mailbox
+from discreet.linkage.offices.holder_desk import HolderDesk, PendingDraw, holder_loss, ids_of, reservation_of
 from discreet.linkage.offices.office_status import OfficeStatus, common_facts, list_budget, list_groups, read_groups
 from discreet.linkage.offices.study_folder import Study
-from discreet.paths import read_regular
 from discreet.session import default_analyst
 
-__all__ = ["DrawnRequest", "HolderStatus", "SentEnvelopes", "WaitingRequest", "look_at_holder"]
+__all__ = ["DrawnRequest", "HolderStatus", "SentSample", "WaitingRequest", "look_at_holder"]
 
 
 @dataclass(frozen=True, slots=True)
-class SentEnvelopes:
+class SentSample:
     """What leaves the holder for a request: so many ids, in these groups, and so many bytes to either office."""
 
     ids: int
@@ -31,7 +31,7 @@ class SentEnvelopes:
     researcher_bytes: int
 
     @classmethod
-    def of(cls, noted: dict[str, Any]) -> SentEnvelopes:
+    def of(cls, noted: dict[str, Any]) -> SentSample:
         return cls(noted["ids"], tuple(noted["groups"].items()), noted["registry_bytes"], noted["researcher_bytes"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class DrawnRequest:
     look: PendingDraw
     draw: str
     same_as: str | None
-    sent: SentEnvelopes | None
+    sent: SentSample | None
 
     def to_dict(self) -> dict[str, Any]:
         return {"drawn": self.when, **_look(self.look), "same_draw_as": self.same_as, "sent": _sent_dict(self.sent)}
@@ -61,14 +61,14 @@ class DrawnRequest:
 class WaitingRequest:
     """An envelope that waits to be approved: what it asks and would send, or why it cannot be drawn for."""
 
-    file: str
+    request: str
     look: PendingDraw | None
-    sent: SentEnvelopes | None
+    sent: SentSample | None
     problem: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         look = {} if self.look is None else _look(self.look)
-        return {"file": self.file, **look, "would_send": _sent_dict(self.sent), "problem": self.problem}
+        return {"request": self.request, **look, "would_send": _sent_dict(self.sent), "problem": self.problem}
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ class HolderStatus(OfficeStatus):
     population: str
     budget: Balance
     each: Decimal
+    ids: int
     reserved: Decimal
     closed: bool
     drawn: tuple[DrawnRequest, ...]
@@ -89,7 +90,12 @@ class HolderStatus(OfficeStatus):
             **OfficeStatus.to_dict(self),
             "population": self.population,
             "budget": list_budget(self.budget),
-            "reserved": {"each_property": text(self.each), "together": text(self.reserved), "closed": self.closed},
+            "reserved": {
+                "each_property": text(self.each),
+                "ids": self.ids,
+                "together": text(self.reserved),
+                "closed": self.closed,
+            },
             "drawn": [request.to_dict() for request in self.drawn],
             "waiting": [request.to_dict() for request in self.waiting],
         }
@@ -99,7 +105,8 @@ def look_at_holder(desk: HolderDesk, *, custodian: bool = False) -> HolderStatus
     """A study as its holder sees it; for the custodian with sizes, which is logged."""
     study, ledger = desk.study, desk.session.ledger
     terms = study.agreement.terms
-    population = desk.session.workspace.dataset(terms.holder.dataset).card.population
+    card = desk.session.workspace.dataset(terms.holder.dataset).card
+    population, mailbox = card.population, Mailbox(study)
     reservation = ledger.reservation(population, reservation_of(study.agreement))
     if custodian:
         ledger.record_view(f"samples of study {study.name}", who=default_analyst())
@@ -108,33 +115,32 @@ def look_at_holder(desk: HolderDesk, *, custodian: bool = False) -> HolderStatus
         population=population,
         budget=desk.session.budget(population).population,
         each=ceil_to_grid(2 * Fraction(terms.tariff.epsilon) + Fraction(terms.closing_epsilon)),
-        reserved=holder_loss(terms).epsilon,
+        ids=ids_of(terms, card),
+        reserved=holder_loss(terms, card).epsilon,
         closed=reservation is None or reservation.closed,
         drawn=tuple(_drawn(study, custodian)),
-        waiting=tuple(_wait(desk, file, custodian) for file in study.pending()),
+        waiting=tuple(_wait(desk, mailbox, request, custodian) for request in mailbox.waiting(EnvelopeKind.REQUEST)),
         custodian=custodian,
     )
 
 
 def _drawn(study: Study, custodian: bool) -> Iterator[DrawnRequest]:
     first: dict[str, str] = {}
-    for request in study.requests():
-        noted = study.noted(request) or {}
+    notes = [(request, study.noted(request) or {}) for request in study.requests()]
+    for request, noted in sorted(notes, key=lambda item: str(item[1]["drawn"])):
         look = PendingDraw(request, noted["where"], read_groups(noted), noted["scale"], noted["charge"])
         earlier = first.setdefault(noted["draw"], request)
-        sent = SentEnvelopes.of(noted["sent"]) if custodian and "sent" in noted else None
+        sent = SentSample.of(noted["sent"]) if custodian and "sent" in noted else None
         yield DrawnRequest(noted["drawn"], look, noted["draw"], None if earlier == request else earlier, sent)
 
 
-def _wait(desk: HolderDesk, file: Path, custodian: bool) -> WaitingRequest:
+def _wait(desk: HolderDesk, mailbox: Mailbox, request: str, custodian: bool) -> WaitingRequest:
     try:
-        data = read_regular(file)
+        data = mailbox.take(EnvelopeKind.REQUEST, request).data
         look = desk.look(data)
-        return WaitingRequest(file.name, look, SentEnvelopes.of(desk.preview(data).to_dict()) if custodian else None)
+        return WaitingRequest(request, look, SentSample.of(desk.preview(data).to_dict()) if custodian else None)
     except DiscreetError as error:
-        return WaitingRequest(file.name, None, None, error.message)
-    except OSError:
-        return WaitingRequest(file.name, None, None, "the file cannot be read.")
+        return WaitingRequest(request, None, None, error.message)
 
 
 def _look(look: PendingDraw) -> dict[str, Any]:
@@ -147,5 +153,5 @@ def _look(look: PendingDraw) -> dict[str, Any]:
     }
 
 
-def _sent_dict(sent: SentEnvelopes | None) -> dict[str, Any] | None:
+def _sent_dict(sent: SentSample | None) -> dict[str, Any] | None:
     return None if sent is None else sent.to_dict()

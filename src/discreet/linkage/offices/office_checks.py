@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from discreet.errors import Refused
 from discreet.guarantees import PureDP, text
 from discreet.ledger import WRITE_OFF, LinkedUse
@@ -18,7 +16,6 @@ from discreet.linkage.offices.account_book import AccountBook, WrittenOff
 from discreet.linkage.offices.holder_desk import holder_loss, reservation_of
 from discreet.linkage.offices.registry_desk import Pool, RegistryDesk, registry_loss
 from discreet.linkage.offices.registry_index import RegistryIndex, load_array
-from discreet.linkage.offices.registry_status import list_sharers
 from discreet.linkage.offices.study_folder import Study
 from discreet.session import Session, default_analyst
 
@@ -63,9 +60,9 @@ def check_office(study: Study, session: Session | None) -> Iterator[OfficeFindin
     chain = session.verify()
     yield OfficeFinding("chain", figures=(("events", chain.events), ("answers", chain.answers)))
     if study.role is Role.HOLDER:
-        population = session.workspace.dataset(study.agreement.terms.holder.dataset).card.population
-        loss = holder_loss(study.agreement.terms)
-        yield _reservation(study, session, population, reservation_of(study.agreement), loss)
+        card = session.workspace.dataset(study.agreement.terms.holder.dataset).card
+        loss = holder_loss(study.agreement.terms, card)
+        yield _reservation(study, session, card.population, reservation_of(study.agreement), loss)
         yield _key(study, "draw")
         yield _key(study, "link")
         yield _notes(study)
@@ -88,20 +85,10 @@ def write_off_accounts(desk: RegistryDesk, asked: LinkedProperty) -> WrittenOff 
         population=pool.population,
         reservation=pool.reservation,
         units=pool.units,
-        members=_members(desk, pool),
+        members=pool.members,
         cap=pool.cap,
         who=default_analyst(),
     )
-
-
-def _members(desk: RegistryDesk, pool: Pool) -> int:
-    """How many ids of one unit a sample may have: as agreed on, or more where a crosswalk gives a person several."""
-    most = pool.members
-    for study in (desk.study, *list_sharers(desk, pool)):
-        index = RegistryIndex.load(study.folder)
-        payers = index.payers(np.arange(len(index.first)))
-        most = max(most, int(np.bincount(payers[payers >= 0]).max(initial=0)))
-    return most
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
@@ -134,7 +121,7 @@ def _accounts(desk: RegistryDesk, asked: LinkedProperty, pool: Pool, uses: tuple
     fullest = int(counters.max(initial=0))
     last = max((place for place, use in enumerate(uses) if use.question == WRITE_OFF), default=-1)
     most = uses[last].charge if last >= 0 else 0
-    most += sum(use.charge for use in uses[last + 1 :]) * _members(desk, pool)
+    most += sum(use.charge for use in uses[last + 1 :]) * pool.members
     fault = "sums" if len(counters) != pool.units or fullest > min(most, pool.cap) else None
     counts = len([use for use in uses if use.question != WRITE_OFF])
     figures = (("uses", counts), ("written_off", len(uses) - counts), ("unanswered", unanswered))
@@ -149,7 +136,7 @@ def _reservation(
     if known is not None and known.guarantee.epsilon < loss.epsilon:
         fault = "less"
     closed = known is not None and known.closed
-    figures = (("epsilon", text(loss.epsilon)), ("population", population), ("closed", int(closed)))
+    figures = (("epsilon", text(loss.epsilon)), ("population", population), ("closed", closed))
     return OfficeFinding("reservation", study.name, asked, fault, figures)
 
 

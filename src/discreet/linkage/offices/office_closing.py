@@ -36,9 +36,9 @@ def list_reservations(study: Study, session: Session | None) -> tuple[OfficeRese
         raise UsageError("a researcher reserves nothing and closes nothing. The registry or the holder closes a study.")
     terms = study.agreement.terms
     if study.role is Role.HOLDER:
-        population = session.workspace.dataset(terms.holder.dataset).card.population
-        reserved = holder_loss(terms).epsilon
-        return (OfficeReservation(study.name, population, reservation_of(study.agreement), reserved),)
+        card = session.workspace.dataset(terms.holder.dataset).card
+        reserved = holder_loss(terms, card).epsilon
+        return (OfficeReservation(study.name, card.population, reservation_of(study.agreement), reserved),)
     desk, found = RegistryDesk(study, session), []
     for asked in terms.properties:
         pool = desk.pool(asked)

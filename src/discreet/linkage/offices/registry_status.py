@@ -15,6 +15,8 @@ from discreet.guarantees import text
 from discreet.ledger import WRITE_OFF, Balance, LinkedUse
 from discreet.linkage.accounts import Accounts
 from discreet.linkage.agreements.agreement import LinkedProperty
+from discreet.linkage.envelopes import EnvelopeKind
+from discreet.linkage.network.mailbox import Mailbox
 from discreet.linkage.offices.messages import NoisyAnswer
 from discreet.linkage.offices.office_status import OfficeStatus, common_facts, list_budget
 from discreet.linkage.offices.registry_desk import Pool, RegistryDesk, registry_loss
@@ -196,7 +198,7 @@ def look_at_registry(desk: RegistryDesk, *, custodian: bool = False) -> Registry
         properties=tuple(properties),
         counted=tuple(sorted(counted, key=lambda request: request.when)),
         again=len([request for request in study.requests() if request not in known]),
-        waiting=len(study.pending()),
+        waiting=len(Mailbox(study).waiting(EnvelopeKind.SAMPLE)),
         custodian=custodian,
     )
 

@@ -100,10 +100,11 @@ def look_at_researcher(study: Study) -> ResearcherStatus:
     """A study as its researcher sees it."""
     terms = study.agreement.terms
     epsilon = terms.tariff.epsilon
+    sent = [_sent(terms, request, study.noted(request) or {}) for request in study.requests()]
     return ResearcherStatus(
         **common_facts(study, study.charged),
         prices=tuple(_prices(terms)),
-        requests=tuple(_sent(terms, request, study.noted(request) or {}) for request in study.requests()),
+        requests=tuple(sorted(sent, key=lambda request: request.when)),
         beliefs=tuple((prior, solve(epsilon=epsilon, prior=prior).belief) for prior in _PRIORS),
     )
 

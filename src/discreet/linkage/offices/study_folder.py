@@ -125,10 +125,6 @@ class Study:
         """What all requests of a researcher, or at a holder, cost together."""
         return sum(int((self.noted(request) or {}).get("charge", 0)) for request in self.requests())
 
-    def pending(self) -> tuple[Path, ...]:
-        """Envelopes that wait here, by name."""
-        return tuple(sorted((self.folder / "pending").glob("*.env")))
-
     def secret(self, name: str) -> bytes:
         """A key that this office keeps for the study."""
         try:
