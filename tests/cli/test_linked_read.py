@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from discreet.linkage import EnvelopeKind, find_study
-from discreet.linkage.network.office_posts import ResearcherPost
+from discreet.linkage.office_network.office_posts import ResearcherPost
 from tests.cli.clinic import Run
 from tests.cli.in_process import call_here
 

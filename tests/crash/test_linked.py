@@ -35,7 +35,7 @@ WORKER = Path(__file__).with_name("linked_worker.py")
 DESK = "discreet.linkage.offices.registry_desk"
 BOOK = "discreet.linkage.offices.account_book"
 LEDGER = "discreet.ledger.workspace_ledger:Ledger"
-STUDY = "discreet.linkage.offices.study_folder"
+STUDY = "discreet.linkage.offices.office_studies"
 
 # In the order in which they are reached: each with whether the charge stands once it was passed, and the answer.
 COUNTING = [

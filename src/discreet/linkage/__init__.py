@@ -40,9 +40,7 @@ if TYPE_CHECKING:
     from discreet.linkage.office_network.http_protocol import GuardedProtocol
     from discreet.linkage.office_network.mailbox import Mailbox
     from discreet.linkage.office_network.office_posts import draw_waiting, received_answer
-    from discreet.linkage.offices.account_book import AccountBook
-    from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw, open_holder
-    from discreet.linkage.offices.messages import (
+    from discreet.linkage.offices.envelope_contents import (
         AskedGroup,
         CountRequest,
         DrawnSample,
@@ -50,9 +48,10 @@ if TYPE_CHECKING:
         NoisyAnswer,
         Ticket,
     )
+    from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw, open_holder
+    from discreet.linkage.offices.office_studies import Study, find_study, list_studies
     from discreet.linkage.offices.registry_desk import CountOutcome, RegistryDesk, open_registry
     from discreet.linkage.offices.researcher_desk import AskedCount, ReadAnswer, ResearcherDesk, open_researcher
-    from discreet.linkage.offices.study_folder import Study, find_study, list_studies
     from discreet.linkage.repeated_requests import DifferencingAttack, attack_once_more
     from discreet.linkage.tariff import LinkedKind, Tariff
     from discreet.linkage.tradeoff import Tradeoff, weigh
@@ -62,7 +61,6 @@ else:
 
 __all__ = [
     "AGREEMENT",
-    "AccountBook",
     "Accounts",
     "Agreement",
     "AgreementTerms",

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.linkage import AskedGroup, LinkedKind
 from discreet.linkage.envelopes import EnvelopeKind
-from discreet.linkage.network.mailbox import Mailbox
+from discreet.linkage.office_network.mailbox import Mailbox
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 
 __all__ = ["lose_accounts", "open_study"]

@@ -13,9 +13,9 @@ import pytest
 
 from discreet.errors import Refused
 from discreet.ledger import WRITE_OFF, backup_ledger, restore_ledger
-from discreet.linkage import AccountBook, LinkedKind
-from discreet.linkage.offices.account_book import AccountFault, WrittenOff
-from discreet.linkage.offices.registry_desk import Pool, RegistryDesk
+from discreet.linkage import LinkedKind
+from discreet.linkage.offices.account_book import AccountBook, AccountFault, WrittenOff
+from discreet.linkage.offices.registry_desk import AccountPool, RegistryDesk
 from discreet.session import ledger_config
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 
@@ -34,7 +34,7 @@ def offices(tmp_path: Path) -> Iterator[ThreeOffices]:
     opened.close()
 
 
-def pool_of(offices: ThreeOffices) -> Pool:
+def pool_of(offices: ThreeOffices) -> AccountPool:
     return offices.registry.pool(offices.signed.agreement.terms.property("francophone"))
 
 

@@ -44,7 +44,6 @@ from discreet.linkage import (
     seal_envelope,
 )
 from discreet.linkage.envelopes import ROUTES
-from discreet.linkage.offices.account_book import AccountBook
 from tests.unit.linkage.forged import cells_of, counters_of, forge, forged_sample, silence, ticket_for, write
 from tests.unit.linkage.three_offices import (
     PEOPLE_CARD,
@@ -679,39 +678,6 @@ def test_an_office_folder_on_another_workspace_is_refused(
     session.close()
 
 
-# --- accounts that are lost -------------------------------------------------------------------------------------------
-
-
-def write_off(offices: ThreeOffices) -> None:
-    ledger = offices.sessions[1].ledger
-    pool = offices.registry.pool(offices.signed.agreement.terms.property("francophone"))
-    requests = [event.payload["request"] for event in ledger.log() if event.kind == "linked"]
-    found = [ledger.find_use(pool.reservation, request=request) for request in requests]
-    uses = [use for use in found if use is not None]
-    AccountBook.write_off(pool.folder, uses, units=pool.units, members=pool.members, cap=pool.cap)
-
-
-@pytest.mark.parametrize("left", ["nothing", "older", "altered", "junk"])
-def test_lost_accounts_are_written_off_on_everybody(offices: ThreeOffices, left: str) -> None:
-    """Counters that no use has the digest of count as lost, whatever event they say they are of."""
-    read(offices, forge(offices, [4]))
-    file = offices.registry.pool(offices.signed.agreement.terms.property("francophone")).folder / "accounts.bin"
-    older = file.read_bytes()
-    read(offices, forge(offices, [4, 8]))
-    data = file.read_bytes()
-    if left == "nothing":
-        file.unlink()
-    else:
-        file.write_bytes({"older": older, "altered": data[:-400] + bytes(400), "junk": b"\x00"}[left])
-    write_off(offices)
-    counters = counters_of(offices)
-    assert (counters[3], counters[9]) == ((20, 10) if left == "older" else (20, 20))
-    assert cells_of(offices, [4], scale=10) == [[1]]
-    assert counters_of(offices)[3] == 50
-    write_off(offices)
-    assert counters_of(offices)[3] == 50, "nothing is lost, and nothing is written off"
-
-
 # --- many at once -----------------------------------------------------------------------------------------------------
 
 
@@ -726,7 +692,7 @@ def test_64_samples_at_once_that_share_a_person_never_pass_her_account(offices: 
     with ThreadPoolExecutor(64) as pool:
         answers = list(pool.map(count, envelopes))
     found = [offices.researcher.read(answer).answer.cells for answer in answers]
-    assert sorted(found) == [((0,),)] * 23 + [((1,),)] * 41, "the rest are answered too, without her"
+    assert sorted(map(str, found)) == ["((0,),)"] * 23 + ["((1,),)"] * 41, "the rest are answered too, without her"
     counters = counters_of(offices)
     assert counters[3] == 410
     assert [counters[4 * turn] for turn in range(1, 41)] == [10] * 40

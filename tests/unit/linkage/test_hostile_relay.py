@@ -18,7 +18,7 @@ from discreet.linkage.office_network.linked_app import linked_app
 from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.office_network.office_posts import RegistryPost, ResearcherPost, received_answer
 from discreet.linkage.office_network.postman import Postman
-from discreet.linkage.offices.study_folder import moment
+from discreet.linkage.offices.office_studies import moment
 from tests.unit.linkage.listening import listen, post
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 

@@ -95,7 +95,8 @@ def test_what_is_over_nobody_is_a_dash(banded: Release) -> None:
             [
                 "Soins en français : francophone",
                 "Qui est compté: Personnes dont le compte a de la place.",
-                "la propriété a epsilon 1,386294361 face au chercheur, au détenteur et à tous les autres hors du registre",
+                "la propriété a epsilon 1,386294361 face au chercheur, au détenteur et à tous les autres hors du "
+                "registre",
                 "un dossier du détenteur 2,772588722 face au chercheur.",
                 "Le registre et le chercheur réunis apprennent qui répond aux critères.",
                 "0,05 à 0,174 ; 0,25 à 0,572 ; 0,5 à 0,8 ; 0,75 à 0,924 ; 0,95 à 0,988.",

@@ -12,7 +12,7 @@ import pytest
 from discreet.linkage.office_pages.check_words import tell_finding
 from discreet.linkage.office_pages.office_words import OfficeWords
 from discreet.linkage.offices.office_checks import OfficeFinding, check_office, write_off_accounts
-from discreet.linkage.offices.registry_desk import Pool
+from discreet.linkage.offices.registry_desk import AccountPool
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 
 
@@ -26,7 +26,7 @@ def offices(tmp_path: Path) -> Iterator[ThreeOffices]:
     opened.close()
 
 
-def pool_of(offices: ThreeOffices) -> Pool:
+def pool_of(offices: ThreeOffices) -> AccountPool:
     return offices.registry.pool(offices.signed.agreement.terms.property("francophone"))
 
 

@@ -33,7 +33,7 @@ from discreet.linkage.office_network.office_posts import (
 )
 from discreet.linkage.office_network.postman import Postman
 from discreet.linkage.office_network.slots import next_slot
-from discreet.linkage.offices.study_folder import moment
+from discreet.linkage.offices.office_studies import moment
 from tests.unit.linkage.listening import listen, post, speak
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
 

@@ -36,11 +36,11 @@ def read_terms(path: AnyPath) -> AgreementTerms:
     return parse_terms(text, file=path.name, folder=path.parent)
 
 
-def parse_terms(text: str, *, file: str, folder: Path = Path()) -> AgreementTerms:
-    """The terms in a text, or AgreementInvalid with all problems."""
+def parse_terms(text: str, *, file: str, folder: AnyPath = Path()) -> AgreementTerms:
+    """The terms in a text, or AgreementInvalid with all problems. A map that they name is looked for in `folder`."""
     root = parse_yaml(text, file=file, invalid=AgreementInvalid)
     reader = SchemaReader()
-    terms = _build(reader, reader.read_file(AGREEMENT, root), folder)
+    terms = _build(reader, reader.read_file(AGREEMENT, root), as_path(folder, "folder"))
     reader.settle(file=file, invalid=AgreementInvalid)
     assert terms is not None
     return terms

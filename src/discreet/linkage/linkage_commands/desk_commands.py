@@ -21,9 +21,9 @@ from discreet.linkage.linkage_commands.linked_options import OfficeOption, Study
 
 if TYPE_CHECKING:
     from discreet.linkage.envelopes import Role
+    from discreet.linkage.offices.envelope_contents import AskedGroup
     from discreet.linkage.offices.holder_desk import PendingDraw
-    from discreet.linkage.offices.messages import AskedGroup
-    from discreet.linkage.offices.study_folder import Study
+    from discreet.linkage.offices.office_studies import Study
     from discreet.linkage.tariff import LinkedKind
 
 __all__ = ["register"]
@@ -181,7 +181,7 @@ def linked_count(
 
 def _study(office: Path, name: str | None, role: "Role") -> "Study":
     from discreet.errors import UsageError
-    from discreet.linkage.offices.study_folder import find_study
+    from discreet.linkage.offices.office_studies import find_study
 
     found = find_study(office, name)
     if found.role is not role:
@@ -202,7 +202,7 @@ def _groups(groups: list[str], rates: list[str]) -> "tuple[Decimal, list[AskedGr
     """The rate of all, and the groups with theirs."""
     from discreet.errors import ParameterInvalid
     from discreet.guarantees import exact
-    from discreet.linkage.offices.messages import AskedGroup
+    from discreet.linkage.offices.envelope_contents import AskedGroup
 
     whole, own = Decimal(1), dict[str, Decimal]()
     for item in rates:

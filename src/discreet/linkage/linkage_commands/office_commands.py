@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.linkage.office_pages.office_words import OfficeReport, OfficeWords
     from discreet.linkage.offices.account_book import WrittenOff
     from discreet.linkage.offices.office_status import OfficeStatus
-    from discreet.linkage.offices.study_folder import Study
+    from discreet.linkage.offices.office_studies import Study
     from discreet.session import Session
 
 __all__ = ["register"]
@@ -56,7 +56,7 @@ def linked_status(
     """Show a study as its office sees it: prices and answers, what leaves, or how full accounts are."""
     from discreet.files import check_path, replace_file
     from discreet.linkage.office_pages.office_page import tell_office, write_office_page
-    from discreet.linkage.offices.study_folder import find_study
+    from discreet.linkage.offices.office_studies import find_study
 
     found = find_study(office, study)
     if html is not None:
@@ -96,7 +96,7 @@ def linked_verify(
     from discreet.linkage.office_pages.check_words import tell_finding
     from discreet.linkage.office_pages.office_words import OfficeWords
     from discreet.linkage.offices.office_checks import check_office
-    from discreet.linkage.offices.study_folder import find_study
+    from discreet.linkage.offices.office_studies import find_study
 
     if write_off and not custodian:
         raise CustodianOnly(view="writing off accounts")
@@ -136,7 +136,7 @@ def linked_close(
     from discreet.errors import Refused, UsageError
     from discreet.linkage.office_pages.office_words import OfficeWords
     from discreet.linkage.offices.office_closing import close_study, list_reservations
-    from discreet.linkage.offices.study_folder import find_study
+    from discreet.linkage.offices.office_studies import find_study
 
     words, found = OfficeWords(lang), find_study(office, study)
     with ExitStack() as opened:

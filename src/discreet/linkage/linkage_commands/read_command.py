@@ -58,8 +58,8 @@ def linked_read(
     from discreet.errors import UsageError
     from discreet.linkage.envelopes import Role
     from discreet.linkage.linked_release import publish_answer
+    from discreet.linkage.offices.office_studies import find_study
     from discreet.linkage.offices.researcher_desk import ResearcherDesk
-    from discreet.linkage.offices.study_folder import find_study
     from discreet.present import check_output
 
     chosen = choose_format(output, out)

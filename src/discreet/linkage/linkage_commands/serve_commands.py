@@ -68,7 +68,7 @@ def linked_serve(
     from discreet.linkage.envelopes import Role
     from discreet.linkage.office_network.couriers import check_url
     from discreet.linkage.office_network.linked_server import open_listener, serve_study
-    from discreet.linkage.offices.study_folder import find_study
+    from discreet.linkage.offices.office_studies import find_study
 
     found = find_study(office, study)
     given = {"--approve": approve, "--to-registry": to_registry, "--to-researcher": to_researcher}

@@ -16,8 +16,8 @@ from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.office_network.office_posts import HolderPost, OfficePost, RegistryPost, ResearcherPost
 from discreet.linkage.office_network.postman import postmen
 from discreet.linkage.offices.holder_desk import HolderDesk
+from discreet.linkage.offices.office_studies import Study
 from discreet.linkage.offices.registry_desk import RegistryDesk
-from discreet.linkage.offices.study_folder import Study
 
 try:
     import uvicorn

@@ -21,7 +21,7 @@ from typing import Any, Final
 from discreet.errors import Refused, RequestConflict, UnknownName
 from discreet.files import sync, write_whole
 from discreet.linkage.envelopes import EnvelopeKind, Role, refuse_envelope
-from discreet.linkage.offices.study_folder import Study
+from discreet.linkage.offices.office_studies import Study
 from discreet.paths import read_regular
 
 __all__ = ["Mailbox", "ReceivedEnvelope", "SentEnvelope"]

@@ -10,7 +10,7 @@ from typing import Final
 from discreet.linkage.envelopes import ROUTES, Role
 from discreet.linkage.office_network.couriers import post_envelope
 from discreet.linkage.office_network.mailbox import Mailbox
-from discreet.linkage.offices.study_folder import moment
+from discreet.linkage.offices.office_studies import moment
 
 __all__ = ["Postman"]
 

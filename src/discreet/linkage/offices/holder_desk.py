@@ -26,10 +26,10 @@ from discreet.linkage.agreements.agreement_schema import GROUPS
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
 from discreet.linkage.envelopes import EnvelopeKind, OpenedEnvelope, refuse_envelope
+from discreet.linkage.offices.envelope_contents import CountRequest, DrawnSample, GroupLabels, read_link_key
 from discreet.linkage.offices.link_ids import pseudonyms_of, read_pairs, secret_words
 from discreet.linkage.offices.linked_rows import id_type, mark_ids, plan_marks
-from discreet.linkage.offices.messages import CountRequest, DrawnSample, GroupLabels, read_link_key
-from discreet.linkage.offices.study_folder import Study, create_study, moment
+from discreet.linkage.offices.office_studies import Study, create_study, moment
 from discreet.paths import AnyPath, as_path
 from discreet.session import Session, default_analyst
 from discreet.sql import plan_hash

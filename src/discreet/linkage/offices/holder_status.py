@@ -12,10 +12,10 @@ from discreet.errors import DiscreetError
 from discreet.guarantees import ceil_to_grid, text
 from discreet.ledger import Balance
 from discreet.linkage.envelopes import EnvelopeKind
-from discreet.linkage.network.mailbox import Mailbox
+from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.offices.holder_desk import HolderDesk, PendingDraw, holder_loss, ids_of, reservation_of
 from discreet.linkage.offices.office_status import OfficeStatus, common_facts, list_budget, list_groups, read_groups
-from discreet.linkage.offices.study_folder import Study
+from discreet.linkage.offices.office_studies import Study
 from discreet.session import default_analyst
 
 __all__ = ["DrawnRequest", "HolderStatus", "SentSample", "WaitingRequest", "look_at_holder"]

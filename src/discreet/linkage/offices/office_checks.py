@@ -14,9 +14,9 @@ from discreet.linkage.agreements.agreement import LinkedProperty
 from discreet.linkage.envelopes import Role
 from discreet.linkage.offices.account_book import AccountBook, WrittenOff
 from discreet.linkage.offices.holder_desk import holder_loss, reservation_of
-from discreet.linkage.offices.registry_desk import Pool, RegistryDesk, registry_loss
+from discreet.linkage.offices.office_studies import Study
+from discreet.linkage.offices.registry_desk import AccountPool, RegistryDesk, registry_loss
 from discreet.linkage.offices.registry_index import RegistryIndex, load_array
-from discreet.linkage.offices.study_folder import Study
 from discreet.session import Session, default_analyst
 
 __all__ = ["OfficeFinding", "check_office", "write_off_accounts"]
@@ -109,7 +109,9 @@ def _property(desk: RegistryDesk, asked: LinkedProperty, uses: list[LinkedUse]) 
     yield _found("files", *named, fault="files", look=lambda: _read_pool_files(pool))
 
 
-def _accounts(desk: RegistryDesk, asked: LinkedProperty, pool: Pool, uses: tuple[LinkedUse, ...]) -> OfficeFinding:
+def _accounts(
+    desk: RegistryDesk, asked: LinkedProperty, pool: AccountPool, uses: tuple[LinkedUse, ...]
+) -> OfficeFinding:
     """The digest that the ledger names, and no account above what its uses can have cost."""
     named = "accounts", desk.study.name, asked.name
     try:
@@ -178,7 +180,7 @@ def _found(what: str, study: str, asked: str = "", *, fault: str, look: Callable
     return OfficeFinding(what, study, asked)
 
 
-def _read_pool_files(pool: Pool) -> None:
+def _read_pool_files(pool: AccountPool) -> None:
     for name in _ARRAYS:
         load_array(pool.folder / name)
     int(json.loads((pool.folder / "closing.json").read_text())["threshold"])

@@ -9,9 +9,9 @@ from decimal import Decimal
 from discreet.errors import ParameterInvalid, UsageError
 from discreet.linkage.envelopes import Role
 from discreet.linkage.offices.holder_desk import holder_loss, reservation_of
+from discreet.linkage.offices.office_studies import Study
 from discreet.linkage.offices.registry_desk import RegistryDesk, registry_loss
 from discreet.linkage.offices.registry_status import list_sharers
-from discreet.linkage.offices.study_folder import Study
 from discreet.session import Session, default_analyst
 
 __all__ = ["OfficeReservation", "close_study", "list_reservations"]

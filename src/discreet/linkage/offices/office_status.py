@@ -12,7 +12,7 @@ from discreet.guarantees import text
 from discreet.ledger import Balance
 from discreet.linkage.agreements.agreement import Agreement, AgreementTerms
 from discreet.linkage.envelopes import Role
-from discreet.linkage.offices.study_folder import Study, moment
+from discreet.linkage.offices.office_studies import Study, moment
 
 __all__ = ["GroupFacts", "OfficeStatus", "common_facts", "list_budget", "list_groups", "read_groups"]
 

@@ -33,11 +33,11 @@ from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
 from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
 from discreet.linkage.offices.account_book import AccountBook, AccountFault, PendingUse, locked
+from discreet.linkage.offices.envelope_contents import DrawnSample, NoisyAnswer, Ticket, write_link_key
 from discreet.linkage.offices.link_ids import pseudonyms_of, read_pairs
 from discreet.linkage.offices.linked_rows import MarkedIds, id_type, mark_ids, plan_marks
-from discreet.linkage.offices.messages import DrawnSample, NoisyAnswer, Ticket, write_link_key
+from discreet.linkage.offices.office_studies import Study, create_study
 from discreet.linkage.offices.registry_index import RegistryIndex, load_array, save_array
-from discreet.linkage.offices.study_folder import Study, create_study
 from discreet.linkage.tariff import LinkedKind
 from discreet.noise import SystemEntropy, discrete_laplace, discrete_laplace_array
 from discreet.paths import AnyPath, as_path
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from discreet.cards import Card
     from discreet.workspace import Dataset
 
-__all__ = ["CountOutcome", "Pool", "RegistryDesk", "open_registry", "registry_loss"]
+__all__ = ["AccountPool", "CountOutcome", "RegistryDesk", "open_registry", "registry_loss"]
 
 Progress = Callable[[str], None]
 _SPENT: Final = "spent.json"
@@ -65,7 +65,7 @@ class CountOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class AccountPool:
     """The accounts of one property, which every agreement about it draws on."""
 
     folder: Path
@@ -145,7 +145,7 @@ class RegistryDesk:
         """The names of the accounts that the study draws on, by property."""
         return _read_pools(self.study)
 
-    def pool(self, asked: LinkedProperty) -> Pool:
+    def pool(self, asked: LinkedProperty) -> AccountPool:
         return _read_pool(self.study.office.folder / "pools" / self.pools()[asked.name])
 
     def count(self, envelope: bytes, *, now: datetime | None = None) -> CountOutcome:
@@ -195,7 +195,7 @@ class RegistryDesk:
             raise refuse_envelope()
         return sample, ticket, asked, carried.header.created
 
-    def hold(self, pool: Pool) -> Any:
+    def hold(self, pool: AccountPool) -> Any:
         """The accounts of a property, while no other process has them."""
         return AccountBook.hold(
             pool.folder,
@@ -210,7 +210,7 @@ class RegistryDesk:
     def _answer(
         self,
         book: AccountBook,
-        pool: Pool,
+        pool: AccountPool,
         sample: DrawnSample,
         ticket: Ticket,
         asked: LinkedProperty,
@@ -259,7 +259,7 @@ class RegistryDesk:
 
     def _cells(
         self,
-        pool: Pool,
+        pool: AccountPool,
         sample: DrawnSample,
         ticket: Ticket,
         asked: LinkedProperty,
@@ -296,7 +296,7 @@ class RegistryDesk:
                 raise Refused("the study's quota is used up. Nothing was counted or charged.")
             write_whole(self.study.folder / _SPENT, json.dumps(spent + sample.charge), mode=0o600)
 
-    def _close_if_worn(self, pool: Pool, book: AccountBook) -> None:
+    def _close_if_worn(self, pool: AccountPool, book: AccountBook) -> None:
         """Close when a noisy number of exhausted units is above a noisy threshold: AboveThreshold, once."""
         terms = self.study.agreement.terms
         scale = 4 / Fraction(terms.closing_epsilon)
@@ -442,7 +442,7 @@ def _open_pool(
     name = _pool_name(study.agreement, dataset, asked)
     folder, population = office.folder / "pools" / name, dataset.card.population
     guarantee, tariff = registry_loss(terms), terms.tariff
-    pool = Pool(
+    pool = AccountPool(
         folder,
         name,
         population,
@@ -490,7 +490,7 @@ def _pool_name(agreement: Agreement, dataset: Dataset, asked: LinkedProperty) ->
     return sha256_hex(canonical_json(identity).encode())[:32]
 
 
-def _make_pool(pool: Pool, asked: LinkedProperty, marked: MarkedIds, terms: AgreementTerms) -> None:
+def _make_pool(pool: AccountPool, asked: LinkedProperty, marked: MarkedIds, terms: AgreementTerms) -> None:
     pool.folder.parent.mkdir(mode=0o700, exist_ok=True)
     pool.folder.mkdir(mode=0o700, exist_ok=True)
     cells, rest = _bounded(asked, marked)
@@ -529,8 +529,8 @@ def _read_pools(study: Study) -> dict[str, str]:
     return found
 
 
-def _read_pool(folder: Path) -> Pool:
+def _read_pool(folder: Path) -> AccountPool:
     try:
-        return Pool(folder, **json.loads((folder / "pool.json").read_text()))
+        return AccountPool(folder, **json.loads((folder / "pool.json").read_text()))
     except (OSError, ValueError, TypeError):
         raise stale_accounts(AccountFault.POOL) from None

@@ -16,11 +16,11 @@ from discreet.ledger import WRITE_OFF, Balance, LinkedUse
 from discreet.linkage.accounts import Accounts
 from discreet.linkage.agreements.agreement import LinkedProperty
 from discreet.linkage.envelopes import EnvelopeKind
-from discreet.linkage.network.mailbox import Mailbox
-from discreet.linkage.offices.messages import NoisyAnswer
+from discreet.linkage.office_network.mailbox import Mailbox
+from discreet.linkage.offices.envelope_contents import NoisyAnswer
 from discreet.linkage.offices.office_status import OfficeStatus, common_facts, list_budget
-from discreet.linkage.offices.registry_desk import Pool, RegistryDesk, registry_loss
-from discreet.linkage.offices.study_folder import Study, list_studies
+from discreet.linkage.offices.office_studies import Study, list_studies
+from discreet.linkage.offices.registry_desk import AccountPool, RegistryDesk, registry_loss
 from discreet.linkage.tariff import LinkedKind
 from discreet.session import default_analyst
 
@@ -235,7 +235,7 @@ def _status(
     return found, uses
 
 
-def list_sharers(desk: RegistryDesk, pool: Pool) -> list[Study]:
+def list_sharers(desk: RegistryDesk, pool: AccountPool) -> list[Study]:
     """Other studies in this office that draw on the same accounts."""
     found = []
     for study in list_studies(desk.study.office):

@@ -16,7 +16,7 @@ from discreet.linkage.agreements.agreement_schema import GROUPS, MOST_ANSWERED
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
 from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
-from discreet.linkage.offices.messages import (
+from discreet.linkage.offices.envelope_contents import (
     LONGEST_NAME,
     MOST_GROUPS,
     AskedGroup,
@@ -25,7 +25,7 @@ from discreet.linkage.offices.messages import (
     NoisyAnswer,
     Ticket,
 )
-from discreet.linkage.offices.study_folder import Study, create_study, moment
+from discreet.linkage.offices.office_studies import Study, create_study, moment
 from discreet.linkage.tariff import LinkedKind
 from discreet.sql import parse_condition
 

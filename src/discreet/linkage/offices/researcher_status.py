@@ -11,7 +11,7 @@ from typing import Any, Final
 from discreet.guarantees import solve, text
 from discreet.linkage.agreements.agreement import AgreementTerms, LinkedProperty
 from discreet.linkage.offices.office_status import GroupFacts, OfficeStatus, common_facts, list_groups, read_groups
-from discreet.linkage.offices.study_folder import Study
+from discreet.linkage.offices.office_studies import Study
 from discreet.linkage.tariff import LinkedKind
 from discreet.noise import laplace_half_width
 
