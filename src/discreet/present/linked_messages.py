@@ -143,8 +143,8 @@ def _say_protection(note: LinkedProtection) -> Labels:
         f"epsilon {text(note.closing)} more, once.",
         f"{each.fr} : par toutes les réponses à son sujet, la propriété a epsilon {_comma(note.epsilon)} face au "
         "chercheur, au détenteur et à tous les autres hors du registre réunis, et un dossier du détenteur "
-        f"{_comma(note.record)} face au chercheur. Pour un dossier, les réponses sur d’autres propriétés s’ajoutent. La "
-        f"fermeture d’une étude peut révéler epsilon {_comma(note.closing)} de plus, une fois.",
+        f"{_comma(note.record)} face au chercheur. Pour un dossier, les réponses sur d’autres propriétés s’ajoutent. "
+        f"La fermeture d’une étude peut révéler epsilon {_comma(note.closing)} de plus, une fois.",
     )
 
 

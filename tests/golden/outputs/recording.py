@@ -41,6 +41,7 @@ _LONG_FLOAT: Final = re.compile(r"(?<![\w.])-?\d+\.\d{10,}(?:e-?\d+)?(?![\w.])")
 _MASKS: Final = {
     "<workspace-id>": r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
     "<request-id>": r"\b[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}\b",
+    "<request>": r"(?<=Request )[0-9a-f]{32}\b|(?<=\"request\": \")[0-9a-f]{32}\b",
     "<time>": r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?",
     "<date>": r"\b20\d\d-\d\d-\d\d\b",
     "<head>": r"(?<=head      )[0-9a-f]{64}\b|(?<=\"head\": \")[0-9a-f]{64}\b",

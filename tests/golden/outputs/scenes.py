@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tests.golden.outputs import troubles
 from tests.golden.outputs.linked_office import BANDS, HISTOGRAM, RATE, keep_answers
+from tests.golden.outputs.linked_steps import agree, ask_and_draw, make_offices
 from tests.golden.outputs.linked_study import lose_accounts, open_study
 from tests.golden.outputs.objects import OBJECTS
 from tests.golden.outputs.recording import Scene
@@ -73,6 +74,8 @@ RUN: Final = "plan -w w work.yaml --run --request-id all"
 
 READ: Final = "linked read --office researcher"
 RATES: Final = f"{READ} {RATE} --population-share 0.045 --population 1000000"
+PARTIES: Final = "researcher holder registry"
+ASK: Final = "linked ask --office researcher --out new.env"
 STUDY: Final[Mapping[str, Any]] = {"prepare": open_study, "empty": True}
 
 SCENES: Final[Mapping[str, Sequence[Scene]]] = {
@@ -232,6 +235,119 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
                 f"linked read {RATE}",
             ],
             prepare=keep_answers,
+        ),
+    ],
+    "linked init": [
+        Scene("linked-init", ["linked init terms.yaml", "linked init no/terms.yaml"], files=["terms.yaml"], empty=True)
+    ],
+    "linked keys": [
+        Scene(
+            "linked-keys",
+            [
+                'linked keys clinic --role holder --name "Health agency"',
+                "linked keys clinic --role judge --name Clinic",
+                'linked keys clinic --role holder --name ""',
+                "linked keys . --role holder --name Clinic",
+            ],
+        ),
+    ],
+    "linked agree": [
+        Scene(
+            "linked-agree",
+            [
+                *plain(f"linked agree terms.yaml {PARTIES} --out a.json"),
+                "linked agree terms.yaml holder holder registry --out a.json",
+                "linked agree terms.yaml researcher holder nobody --out a.json",
+                f"linked agree wrong.yaml {PARTIES} --out a.json",
+                f"linked agree none.yaml {PARTIES} --out a.json",
+            ],
+            prepare=make_offices,
+            empty=True,
+        ),
+    ],
+    "linked sign": [
+        Scene(
+            "linked-sign",
+            [
+                *plain("linked sign unsigned.json --office holder"),
+                "linked sign agreement.json --office registry",
+                "linked sign terms.yaml --office holder",
+                "linked sign agreement.json",
+            ],
+            prepare=agree,
+            empty=True,
+        ),
+    ],
+    "linked open": [
+        Scene(
+            "linked-open",
+            [
+                "linked open agreement.json --office holder -w h/workspace",
+                "linked open unsigned.json --office registry -w r/workspace --out link-key.env",
+                "linked open agreement.json --office registry -w h/workspace --out link-key.env",
+                "linked open agreement.json --office registry -w r/workspace --out link-key.env",
+                "linked open agreement.json --office registry -w r/workspace --out again.env",
+                "linked open agreement.json --office holder -w h/workspace --link-key agreement.json",
+                "linked open agreement.json --office holder -w h/workspace --link-key link-key.env --format json",
+                "linked open agreement.json --office researcher --map households.csv",
+                "linked open agreement.json --office researcher",
+                "budget -w r/workspace",
+            ],
+            prepare=agree,
+            empty=True,
+            together=True,
+        ),
+    ],
+    "linked ask": [
+        Scene(
+            "linked-ask",
+            [
+                *plain(f"{ASK} --property francophone --where \"ill = 'yes'\""),
+                f'{ASK} --property tongue --kind histogram --group "young: age < 30" --group "old: age >= 30" --rate old=0.5',
+                f"{ASK} --property francophon",
+                f"{ASK} --property francophone --scale 31",
+                f"{ASK} --property francophone --kind histogram",
+                f"{ASK} --property francophone --where 'age >'",
+                f"{ASK} --property francophone --group young",
+                f"{ASK} --property francophone --rate 2",
+                "linked ask --office holder --property francophone --out new.env",
+            ],
+            prepare=ask_and_draw,
+            empty=True,
+        ),
+    ],
+    "linked draw": [
+        Scene(
+            "linked-draw",
+            [
+                *plain("linked draw request.env --office holder --out new.env"),
+                "linked draw junk.env --office holder --out new.env",
+                "linked draw request.env --office holder --out sample.env",
+                "linked draw request.env --office registry --out new.env",
+            ],
+            prepare=ask_and_draw,
+            empty=True,
+        ),
+        Scene(
+            "linked-draw-declined",
+            ["linked draw request.env --office holder --out new.env"],
+            prepare=ask_and_draw,
+            empty=True,
+            terminal=True,
+            stdin="n\n",
+        ),
+    ],
+    "linked count": [
+        Scene(
+            "linked-count",
+            [
+                *plain("linked count sample.env --office registry --out answer.env"),
+                "linked count request.env --office registry --out answer.env",
+                "linked count junk.env --office registry --out answer.env",
+                "linked count none.env --office registry --out answer.env",
+            ],
+            prepare=ask_and_draw,
+            empty=True,
         ),
     ],
     "linked tradeoff": [

@@ -138,9 +138,13 @@ def make_workspace(folder: Path, card: str, rows: str) -> Session:
     return session
 
 
-def sign_all(terms: str, offices: Sequence[Office], folder: Path) -> SignedAgreement:
+def sign_all(
+    terms: str, offices: Sequence[Office], folder: Path, parties: Sequence[Office] | None = None
+) -> SignedAgreement:
+    """Terms signed by these offices, who are the three that agree unless others are."""
     agreement = Agreement(
-        parse_terms(terms, file="agreement.yaml", folder=folder), {office.role: office.public for office in offices}
+        parse_terms(terms, file="agreement.yaml", folder=folder),
+        {office.role: office.public for office in parties or offices},
     )
     signed = SignedAgreement(agreement, {})
     for office in offices:

@@ -17,7 +17,12 @@ from discreet.cli import (
     show_pairs,
     write_draft,
 )
-from discreet.linkage.linkage_commands.linked_options import OfficeOption, read_envelope, write_envelope
+from discreet.linkage.linkage_commands.linked_options import (
+    OfficeOption,
+    read_envelope,
+    require_new,
+    write_envelope,
+)
 
 if TYPE_CHECKING:
     from discreet.linkage.agreements.agreement import Agreement
@@ -184,14 +189,13 @@ def _open_registry(
     crosswalk: Path | None,
     out: Path | None,
 ) -> dict[str, object]:
-    from discreet.files import check_path
     from discreet.guarantees import text
     from discreet.linkage.agreements.office_keys import open_office
     from discreet.linkage.offices.registry_desk import open_registry, registry_loss
     from discreet.workspace import find_workspace
 
     assert out is not None
-    check_path(out)
+    require_new(out)
     _, sealed = open_registry(
         open_office(office),
         signed,

@@ -17,7 +17,13 @@ from discreet.cli import (
     show_note,
     show_pairs,
 )
-from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption, read_envelope, write_envelope
+from discreet.linkage.linkage_commands.linked_options import (
+    OfficeOption,
+    StudyOption,
+    read_envelope,
+    require_new,
+    write_envelope,
+)
 
 if TYPE_CHECKING:
     from discreet.linkage.envelopes import Role
@@ -70,6 +76,7 @@ def linked_ask(
     from discreet.linkage.offices.researcher_desk import ResearcherDesk
     from discreet.noise import laplace_half_width
 
+    require_new(out)
     desk = ResearcherDesk(_study(office, study, Role.RESEARCHER))
     whole, groups = _groups(group or [], rate or [])
     asked = desk.ask(property=property, kind=_kind(kind), scale=scale, where=where, groups=groups, rate=whole)
@@ -119,6 +126,7 @@ def linked_draw(
     from discreet.linkage.envelopes import EnvelopeKind, Role
     from discreet.linkage.offices.holder_desk import HolderDesk
 
+    require_new(out, labels)
     found = _study(office, study, Role.HOLDER)
     if out is None and (labels is not None or Path(request).exists()):
         raise UsageError("name a file for the sample with --out.")
@@ -165,6 +173,7 @@ def linked_count(
     from discreet.linkage.envelopes import Role
     from discreet.linkage.offices.registry_desk import RegistryDesk
 
+    require_new(out)
     found = _study(office, study, Role.REGISTRY)
     data = read_envelope(sample, found.agreement)
     with found.open_session() as session:

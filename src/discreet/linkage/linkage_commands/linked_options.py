@@ -10,7 +10,7 @@ from discreet.errors import PathInvalid
 if TYPE_CHECKING:
     from discreet.linkage.agreements.agreement import Agreement
 
-__all__ = ["OfficeOption", "StudyOption", "read_envelope", "write_envelope"]
+__all__ = ["OfficeOption", "StudyOption", "read_envelope", "require_new", "write_envelope"]
 
 OfficeOption = Annotated[
     Path,
@@ -39,14 +39,29 @@ def read_envelope(path: Path, agreement: "Agreement") -> bytes:
     return data
 
 
+def require_new(*paths: Path | None) -> None:
+    """Say what would stop envelopes from being written there, before anything is asked, drawn or counted."""
+    from discreet.files import check_path
+
+    for path in paths:
+        if path is not None:
+            check_path(path)
+            if path.exists():
+                raise _taken(path)
+
+
 def write_envelope(path: Path, data: bytes) -> None:
     """A new file. One that is there may be the only copy of something, and stays."""
-    from discreet.files import check_path, write_whole
+    from discreet.files import write_whole
 
-    check_path(path)
+    require_new(path)
     try:
         write_whole(path, data, mode=0o600, fresh=True)
     except FileExistsError:
-        raise PathInvalid(f"'{path}' exists, and an envelope replaces no file. Name another.", path=str(path)) from None
+        raise _taken(path) from None
     except OSError as error:
         raise PathInvalid(f"'{path}' could not be written ({error.strerror}).", path=str(path)) from None
+
+
+def _taken(path: Path) -> PathInvalid:
+    return PathInvalid(f"'{path}' exists, and an envelope replaces no file. Name another.", path=str(path))
