@@ -99,6 +99,14 @@ def test_a_body_that_is_said_to_be_too_long_is_not_read(port: int) -> None:
     assert reached == []
 
 
+@pytest.mark.parametrize(("more", "said"), [(0, 200), (1, 413)])
+def test_chunks_have_the_same_limit(port: int, more: int, said: int) -> None:
+    body = b"%x\r\n" % (LIMIT + more) + b"x" * (LIMIT + more) + b"\r\n0\r\n\r\n"
+    answer = speak(port, HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+    assert status(answer) == said
+    assert len(reached) == 1 - more
+
+
 def test_a_flood_of_chunks_ends_at_the_limit(port: int) -> None:
     chunk = b"10000\r\n" + b"x" * 65_536 + b"\r\n"
     sent = 0

@@ -210,7 +210,7 @@ def test_a_sample_from_anybody_but_the_holder_is_refused(offices: ThreeOffices, 
 def test_an_answer_leaves_at_a_slot_of_its_request_and_not_before(
     offices: ThreeOffices, registry: RegistryPost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = [moment()]
+    clock = [moment() + timedelta(seconds=3)]  # drawing took so long
     monkeypatch.setattr(office_posts, "moment", lambda: clock[0])
     samples = [draw(offices, where=f"age < {age}") for age in (50, 51)]
     requests = [read_header(sample).request for sample in samples]
