@@ -150,7 +150,7 @@ def test_an_answer_is_read_again_and_by_its_request(answer: Answer, run: Run, tm
 
     unknown = run("linked", "read", "0" * 32, *office, code=None)
     assert unknown.code
-    assert "is not in the answers that came here" in unknown.err
+    assert "is not in the requests of this office" in unknown.err
     assert run("linked", "read", "a.env", "--office", "holder", code=None).err.startswith("UsageError")
     assert "is not there" in run("linked", "read", "b.env", *office, code=None).err
     for wrong in (("--level", "1"), ("--population", "5"), ("--population-share", "1.5"), ("--out", "t.doc")):
