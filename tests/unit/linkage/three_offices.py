@@ -72,6 +72,7 @@ properties:
       other: {where: "first = 'O'"}
 quota: 100000
 largest_sample: 1000000
+closing: {share: 0.9}
 expires: 2099-12-31
 slots: false
 """

@@ -24,6 +24,8 @@ from discreet.results import Labels
 __all__ = ["Agreement", "AgreementTerms", "IdType", "LinkedProperty", "LinkedSide", "LinkedWeight", "PropertyValue"]
 
 AGREEMENT_FORMAT: Final = "discreet-linked-agreement-1"
+_LEAST_CLOSING: Final = 40
+"""Share × people × epsilon of the closing rule. It closes by its noise alone once in exp(a quarter of it) counts."""
 
 
 class IdType(StrEnum):
@@ -291,6 +293,11 @@ def _problems(terms: AgreementTerms) -> Iterator[tuple[str, str]]:
         yield "unit", "the unit is a person or a household"
     if terms.largest_sample < terms.people:
         yield "largest_sample", "a sample may be as large as the people are many: nothing may depend on its size"
+    if terms.closing_share * terms.people * terms.closing_epsilon < _LEAST_CLOSING:
+        rule = f"its share × people × its epsilon is at least {_LEAST_CLOSING}"
+        yield "closing", f"with so few people the closing rule would close by its noise alone: {rule}"
+    if terms.expires == date.max:
+        yield "expires", f"expires '{date.max}' has no day after it"
 
 
 def _price_problems(terms: AgreementTerms) -> Iterator[tuple[str, str]]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from discreet.cards import CardFault, Entry, Record, SchemaReader, parse_yaml, read_yaml_text
-from discreet.errors import AgreementInvalid
+from discreet.errors import AgreementInvalid, QueryRefused
 from discreet.linkage.agreements.agreement import (
     AgreementTerms,
     IdType,
@@ -22,8 +24,9 @@ from discreet.linkage.agreements.agreement import (
 from discreet.linkage.agreements.agreement_schema import AGREEMENT
 from discreet.paths import AnyPath, as_path, open_regular
 from discreet.results import Labels
+from discreet.sql import parse_condition
 
-__all__ = ["digest_file", "parse_terms", "read_terms"]
+__all__ = ["digest_file", "parse_terms", "read_terms", "require_writable"]
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _CHUNK: Final = 1 << 20
@@ -44,6 +47,30 @@ def parse_terms(text: str, *, file: str, folder: AnyPath = Path()) -> AgreementT
     reader.settle(file=file, invalid=AgreementInvalid)
     assert terms is not None
     return terms
+
+
+def require_writable(terms: AgreementTerms) -> None:
+    """AgreementInvalid for terms that no file could give: names and numbers of another office are of its shape too."""
+    content = terms.to_content()
+    unit = content["unit"]
+    written = {
+        **content,
+        "unit": unit["is"] if unit["map"] is None else {"map": unit["map"], "members": unit["members"]},
+        "properties": {item["name"]: _written(item) for item in content["properties"]},
+    }
+    named = {key: value for key, value in written.items() if value is not None}
+    if parse_terms(json.dumps(named), file="agreement") != terms:
+        raise AgreementInvalid(file="agreement", problems=["it says what no file could say"])
+
+
+def _written(item: Mapping[str, Any]) -> dict[str, Any]:
+    """A property as a file has it."""
+    rest = {key: item[key] for key in ("answers", "weight") if key in item}
+    values = item["values"]
+    if len(values) == 1:
+        return {"label": item["title"], "where": values[0]["where"], **rest}
+    named = {value["name"]: {"label": value["title"], "where": value["where"]} for value in values}
+    return {"label": item["title"], "values": named, **rest}
 
 
 def digest_file(path: Path) -> str:
@@ -131,6 +158,11 @@ def _property(reader: SchemaReader, entry: Entry) -> LinkedProperty | None:
         ]
         if len(values) == 1:
             reader.note(entry.line, f"property '{name}' has one value: write it as `where`")
+    for value in values:
+        try:
+            parse_condition(value.where or "true")  # what is missing has been noted
+        except QueryRefused:
+            reader.note(entry.line, f"where of '{value.name}' is not a single condition, as after WHERE in SQL")
     weight = found["weight"]
     return LinkedProperty(
         name,

@@ -48,7 +48,7 @@ class PublicOffice:
         if not isinstance(content, dict) or content.keys() != {"role", "name", "sign", "seal"}:
             raise ValueError("an office has a role, a name and two keys")
         name, keys = content["name"], (content["sign"], content["seal"])
-        if not isinstance(name, str) or not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
+        if not isinstance(name, str) or not 1 <= len(name.strip()) <= _LONGEST_NAME or not name.isprintable():
             raise ValueError("a name is short printable text")
         if not all(isinstance(key, str) and _HEX_KEY.fullmatch(key) for key in keys):
             raise ValueError("a key is 64 hexadecimal digits")

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from discreet.cards import CardFault
-from discreet.errors import ParameterInvalid, PathInvalid, Refused, SignatureInvalid
+from discreet.errors import AgreementInvalid, ParameterInvalid, PathInvalid, Refused, SignatureInvalid
 from discreet.files import replace_file
 from discreet.linkage.agreements.agreement import Agreement
+from discreet.linkage.agreements.agreement_reader import require_writable
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.envelopes import MARK, Role
 from discreet.paths import AnyPath, as_path, open_regular
@@ -21,7 +22,8 @@ __all__ = ["SignedAgreement", "read_agreement", "write_agreement"]
 _SIZE_LIMIT: Final = 4_000_000
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{128}")
 _UNREADABLE: Final = (
-    ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, CardFault, ParameterInvalid
+    ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, CardFault, ParameterInvalid,
+    AgreementInvalid,
 )  # fmt: skip
 
 
@@ -72,6 +74,7 @@ def read_agreement(path: AnyPath) -> SignedAgreement:
         if found.keys() != {"agreement", "signatures"}:
             raise ValueError("not an agreement")
         agreement = Agreement.from_content(found["agreement"])
+        require_writable(agreement.terms)
         signatures = {Role(role): value for role, value in found["signatures"].items()}
         if not all(isinstance(value, str) and _SIGNATURE.fullmatch(value) for value in signatures.values()):
             raise ValueError("not a signature")

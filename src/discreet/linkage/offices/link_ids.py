@@ -91,6 +91,9 @@ def read_pairs(path: Path, *, columns: tuple[str, str], kinds: tuple[IdType, IdT
             raise PathInvalid(f"the {sort} '{path}' is not there or is no file.", path=str(path))
         options = csv.ConvertOptions(include_columns=list(columns), column_types=dict.fromkeys(columns, pa.string()))
         table = csv.read_csv(path, convert_options=options)
+        with csv.open_csv(path) as opened:
+            if any(opened.schema.names.count(name) != 1 for name in columns):
+                raise pa.ArrowInvalid("a column is there twice")
     except (OSError, pa.ArrowInvalid, pa.ArrowKeyError):
         raise FileRefused(
             f"the {sort} '{path.name}' is not a CSV file with the columns {columns[0]} and {columns[1]}.",
