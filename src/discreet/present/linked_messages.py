@@ -108,8 +108,8 @@ def _say_counted(note: UnderAccount) -> Labels:
 
 def _say_rates(note: DrawnAtRate) -> Labels:
     one = len(note.groups) == 1
-    en = ", ".join(text(rate) if one else f"{name} {text(rate)}" for name, rate in _pairs(note))
-    fr = ", ".join(_comma(rate) if one else f"{name} {_comma(rate)}" for name, rate in _pairs(note))
+    en = "; ".join(text(rate) if one else f"{name}: {text(rate)}" for name, rate in _pairs(note))
+    fr = " ; ".join(_comma(rate) if one else f"{name} : {_comma(rate)}" for name, rate in _pairs(note))
     return Labels(
         f"{en}. Counts are of those drawn. Distributions and rates are divided by it, and the chance of the draw comes "
         "on top of their intervals.",
