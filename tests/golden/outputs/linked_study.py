@@ -19,7 +19,7 @@ __all__ = ["lose_accounts", "open_study"]
 
 TITLED = {
     "title": "title: {en: Languages of the ill, fr: Langues des malades}",
-    "closing": "closing: {share: 0.1}",
+    "closing": "closing: {share: 0.1, epsilon: 0.5}",
     "quota": "quota: 20000",
 }
 NAMED = "francophone: {label: {en: French and not English, fr: Français et non anglais}, where"

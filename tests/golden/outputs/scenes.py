@@ -303,7 +303,7 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
             "linked-ask",
             [
                 *plain(f"{ASK} --property francophone --where \"ill = 'yes'\""),
-                f'{ASK} --property tongue --kind histogram --group "young: age < 9" --group "old: age > 8" --rate old=0.5',
+                f'{ASK} --property tongue --kind histogram --group "a: age < 9" --group "b: age > 8" --rate b=0.5',
                 f"{ASK} --property francophon",
                 f"{ASK} --property francophone --scale 31",
                 f"{ASK} --property francophone --kind histogram",

@@ -13,12 +13,13 @@ _PROPERTIES: Final = """
   francophone:
     label: {en: French and not English, fr: Français et non anglais}
     where: french = 'yes' AND english = 'no'
-  first_official:
-    label: {en: First official language, fr: Première langue officielle}
-    values:
-      french: {label: {en: French, fr: Français}, where: first_official = 'French'}
-      english: {label: {en: English, fr: Anglais}, where: first_official = 'English'}
-      other: {label: {en: Both or neither, fr: Les deux ou aucune}, where: "first_official IN ('both', 'neither')"}"""
+# Each property has accounts of its own, and is paid for by itself.
+# first_official:
+#   label: {en: First official language, fr: Première langue officielle}
+#   values:
+#     french: {label: {en: French, fr: Français}, where: first_official = 'French'}
+#     english: {label: {en: English, fr: Anglais}, where: first_official = 'English'}
+#     other: {label: {en: Both or neither, fr: Les deux ou aucune}, where: "first_official IN ('both', 'neither')"}"""
 
 _SAID: Final = {
     "study": "francophones",
