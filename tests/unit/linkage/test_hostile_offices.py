@@ -596,6 +596,21 @@ def test_two_copies_at_once_are_found(offices: ThreeOffices, monkeypatch: pytest
             late._answer(book, pool, sample, ticket, asked, known.question, known.sample)
 
 
+def test_two_copies_at_once_count_one_after_the_other(offices: ThreeOffices) -> None:
+    """Both have read their accounts; the ledger takes the use of one, and refuses the other's, which comes later."""
+    copy = offices.folder / "copy"
+    shutil.copytree(offices.folder / "registry", copy)
+    late, asked = desk_of(copy, offices), offices.signed.agreement.terms.property("francophone")
+    pool = late.pool(asked)
+    sample, ticket, *_ = late.open_sample(forge(offices, [4]))
+    with late.hold(pool) as book:
+        read(offices, forge(offices, [4]))
+        digest = book.digest_sample(sample.request, sample.entries())
+        with pytest.raises(Refused, match="the accounts are not the ones"):
+            late._answer(book, pool, sample, ticket, asked, "a" * 64, digest)
+    assert counters_of(offices)[3] == 10
+
+
 @pytest.mark.parametrize("uses", [1, 2])
 def test_an_older_copy_put_back_is_refused(offices: ThreeOffices, uses: int) -> None:
     pools = offices.folder / "registry" / "pools"
