@@ -38,8 +38,10 @@ class Accounts:
 
     @property
     def counters(self) -> NDArray[np.uint16]:
-        """A copy: only `charge` changes an account."""
-        return self._counters.copy()
+        """As they are now, to look at: only `charge` and its like change an account."""
+        shown = self._counters.view()
+        shown.flags.writeable = False
+        return shown
 
     def charge(self, units: NDArray[Any], charge: int, *, members: NDArray[Any] | None = None) -> NDArray[np.bool_]:
         """Charge the units of a sample that have room, and say which they are: those that may be counted.
@@ -54,7 +56,8 @@ class Accounts:
         self, units: NDArray[Any], charge: int, *, members: NDArray[Any] | None = None
     ) -> tuple[NDArray[np.bool_], NDArray[np.uint16]]:
         """Which units have room, and what the counters of those would be. Nothing is charged yet."""
-        if len(np.unique(units)) != len(units):
+        ascending = bool((units[1:] > units[:-1]).all())
+        if not ascending and len(np.unique(units)) != len(units):
             raise ValueError("a unit stands in a sample once, with all its members")
         if charge < 1 or (members is not None and (members.shape != units.shape or members.min(initial=1) < 1)):
             raise ValueError("a charge is positive, and so are members")
@@ -73,4 +76,4 @@ class Accounts:
 
     def exhausted(self, least: int) -> int:
         """How many units have no room for a charge of `least`."""
-        return int(np.count_nonzero(self._counters.astype(np.int32) + least > self.cap))
+        return int(np.count_nonzero(self._counters > max(self.cap - least, 0))) if least <= self.cap else len(self)

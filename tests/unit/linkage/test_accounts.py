@@ -52,7 +52,8 @@ def test_a_sample_names_a_unit_once_and_charges_something(
 
 def test_counters_are_not_changed_from_outside() -> None:
     accounts = Accounts(1, cap=10)
-    accounts.counters[0] = 9
+    with pytest.raises(ValueError, match="read-only"):
+        accounts.counters[0] = 9
     assert accounts.counters.tolist() == [0]
 
 

@@ -146,7 +146,7 @@ class AccountBook:
             return self.resume(known)
         counted, after = self.accounts.price(units, use.charge, members=members)
         kept = units[counted]
-        before = self.accounts.counters
+        before = self.accounts.counters[kept]
         self.accounts.settle(kept, after)
         digest = _digest(self._key, use.request, self.accounts.counters)
         told = LinkedUse(use.request, use.question, use.agreement, use.charge, use.sample, digest)
@@ -156,7 +156,7 @@ class AccountBook:
             made = self._ledger.record_use(self._population, self._reservation, told, after=self.event, who=who)
         except BaseException:
             # Whether it was recorded is for the ledger to say, when the book is next opened.
-            self.accounts = Accounts(before, cap=self.accounts.cap)
+            self.accounts.settle(kept, before)
             raise
         if made.counters != told.counters:
             raise stale_accounts()  # a copy of this book has recorded the request, with other accounts
@@ -314,8 +314,9 @@ def _known_counters(
 
 def _digest(key: bytes, request: str, counters: NDArray[np.uint16]) -> str:
     """Of all counters, keyed, and salted by the request after which they are so."""
-    content = f"counters\n{request}\n".encode() + counters.astype("<u2").tobytes()
-    return hmac.digest(key, content, hashlib.sha256).hex()
+    found = hashlib.blake2b(f"counters\n{request}\n".encode(), key=key, digest_size=32)
+    found.update(np.ascontiguousarray(counters, dtype="<u2").data)
+    return found.hexdigest()
 
 
 def _read_key(folder: Path) -> bytes:
