@@ -106,6 +106,16 @@ def test_a_sample_sent_again_has_its_answer_bit_for_bit(offices: ThreeOffices) -
     assert max(counters_of(offices)) == 10
 
 
+def test_who_was_counted_is_forgotten(offices: ThreeOffices) -> None:
+    """Nothing of a sample stays at the registry but a digest under a key."""
+    envelope = forge(offices, [4, 8])
+    pseudonyms = sample_in(offices, envelope).entries()
+    offices.registry.count(envelope)
+    files = [file for file in (offices.folder / "registry").rglob("*") if file.is_file()]
+    assert not [file for file in files if file.name.startswith("use-")]
+    assert not [file for file in files if pseudonyms in file.read_bytes()]
+
+
 def test_asking_for_more_people_is_another_draw(offices: ThreeOffices) -> None:
     """Answers that are equal whenever the units are would tell who is absent."""
     assert cells_of(offices, [4]) == cells_of(offices, [4, 9999]) == [[1]]
@@ -622,6 +632,8 @@ def test_an_older_copy_put_back_is_refused(offices: ThreeOffices, uses: int) -> 
     shutil.copytree(offices.folder / "older", pools)
     with pytest.raises(Refused, match="an older copy was put back"):
         offices.registry.count(forge(offices, [8]))
+    with pytest.raises(Refused, match="an older copy was put back"):
+        counters_of(offices)
 
 
 def test_altered_counters_are_refused(offices: ThreeOffices) -> None:
