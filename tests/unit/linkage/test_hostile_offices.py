@@ -34,10 +34,12 @@ from discreet.linkage import (
     NoisyAnswer,
     RegistryDesk,
     Role,
+    SignedAgreement,
     Study,
     Ticket,
     create_office,
     find_study,
+    list_studies,
     open_holder,
     open_registry,
     open_researcher,
@@ -740,3 +742,28 @@ def test_one_sample_sent_by_many_at_once_has_one_answer(offices: ThreeOffices, m
     assert len({(answer.cells, answer.receipt) for answer in answers}) == 1
     assert counters_of(offices)[3] == 10
     assert json.loads((offices.registry.study.folder / "spent.json").read_text()) == 10
+
+
+def test_studies_opened_at_once_share_their_accounts_and_one_is_opened_once(tmp_path: Path) -> None:
+    three = [create_office(tmp_path / role.value, role=role, name=role.value) for role in Role]
+    make_workspace(tmp_path / "workspace", PEOPLE_CARD, people_rows()[1]).close()
+    agreed = [sign_all(terms_text(study=f"study: s{turn % 4}"), three, tmp_path) for turn in range(8)]
+
+    def try_open(signed: SignedAgreement) -> str:
+        try:
+            open_registry(three[2], signed, workspace=tmp_path / "workspace")
+        except Refused as error:
+            return str(error)
+        return "opened"
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(try_open, agreed))
+    assert told.count("opened") == 4
+    assert all("is open here already" in word for word in told if word != "opened")
+    assert len(list((tmp_path / "registry" / "pools").iterdir())) == 2, "two properties"
+    with discreet.open(tmp_path / "workspace") as session:
+        assert session.budget("residents").population.epsilon_spent == 2 * Decimal("1.486294361")
+        for study in list_studies(three[2]):
+            desk = RegistryDesk(study, session)
+            with desk.hold(desk.pool(study.agreement.terms.property("francophone"))) as book:
+                assert len(book.accounts) == 200

@@ -35,6 +35,7 @@ from discreet.linkage.envelopes import (
     refuse_envelope,
     seal_envelope,
 )
+from discreet.linkage.offices.account_book import locked
 from discreet.paths import AnyPath, as_path, read_regular
 from discreet.session import Session
 
@@ -152,26 +153,26 @@ def create_study(office: Office, signed: SignedAgreement, workspace: AnyPath | N
     if agreement.offices[office.role] != office.public:
         raise Refused(f"the agreement names another {office.role} than this office, or other keys.")
     home = office.folder / "studies"
-    place = home / agreement.short
-    if place.exists():
-        raise Refused(f"study '{agreement.terms.study}' is open here already.", study=agreement.terms.study)
-    home.mkdir(mode=0o700, exist_ok=True)
-    staged = home / f".{agreement.short}.opening"
-    shutil.rmtree(staged, ignore_errors=True)
-    staged.mkdir(mode=0o700)
+    place, staged = home / agreement.short, home / f".{agreement.short}.opening"
     where = None if workspace is None else as_path(workspace, "workspace").resolve()
     study = Study(office, agreement, staged, where)
     study.require_current()
-    try:
-        (staged / "requests").mkdir(mode=0o700)
-        write_agreement(signed, staged / "agreement.json")
-        write_whole(staged / "study.json", json.dumps({"workspace": None if where is None else str(where)}) + "\n")
-        yield study
-        sync(staged)
-        staged.rename(place)
-        sync(home)
-    finally:
+    with locked(office.folder / "lock"):  # two that open at once would make the same accounts
+        if place.exists():
+            raise Refused(f"study '{agreement.terms.study}' is open here already.", study=agreement.terms.study)
+        home.mkdir(mode=0o700, exist_ok=True)
         shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir(mode=0o700)
+        try:
+            (staged / "requests").mkdir(mode=0o700)
+            write_agreement(signed, staged / "agreement.json")
+            write_whole(staged / "study.json", json.dumps({"workspace": None if where is None else str(where)}) + "\n")
+            yield study
+            sync(staged)
+            staged.rename(place)
+            sync(home)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
 
 
 def list_studies(office: Office) -> tuple[Study, ...]:
