@@ -127,9 +127,10 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 # --- offices and signatures -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def three(tmp_path: Path) -> list[Office]:
-    return [create_office(tmp_path / role.value, role=role, name=role.value.title()) for role in Role]
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> list[Office]:
+    folder = tmp_path_factory.mktemp("offices")
+    return [create_office(folder / role.value, role=role, name=role.value.title()) for role in Role]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\x1b[2J", "a\nb", "a\u202eb", "a" * 81, "\0"])
