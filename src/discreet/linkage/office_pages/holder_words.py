@@ -99,8 +99,8 @@ def _draw_cells(words: OfficeWords, look: PendingDraw, sent: SentSample | None, 
     drawn = words.number(sent.ids)
     if len(sent.groups) > 1:
         drawn += " (" + ", ".join(f"{name}{words.colon}{words.number(size)}" for name, size in sent.groups) + ")"
-    octets = words("bytes", "octets")
-    return (*cells, drawn, *(f"{words.number(size)} {octets}" for size in (sent.registry_bytes, sent.researcher_bytes)))
+    octets, sizes = words("bytes", "octets"), (sent.registry_bytes, sent.researcher_bytes)
+    return (*cells, drawn, *(f"{words.number(size)}\u00a0{octets}" for size in sizes))
 
 
 def _waiting(words: OfficeWords, status: HolderStatus) -> OfficeSection:
