@@ -12,7 +12,8 @@
     │   ├── WorkloadInvalid      the file of a workload breaks a rule of its own language
     │   ├── StudyInvalid         the file of a study breaks a rule of its own language, or does not fit its data
     │   ├── ManifestInvalid      the manifest of a survey breaks a rule of its own language
-    │   ├── SignatureInvalid     a signed manifest was altered, or is signed by somebody else
+    │   ├── AgreementInvalid     the agreement on linked counts breaks a rule of its own language
+    │   ├── SignatureInvalid     a signed file or an envelope was altered, or is signed by somebody else
     │   ├── FileRefused          a data file breaks a limit or cannot be read as its kind
     │   ├── PopulationConflict   a card disagrees with its population, or a new population is unconfirmed
     │   ├── UnknownName          a dataset, column, category, analyst or population does not exist
@@ -42,6 +43,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 __all__ = [
+    "AgreementInvalid",
     "BudgetExceeded",
     "CardInvalid",
     "CardUndecided",

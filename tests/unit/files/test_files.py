@@ -32,6 +32,10 @@ OTHERS = {
     "engines/in_place/spark_sessions.py": "the null device while a driver speaks",
     "ledger/trust/anchor.py": "heads are appended",
     "ledger/stores/sqlite_store.py": "SQLite writes its own file; what is set aside keeps its bytes; locks are held",
+    "linkage/office_network/mailbox.py": "a lock is held",
+    "linkage/offices/account_book.py": "locks are held",
+    "linkage/offices/office_studies.py": "a staged folder becomes a study",
+    "linkage/offices/registry_index.py": "numpy writes into a staged file",
     "release/journals/journal.py": "answers are appended",
 }
 

@@ -15,6 +15,7 @@ import pytest
 
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.present.messages import say_message
+from discreet.release import ask_reader
 from discreet.results import Release
 from discreet.sql.algebra import Key, Relation
 from discreet.sql.reader import grouping
@@ -193,6 +194,7 @@ def as_before() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "close_keys", close_nothing)
+        patch.setattr(ask_reader, "_READINGS", {})
         yield
 
 

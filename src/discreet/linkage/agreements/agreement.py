@@ -291,8 +291,8 @@ def _problems(terms: AgreementTerms) -> Iterator[tuple[str, str]]:
             yield where, f"property '{item.name}' has more than {MOST_ANSWERED} values"
     if terms.unit not in ("person", "household"):
         yield "unit", "the unit is a person or a household"
-    if terms.largest_sample < terms.people:
-        yield "largest_sample", "a sample may be as large as the people are many: nothing may depend on its size"
+    if terms.largest_sample < terms.people * terms.members:
+        yield "largest_sample", "a sample may hold every id that there can be: nothing may depend on its size"
     if terms.closing_share * terms.people * terms.closing_epsilon < _LEAST_CLOSING:
         rule = f"its share × people × its epsilon is at least {_LEAST_CLOSING}"
         yield "closing", f"with so few people the closing rule would close by its noise alone: {rule}"
