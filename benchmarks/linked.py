@@ -8,15 +8,19 @@ Slots are off by the agreement's public setting.
 from __future__ import annotations
 
 import os
+import socket
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +42,8 @@ from discreet.linkage import (
     open_registry,
     open_researcher,
     parse_terms,
+    received_answer,
+    send_envelope,
 )
 
 _CARD = """\
@@ -106,18 +112,15 @@ def measure(folder: Path, people: int, sample: int, requests: int) -> dict[str, 
             RegistryDesk(find_study(folder / "registry"), registry),
         )
         figures |= _requests(desks, people, sample, requests)
-    return figures
+    return figures | _loopback(folder, people, sample, requests)
 
 
 def _requests(desks: tuple[ResearcherDesk, HolderDesk, RegistryDesk], people: int, sample: int, requests: int) -> Any:
-    """Each request has people of its own, drawn by a range of codes, so that none is answered from what is stored."""
     researcher, holder, registry = desks
-    span = max(1, round(10**9 * sample / people))
     taken: dict[str, list[float]] = {"researcher: asking": [], "holder: drawing": [], "registry: counting": []}
     sizes = []
     for number in range(requests + 1):
-        first = number * span % (10**9 - span)
-        where = f"code BETWEEN {first} AND {first + span - 1}"
+        where = _criteria(number, people, sample)
         seconds, asked = _timed(
             partial(researcher.ask, property="tongue", kind=LinkedKind.COUNT, scale=30, where=where)
         )
@@ -135,6 +138,72 @@ def _requests(desks: tuple[ResearcherDesk, HolderDesk, RegistryDesk], people: in
         "all three together": sum(found.values()),
         "all three together, slowest": max(map(sum, zip(*taken.values(), strict=True))),
     }
+
+
+def _loopback(folder: Path, people: int, sample: int, requests: int) -> dict[str, float]:
+    """From asking to the answer read, with each office a process that listens on 127.0.0.1 and passes on by itself."""
+    ports = {role: _free_port() for role in Role}
+    urls = {role: f"http://127.0.0.1:{port}" for role, port in ports.items()}
+    passes = {
+        Role.RESEARCHER: [],
+        Role.HOLDER: ["--approve", "--to-registry", urls[Role.REGISTRY], "--to-researcher", urls[Role.RESEARCHER]],
+        Role.REGISTRY: ["--to-researcher", urls[Role.RESEARCHER]],
+    }
+    with ExitStack() as running:
+        for role, more in passes.items():
+            words = ["linked", "serve", "--office", str(folder / role.value), "--port", str(ports[role]), *more]
+            process = subprocess.Popen([sys.executable, "-m", "discreet", *words], stdout=subprocess.DEVNULL)
+            running.callback(process.wait)
+            running.callback(process.terminate)
+        for url in urls.values():
+            _await(partial(_listens, url), 60)
+        desk = ResearcherDesk(find_study(folder / "researcher"))
+        taken = [
+            _timed(partial(_ask_and_wait, desk, urls[Role.HOLDER], _criteria(number, people, sample)))[0]
+            for number in range(requests + 1, 2 * requests + 2)
+        ]
+    return {
+        "over loopback, a request from end to end": statistics.median(taken[1:]),
+        "over loopback, slowest": max(taken[1:]),
+    }
+
+
+def _ask_and_wait(desk: ResearcherDesk, holder: str, where: str) -> None:
+    asked = desk.ask(property="tongue", kind=LinkedKind.COUNT, scale=30, where=where)
+    send_envelope(holder, asked.envelope)
+    _await(lambda: received_answer(desk.study, asked.request)[0] is not None, 120)
+    envelope, _ = received_answer(desk.study, asked.request)
+    assert envelope is not None
+    desk.read(envelope)
+
+
+def _await(is_there: Callable[[], bool], seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    while not is_there():
+        if time.perf_counter() > end:
+            raise TimeoutError("an office does not answer")
+        time.sleep(0.005)
+
+
+def _listens(url: str) -> bool:
+    try:
+        with urlopen(f"{url}/health", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _criteria(number: int, people: int, sample: int) -> str:
+    """People of its own for each request, so that none is answered from what is stored."""
+    span = max(1, round(10**9 * sample / people))
+    first = number * span % (10**9 - span)
+    return f"code BETWEEN {first} AND {first + span - 1}"
 
 
 def _write(folder: Path, people: int) -> None:

@@ -155,22 +155,22 @@ class RegistryDesk:
             raise DatasetSuspended(dataset=self.study.agreement.terms.registry.dataset)
         sample, ticket, asked, made = self.open_sample(envelope, now=now)
         question = sha256_hex(ticket.question(sample.draw).encode())
-        noted = self.study.noted(sample.request)
         pool = self.pool(asked)
         with self.hold(pool) as book:
             digest = book.digest_sample(sample.request, sample.entries())
+            noted = self.study.noted(sample.request)
             if noted is not None:
                 if (noted["question"], noted["sample"]) != (question, digest):
                     raise conflict()
                 return CountOutcome(sample.request, base64.b64decode(noted["answer"]), replayed=True)
             answer, replayed = self._answer(book, pool, sample, ticket, asked, question, digest)
-        body = NoisyAnswer(
-            sample.request, ticket.property, ticket.kind, ticket.scale, sample.charge, answer.cells, answer.receipt
-        )
-        # Dated as the ticket: an answer does not tell how long drawing and counting took.
-        sealed = self.study.seal(EnvelopeKind.ANSWER, body.to_bytes(), request=sample.request, now=made)
-        told = {"question": question, "sample": digest, "answer": base64.b64encode(sealed).decode("ascii")}
-        self.study.note(sample.request, told)
+            body = NoisyAnswer(
+                sample.request, ticket.property, ticket.kind, ticket.scale, sample.charge, answer.cells, answer.receipt
+            )
+            # Dated as the ticket: an answer does not tell how long drawing and counting took.
+            sealed = self.study.seal(EnvelopeKind.ANSWER, body.to_bytes(), request=sample.request, now=made)
+            told = {"question": question, "sample": digest, "answer": base64.b64encode(sealed).decode("ascii")}
+            self.study.note(sample.request, told)
         return CountOutcome(sample.request, sealed, replayed)
 
     def open_sample(
