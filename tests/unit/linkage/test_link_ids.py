@@ -36,6 +36,6 @@ def test_texts_of_every_length_and_letter_keep_their_order() -> None:
 
 
 def test_coins_follow_their_label() -> None:
-    ids = pa.array([1, 2])
-    found = secret_words(ids, key=KEY, label=b"coin\n\x00\xff")
+    ids, label = pa.array([1, 2]), b"coin\n\x00\xff"
+    found = secret_words(ids, key=KEY, label=label)
     assert found.astype(">u8").tobytes() == told(label + b"1")[:8] + told(label + b"2")[:8]
