@@ -10,6 +10,7 @@ from typing import Final
 from discreet.errors import ChargedNotAnswered, DiscreetError, ExtraMissing
 from tests.golden.outputs import troubles
 from tests.golden.outputs.files import show_json
+from tests.golden.outputs.linked_steps import make_offices
 from tests.golden.outputs.recording import Scene
 
 __all__ = ["LEFT_OUT_ERRORS", "REFUSALS"]
@@ -74,6 +75,12 @@ REFUSALS: Final[Sequence[Scene]] = (
     refusal("WorkloadInvalid", "plan -w w work.yaml", prepare=troubles.spoil_files),
     refusal("StudyInvalid", "study run study.yaml --out out", prepare=troubles.spoil_files),
     refusal("ManifestInvalid", "local sign survey.yaml --out s.json", prepare=troubles.spoil_files),
+    Scene(
+        "error-AgreementInvalid",
+        [f"linked agree wrong.yaml researcher holder registry --out a.json{more}" for more in ("", " --format json")],
+        prepare=make_offices,
+        empty=True,
+    ),
     refusal("SignatureInvalid", "local estimate survey.json reports.jsonl", prepare=troubles.alter_manifest),
     Scene("error-FileRefused", ["add -w w visits.csv --replace"], prepare=troubles.spoil_files),
     Scene(
