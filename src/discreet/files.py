@@ -20,6 +20,7 @@ __all__ = [
     "Content",
     "check_path",
     "is_partial",
+    "locked",
     "make_folder",
     "put_in_place",
     "replace_file",
@@ -130,6 +131,22 @@ def sync(path: Path) -> None:
 def is_partial(path: Path) -> bool:
     """Whether a file is what a killed process left half written."""
     return path.name.startswith(".") and path.name.endswith(_PARTIAL) and path.is_file()
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold a lock that dies with its process; without `wait`, BlockingIOError when somebody else holds it."""
+    with path.open("a") as stream:
+        try:
+            import fcntl
+        except ImportError:
+            # No such locks here: commands take turns by hand, and nothing is swept that may be in use.
+            if not wait:
+                raise BlockingIOError from None
+            yield
+            return
+        fcntl.flock(stream, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
 
 
 def _is_special(path: Path) -> bool:

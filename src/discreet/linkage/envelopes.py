@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import ExtraMissing, SignatureInvalid
+from discreet.ledger import canonical_json
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -103,7 +104,7 @@ class EnvelopeHeader:
 
     def to_bytes(self, size: int) -> bytes:
         sender, receiver = ROUTES[self.kind]
-        return _canonical(
+        return canonical_json(
             {
                 "agreement": self.agreement,
                 "kind": self.kind,
@@ -114,7 +115,7 @@ class EnvelopeHeader:
                 "expires": self.expires.astimezone(UTC).strftime(_TIME),
                 "size": f"{size:012}",
             }
-        )
+        ).encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +237,6 @@ def _moment(text: str) -> datetime:
 
 def _signed(head: bytes, ciphertext: bytes) -> bytes:
     return MARK + head + hashlib.sha256(ciphertext).digest()
-
-
-def _canonical(content: object) -> bytes:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
 def refuse_envelope() -> SignatureInvalid:

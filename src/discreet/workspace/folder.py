@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import Card, read_card
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
-from discreet.files import sync, write_whole
+from discreet.files import locked, sync, write_whole
 from discreet.paths import AnyPath, as_path, read_regular
 from discreet.workspace.row_source import RowSource, read_row_source
 
@@ -113,7 +113,7 @@ class PrivateFolder:
         _sweep(staging)
         self.path = staging / secrets.token_hex(8)
         self._lock = ExitStack()
-        self._lock.enter_context(_locked(self.path.with_suffix(".lock")))
+        self._lock.enter_context(locked(self.path.with_suffix(".lock")))
         self.path.mkdir(mode=0o700)
 
     def remove(self) -> None:
@@ -125,7 +125,7 @@ class PrivateFolder:
 def _sweep(staging: Path) -> None:
     """Remove what a crash left behind: folders whose lock nobody holds."""
     for folder in [found for found in staging.iterdir() if found.is_dir()]:
-        with suppress(BlockingIOError), _locked(folder.with_suffix(".lock"), wait=False):
+        with suppress(BlockingIOError), locked(folder.with_suffix(".lock"), wait=False):
             shutil.rmtree(folder, ignore_errors=True)
             folder.with_suffix(".lock").unlink(missing_ok=True)
 
@@ -236,7 +236,7 @@ class Workspace:
 
         with ExitStack() as held:
             try:
-                held.enter_context(_locked(self._datasets / f".{name}.making.lock", wait=False))
+                held.enter_context(locked(self._datasets / f".{name}.making.lock", wait=False))
             except BlockingIOError:
                 raise Refused(f"dataset '{name}' is being prepared by another command; wait for it.") from None
             yield TableJournal(self._datasets / f".{name}.tables.json")
@@ -279,7 +279,7 @@ class Workspace:
     def publish_public(self, name: str, text: str, *, replace: bool) -> int:
         """Store a public table as its next version, whole or not at all; versions before it stay."""
         self._public.mkdir(mode=0o700, exist_ok=True)
-        with _locked(self._public / f".{name}.lock"):
+        with locked(self._public / f".{name}.lock"):
             present = self.public_version(name)
             if present is not None and not replace:
                 raise Refused(
@@ -392,7 +392,7 @@ def count_on(present: int) -> int:
 def _advance(home: Path, staged: Path, *, give: GiveVersion = count_on, keep: bool = True) -> int:
     """Make a staged folder the next version of what lives in `home`; without `keep` the ones before it go."""
     home.mkdir(mode=0o700, exist_ok=True)
-    with _locked(home.parent / f".{home.name}.lock"):
+    with locked(home.parent / f".{home.name}.lock"):
         numbers = [int(found[1]) for f in home.iterdir() if (found := _VERSION.fullmatch(f.name))]
         for part in staged.iterdir():
             sync(part)
@@ -413,19 +413,3 @@ def _key_folder() -> Path:
         return Path(chosen)
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "discreet" / "keys"
-
-
-@contextmanager
-def _locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold a lock that dies with its process; without `wait`, BlockingIOError when somebody else holds it."""
-    with path.open("a") as stream:
-        try:
-            import fcntl
-        except ImportError:
-            # No such locks here: commands take turns by hand, and nothing is swept that may be in use.
-            if not wait:
-                raise BlockingIOError from None
-            yield
-            return
-        fcntl.flock(stream, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield

@@ -27,13 +27,12 @@ from discreet.files import (
 # What opens a file to write, or moves one, and why it is no whole file that takes a place.
 OTHERS = {
     "cli/program.py": "the null device in place of a closed pipe",
-    "workspace/folder.py": "locks are held, not read; a staged folder becomes a version",
+    "workspace/folder.py": "a staged folder becomes a version",
     "cli/help_screens.py": "text on a help screen",
     "engines/in_place/spark_sessions.py": "the null device while a driver speaks",
     "ledger/trust/anchor.py": "heads are appended",
     "ledger/stores/sqlite_store.py": "SQLite writes its own file; what is set aside keeps its bytes; locks are held",
-    "linkage/office_network/mailbox.py": "a lock is held",
-    "linkage/offices/account_book.py": "locks are held",
+    "linkage/office_network/mailbox.py": "an envelope is moved aside whole",
     "linkage/offices/office_studies.py": "a staged folder becomes a study",
     "linkage/offices/registry_index.py": "numpy writes into a staged file",
     "release/journals/journal.py": "answers are appended",

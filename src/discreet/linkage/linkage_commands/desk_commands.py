@@ -20,16 +20,15 @@ from discreet.cli import (
 from discreet.linkage.linkage_commands.linked_options import (
     OfficeOption,
     StudyOption,
+    find_study_of,
     read_envelope,
     require_new,
     write_envelope,
 )
 
 if TYPE_CHECKING:
-    from discreet.linkage.envelopes import Role
     from discreet.linkage.offices.envelope_contents import AskedGroup
     from discreet.linkage.offices.holder_desk import PendingDraw
-    from discreet.linkage.offices.office_studies import Study
     from discreet.linkage.tariff import LinkedKind
 
 __all__ = ["register"]
@@ -77,7 +76,7 @@ def linked_ask(
     from discreet.noise import laplace_half_width
 
     require_new(out)
-    desk = ResearcherDesk(_study(office, study, Role.RESEARCHER))
+    desk = ResearcherDesk(find_study_of(office, study, Role.RESEARCHER))
     whole, groups = _groups(group or [], rate or [])
     asked = desk.ask(property=property, kind=_kind(kind), scale=scale, where=where, groups=groups, rate=whole)
     write_envelope(out, asked.envelope)
@@ -127,7 +126,7 @@ def linked_draw(
     from discreet.linkage.offices.holder_desk import HolderDesk
 
     require_new(out, labels)
-    found = _study(office, study, Role.HOLDER)
+    found = find_study_of(office, study, Role.HOLDER)
     if out is None and (labels is not None or Path(request).exists()):
         raise UsageError("name a file for the sample with --out.")
     if out is None:
@@ -174,7 +173,7 @@ def linked_count(
     from discreet.linkage.offices.registry_desk import RegistryDesk
 
     require_new(out)
-    found = _study(office, study, Role.REGISTRY)
+    found = find_study_of(office, study, Role.REGISTRY)
     data = read_envelope(sample, found.agreement)
     with found.open_session() as session:
         counted = RegistryDesk(found, session).count(data)
@@ -186,16 +185,6 @@ def linked_count(
         f"Request {counted.request}: {'answered before; the same answer again' if counted.replayed else 'counted'}."
     )
     show_note(f"Send '{out}' to the researcher, and delete '{sample}'.")
-
-
-def _study(office: Path, name: str | None, role: "Role") -> "Study":
-    from discreet.errors import UsageError
-    from discreet.linkage.offices.office_studies import find_study
-
-    found = find_study(office, name)
-    if found.role is not role:
-        raise UsageError(f"'{office}' is the folder of a {found.role}; this is done by the {role}.")
-    return found
 
 
 def _kind(kind: str) -> "LinkedKind":

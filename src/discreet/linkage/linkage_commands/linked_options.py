@@ -9,8 +9,10 @@ from discreet.errors import PathInvalid
 
 if TYPE_CHECKING:
     from discreet.linkage.agreements.agreement import Agreement
+    from discreet.linkage.envelopes import Role
+    from discreet.linkage.offices.office_studies import Study
 
-__all__ = ["OfficeOption", "StudyOption", "read_envelope", "require_new", "write_envelope"]
+__all__ = ["OfficeOption", "StudyOption", "find_study_of", "read_envelope", "require_new", "write_envelope"]
 
 OfficeOption = Annotated[
     Path,
@@ -22,6 +24,17 @@ StudyOption = Annotated[
 
 _ENTRY: Final = 17
 _AROUND: Final = 1_000_000
+
+
+def find_study_of(office: Path, name: str | None, role: "Role") -> "Study":
+    """The study in an office's folder, where it is an office of this role."""
+    from discreet.errors import UsageError
+    from discreet.linkage.offices.office_studies import find_study
+
+    found = find_study(office, name)
+    if found.role is not role:
+        raise UsageError(f"'{office}' is the folder of a {found.role}; this is done by the {role}.")
+    return found
 
 
 def read_envelope(path: Path, agreement: "Agreement") -> bytes:

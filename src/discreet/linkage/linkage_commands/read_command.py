@@ -15,7 +15,7 @@ from discreet.cli import (
     ReleaseFormatOption,
     UnusedWorkspace,
 )
-from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption, read_envelope
+from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption, find_study_of, read_envelope
 
 if TYPE_CHECKING:
     from discreet.linkage.offices.researcher_desk import ReadAnswer, ResearcherDesk
@@ -55,18 +55,14 @@ def linked_read(
 ) -> None:
     """Read an answer: counts, shares, rates and distributions with intervals. Nothing is charged; again is the same."""
     from discreet.cli import choose_format, deliver
-    from discreet.errors import UsageError
     from discreet.linkage.envelopes import Role
     from discreet.linkage.linked_release import publish_answer
-    from discreet.linkage.offices.office_studies import find_study
     from discreet.linkage.offices.researcher_desk import ResearcherDesk
     from discreet.present import check_output
 
     chosen = choose_format(output, out)
     check_output(out, format=chosen)
-    found = find_study(office, study)
-    if found.role is not Role.RESEARCHER:
-        raise UsageError(f"'{office}' is the folder of a {found.role}; this is done by the {Role.RESEARCHER}.")
+    found = find_study_of(office, study, Role.RESEARCHER)
     release = publish_answer(
         found.agreement,
         _read(ResearcherDesk(found), answer, labels, url),

@@ -12,14 +12,14 @@ import hmac
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from discreet.errors import Refused, RequestConflict, UnknownName
-from discreet.files import sync, write_whole
+from discreet.files import locked, sync, write_whole
 from discreet.linkage.envelopes import EnvelopeKind, Role, refuse_envelope
 from discreet.linkage.offices.office_studies import Study
 from discreet.paths import read_regular
@@ -62,14 +62,10 @@ class Mailbox:
     @contextmanager
     def hold(self) -> Iterator[None]:
         """While one process serves the study. It dies with the process."""
-        with (self.study.folder / "serve.lock").open("a") as stream:
+        with ExitStack() as held:
             try:
-                import fcntl
-
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:
-                pass  # no such locks here
-            except OSError:
+                held.enter_context(locked(self.study.folder / "serve.lock", wait=False))
+            except BlockingIOError:
                 raise Refused(f"study '{self.study.name}' is served by another process of this office.") from None
             yield
 

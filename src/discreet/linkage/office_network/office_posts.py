@@ -64,9 +64,9 @@ class OfficePost(ABC):
                 return True
         return False
 
+    @abstractmethod
     def deal(self, request: str) -> None:
         """Make what is made of a request that waits, and settle it."""
-        raise NotImplementedError
 
     def leaves(self, asked: datetime) -> datetime:
         """When something may leave that is ready now."""
@@ -168,6 +168,9 @@ class ResearcherPost(OfficePost):
         if read(opened.body).request != request or self.study.noted(request) is None:
             raise refuse_envelope()
         self.mailbox.receive(kind, request, data, body=opened.body, asked=opened.header.created, now=now)
+
+    def deal(self, request: str) -> None:
+        return  # what came is kept until somebody reads it
 
 
 def draw_waiting(

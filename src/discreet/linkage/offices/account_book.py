@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from discreet.errors import Refused, RequestConflict
-from discreet.files import sync, write_whole
+from discreet.files import locked, sync, write_whole
 from discreet.ledger import WRITE_OFF, Ledger, LinkedUse, stale_accounts
 from discreet.linkage.accounts import Accounts
 from discreet.paths import read_regular
@@ -35,7 +35,7 @@ from discreet.paths import read_regular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AccountBook", "AccountFault", "PendingUse", "WrittenOff", "locked"]
+__all__ = ["AccountBook", "AccountFault", "PendingUse", "WrittenOff"]
 
 _FILE: Final = "accounts.bin"
 _KEY: Final = "digest.key"
@@ -277,19 +277,6 @@ class AccountBook:
 
     def _journal(self, request: str) -> Path:
         return self._folder / f"use-{request}.journal"
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that dies with its process; others wait."""
-    with path.open("a") as stream:
-        try:
-            import fcntl
-        except ImportError:
-            yield  # no such locks here: commands take turns by hand, and the ledger refuses the second of two
-            return
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 def _known_counters(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.errors import PathInvalid, Refused, UnknownName
-from discreet.files import sync, write_whole
+from discreet.files import locked, sync, write_whole
 from discreet.linkage.agreements.agreement import Agreement
 from discreet.linkage.agreements.office_keys import Office, open_office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement, read_agreement, write_agreement
@@ -35,7 +35,6 @@ from discreet.linkage.envelopes import (
     refuse_envelope,
     seal_envelope,
 )
-from discreet.linkage.offices.account_book import locked
 from discreet.paths import AnyPath, as_path, read_regular
 from discreet.session import Session
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.errors import DatasetSuspended, DiscreetError, FileRefused, Refused, RequestConflict
-from discreet.files import write_whole
+from discreet.files import locked, write_whole
 from discreet.guarantees import PureDP, ceil_to_grid, text
 from discreet.ledger import LinkedUse, canonical_json, sha256_hex, stale_accounts
 from discreet.linkage.agreements.agreement import Agreement, AgreementTerms, IdType, LinkedProperty
@@ -32,7 +32,7 @@ from discreet.linkage.agreements.agreement_schema import GROUPS
 from discreet.linkage.agreements.office_keys import Office
 from discreet.linkage.agreements.signed_agreement import SignedAgreement
 from discreet.linkage.envelopes import EnvelopeKind, refuse_envelope
-from discreet.linkage.offices.account_book import AccountBook, AccountFault, PendingUse, locked
+from discreet.linkage.offices.account_book import AccountBook, AccountFault, PendingUse
 from discreet.linkage.offices.envelope_contents import DrawnSample, NoisyAnswer, Ticket, write_link_key
 from discreet.linkage.offices.link_ids import pseudonyms_of, read_pairs
 from discreet.linkage.offices.linked_rows import MarkedIds, id_type, mark_ids, plan_marks
